@@ -1,0 +1,1 @@
+"""One module a category, one class an action; its docstring is what a model reads."""

@@ -1,0 +1,204 @@
+"""What every action has: where it works, what it does to others, and how long it may take."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, spelled_validly
+
+
+class Effect(StrEnum):
+    """`acts` and `destroys` need the page's lease; `reads` needs nothing."""
+
+    READS = "reads"
+    ACTS = "acts"
+    DESTROYS = "destroys"
+
+
+class Scope(StrEnum):
+    """What the handler is given: a page, a session, or the service."""
+
+    PAGE = "page"
+    SESSION = "session"
+    SERVICE = "service"
+
+
+class Lane(StrEnum):
+    """`queue` takes its turn on the page; `beside` takes none, so that a wait never blocks the act that ends it."""
+
+    QUEUE = "queue"
+    BESIDE = "beside"
+
+
+class Unaddressed(StrEnum):
+    """Which page a call without `pageId` means."""
+
+    ONLY_PAGE = "only_page"
+    NEW_PAGE = "new_page"
+
+
+class Alias(NamedTuple):
+    """A second name of an action: arguments renamed, others preset."""
+
+    name: str
+    renames: Mapping[str, str] = MappingProxyType({})
+    presets: Mapping[str, JsonValue] = MappingProxyType({})
+
+
+def _not_reserved(text: str) -> str:
+    if text in RESERVED_IDS:
+        raise ValueError(f"{text!r} is a path of the service; {spelled_validly(text)!r} is free to use")
+    return text
+
+
+PageId = Annotated[
+    str,
+    Field(description="The page to work on; leave out for your only page.", pattern=ANY_PAGE_ID_PATTERN),
+    AfterValidator(_not_reserved),
+]
+SessionId = Annotated[
+    str,
+    Field(description="The session (cookies and logins) that the page belongs to.", pattern=ID_PATTERN),
+]
+CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
+Selector = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+WaitUntil = Annotated[
+    Literal["load", "domcontentloaded", "networkidle", "commit"],
+    Field(description="The event that counts as loaded."),
+]
+
+
+class Part(BaseModel):
+    """A nested argument: camelCase on the wire, nothing unknown accepted."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        extra="forbid",
+    )
+
+
+class Action(Part):
+    """Root of all actions."""
+
+    model_config = ConfigDict(frozen=True)
+
+    effect: ClassVar[Effect] = Effect.READS
+    scope: ClassVar[Scope] = Scope.SERVICE
+    lane: ClassVar[Lane] = Lane.QUEUE
+    unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
+    toolset: ClassVar[str] = "core"
+    aliases: ClassVar[tuple[Alias, ...]] = ()
+    bags: ClassVar[tuple[str, ...]] = ()
+    """Arguments whose own keys are folded into the action's, such as `params`."""
+    shown: ClassVar[str] = ""
+    """The key of the result that a model is shown as text; without one it is shown all of it as JSON."""
+    idempotent: ClassVar[bool] = False
+
+    @classmethod
+    def name(cls) -> str:
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @classmethod
+    def title(cls) -> str:
+        return cls.name().replace("_", " ").capitalize()
+
+    @classmethod
+    def description(cls) -> str:
+        return " ".join((cls.__doc__ or "").split())
+
+    def own(self) -> dict[str, object]:
+        """The arguments that only this action has, by their Python names: what Playwright's call of that name takes."""
+        common = type(self).common_fields()
+        return {
+            name: value.model_dump() if isinstance(value, BaseModel) else value
+            for name, value in ((n, getattr(self, n)) for n in type(self).model_fields if n not in common)
+            if value is not None
+        }
+
+    @classmethod
+    def common_fields(cls) -> frozenset[str]:
+        """Names of the fields that come from a base class and not from the action itself."""
+        bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base is not BaseModel]
+        return frozenset(name for base in bases for name in base.model_fields)
+
+    def allowed_ms(self) -> int:
+        """Milliseconds that its handler may take, once it is this call's turn."""
+        return 30_000
+
+    def wire_body(self) -> dict[str, JsonValue]:
+        """The action as JSON, as it was asked for, under its canonical name."""
+        return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
+
+
+class PageAction(Action):
+    """An action on one page."""
+
+    scope = Scope.PAGE
+    bags: ClassVar[tuple[str, ...]] = ("params",)
+
+    page_id: PageId | None = None
+    session_id: SessionId | None = None
+    timeout: int = Field(default=5_000, ge=1, le=120_000, description="Milliseconds the action may take on the page.")
+    if_revision: int | None = Field(
+        default=None, ge=0, description="Refuse (STALE_REVISION) unless the page is still at this revision."
+    )
+    expect_url: str | None = Field(
+        default=None, description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text)."
+    )
+    reply: Literal["none", "delta", "full"] = Field(
+        default="delta", description="How much the reply tells: none, what was observed, or all of it."
+    )
+
+    def allowed_ms(self) -> int:
+        return self.timeout
+
+
+class NavigationAction(PageAction):
+    """An action that loads a document."""
+
+    effect = Effect.ACTS
+
+    timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")
+
+
+class WaitingAction(PageAction):
+    """An action that waits for something to come true, beside the turns of the page."""
+
+    lane = Lane.BESIDE
+
+    timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds to wait at most.")
+
+
+class ElementAction(PageAction):
+    """An act on one element."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+
+    selector: Selector = Field(
+        description='Ref from a snapshot (e12), CSS, text=..., role=button[name="..."] or //xpath.'
+    )
+    frame: Selector | None = Field(
+        default=None, description="Selector of the iframe to look in; refs (f1e2) need none."
+    )
+    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+
+
+class Position(Part):
+    x: float = Field(description="Pixels from the element's left edge.")
+    y: float = Field(description="Pixels from the element's top edge.")
+
+
+class Clip(Part):
+    x: float = Field(description="Left edge, px.")
+    y: float = Field(description="Top edge, px.")
+    width: float = Field(gt=0, description="Width, px.")
+    height: float = Field(gt=0, description="Height, px.")

@@ -1,0 +1,24 @@
+"""Calls that take long: read on, or stop."""
+
+from pydantic import Field
+
+from shared.actions.base import Action, CallId, Effect, Lane
+
+
+class GetCall(Action):
+    """Get the outcome of an earlier call by its callId; waits for a call that still runs."""
+
+    lane = Lane.BESIDE
+
+    call_id: CallId = Field(description="The callId that a reply named.")
+    wait: int = Field(default=30_000, ge=0, le=45_000, description="Milliseconds to wait for it to end.")
+
+
+class CancelCall(Action):
+    """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    idempotent = True
+
+    call_id: CallId = Field(description="The callId that a reply named.")

@@ -1,0 +1,118 @@
+"""Acting on elements as a person would: click, type, choose."""
+
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field
+
+from shared.actions.base import Effect, ElementAction, PageAction, Position, Selector
+
+Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
+
+Force = Annotated[bool, Field(description="Skip the checks that the element can be acted on.")]
+NoWaitAfter = Annotated[bool, Field(description="Do not wait for a navigation that the act starts.")]
+Trial = Annotated[bool, Field(description="Check that it could be done, and do nothing.")]
+At = Annotated[Position | None, Field(description="Where in the element, px from its top left corner.")]
+Scroll = Annotated[Literal["auto", "none"], Field(description="`none` leaves the scroll position as it is.")]
+Modifiers = Annotated[list[Modifier] | None, Field(description="Keys held down meanwhile.")]
+
+
+class Click(ElementAction):
+    """Click an element. The reply says what was observed: a navigation, requests sent, a popup, or nothing."""
+
+    button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
+    click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
+    delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between mouse down and up.")
+    modifiers: Modifiers = None
+    position: At = None
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+    trial: Trial = False
+    steps: int | None = Field(default=None, ge=1, le=1_000, description="Mouse moves on the way to the element.")
+    scroll: Scroll = "auto"
+
+
+class Fill(ElementAction):
+    """Set the value of an input, textarea or editable element at once, replacing what it had. The reply has the
+    value that the page shows afterwards."""
+
+    idempotent = True
+
+    value: str = Field(validation_alias=AliasChoices("value", "text"), description="Text to fill; empty clears.")
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+
+
+class Type(ElementAction):
+    """Type text into an element key by key, after what it has. Use `fill` unless the page listens for keys."""
+
+    text: str = Field(validation_alias=AliasChoices("text", "value"), description="Text to type.")
+    delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
+    no_wait_after: NoWaitAfter = False
+
+    def allowed_ms(self) -> int:
+        return self.timeout + round(self.delay * len(self.text))
+
+
+class Press(PageAction):
+    """Press a key or a combination, such as Enter, Control+a or ArrowDown, on an element or on what has the focus."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+
+    key: str = Field(min_length=1, max_length=64, description="Key name; combine with +.")
+    selector: Selector | None = Field(
+        default=None, description="Element to focus first: ref, CSS, text=, role=, //xpath."
+    )
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
+    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+    delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between key down and up.")
+    no_wait_after: NoWaitAfter = False
+
+
+class Hover(ElementAction):
+    """Move the mouse over an element."""
+
+    idempotent = True
+
+    modifiers: Modifiers = None
+    position: At = None
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+    trial: Trial = False
+    scroll: Scroll = "auto"
+
+
+class SelectOption(ElementAction):
+    """Choose options of a select element by value, label or index. The reply has the values selected afterwards."""
+
+    idempotent = True
+
+    value: str | list[str] | None = Field(default=None, description="Option values, or visible labels.")
+    label: str | list[str] | None = Field(default=None, description="Visible labels.")
+    index: int | list[int] | None = Field(default=None, description="Positions, from 0.")
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+
+
+class Check(ElementAction):
+    """Tick a checkbox or radio button; one that is ticked already stays so."""
+
+    idempotent = True
+
+    position: At = None
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+    trial: Trial = False
+    scroll: Scroll = "auto"
+
+
+class Uncheck(ElementAction):
+    """Untick a checkbox; one that is not ticked stays so."""
+
+    idempotent = True
+
+    position: At = None
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+    trial: Trial = False
+    scroll: Scroll = "auto"

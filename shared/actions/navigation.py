@@ -1,0 +1,54 @@
+"""Going to a URL, back, forward, and where the page is."""
+
+from pydantic import Field
+
+from shared.actions.base import NavigationAction, PageAction, Unaddressed, WaitUntil
+
+
+class Goto(NavigationAction):
+    """Navigate a page to a URL and wait until it has loaded. A pageId that does not exist yet is created, in the
+    shared login; without pageId a new page of your own is made, and named in the reply."""
+
+    unaddressed = Unaddressed.NEW_PAGE
+    shown = "observed"
+
+    url: str = Field(min_length=1, description="Absolute URL, with its scheme.")
+    wait_until: WaitUntil = "load"
+    referer: str | None = Field(default=None, description="Referer header value.")
+
+
+class GoBack(NavigationAction):
+    """Go back one entry in the page's history."""
+
+    shown = "observed"
+
+    wait_until: WaitUntil = "load"
+
+
+class GoForward(NavigationAction):
+    """Go forward one entry in the page's history."""
+
+    shown = "observed"
+
+    wait_until: WaitUntil = "load"
+
+
+class ReloadPage(NavigationAction):
+    """Reload the page. Also brings back a page that no longer responds."""
+
+    shown = "observed"
+
+    ignore_cache: bool = Field(default=False, description="Fetch everything anew from the servers.")
+    wait_until: WaitUntil = "load"
+
+
+class GetCurrentUrl(PageAction):
+    """Get the URL that the page is at."""
+
+    shown = "url"
+
+
+class GetPageTitle(PageAction):
+    """Get the title of the page's document."""
+
+    shown = "title"

@@ -1,0 +1,50 @@
+"""The pages of a session: list, open, close."""
+
+from pydantic import Field
+
+from shared.actions.base import (
+    Action,
+    Alias,
+    Effect,
+    Lane,
+    NavigationAction,
+    PageAction,
+    SessionId,
+    Unaddressed,
+    WaitUntil,
+)
+
+
+class ListPages(Action):
+    """List the open pages: yours, people's, and other agents', each with its URL, title and owner."""
+
+    lane = Lane.BESIDE
+    aliases = (Alias("listPages"),)
+
+    session_id: SessionId | None = Field(default=None, description="Only pages of this session.")
+
+
+class OpenPage(NavigationAction):
+    """Open a page of your own, in the shared login, and go to a URL if one is given. Without pageId a free name is
+    made and returned."""
+
+    unaddressed = Unaddressed.NEW_PAGE
+    aliases = (Alias("openPage"),)
+    shown = "observed"
+
+    url: str | None = Field(default=None, min_length=1, description="Absolute URL; a blank page without.")
+    wait_until: WaitUntil = "load"
+    referer: str | None = Field(default=None, description="Referer header value.")
+
+
+class ClosePage(PageAction):
+    """Close a page. What was typed into it and not sent is lost; the login stays."""
+
+    effect = Effect.DESTROYS
+    lane = Lane.BESIDE
+    aliases = (Alias("closePage"),)
+    shown = "observed"
+    idempotent = True
+
+    run_before_unload: bool = Field(default=False, description="Let the page ask before it closes.")
+    reason: str | None = Field(default=None, max_length=200, description="Why, for the record.")

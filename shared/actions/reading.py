@@ -1,0 +1,42 @@
+"""Reading a page: its content, and its accessibility tree with refs."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shared.actions.base import PageAction, Selector
+
+Budget = Annotated[
+    int | None,
+    Field(ge=100, le=5_000_000, description="Characters to return at most; the rest by cursor."),
+]
+Cursor = Annotated[str | None, Field(description="Read on where an earlier reply ended.")]
+
+
+class Content(PageAction):
+    """Get the page's content as HTML, markdown or text. Long content ends with a cursor to read on from. To find
+    something to act on, `snapshot` is shorter."""
+
+    shown = "content"
+
+    format: Literal["html", "markdown", "text"] = Field(default="html", description="Form of the content.")
+    selector: Selector | None = Field(default=None, description="Only the first element that matches.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to read.")
+    include_shadow: bool = Field(default=False, description="With html: open shadow roots too, as templates.")
+    budget: Budget = None
+    cursor: Cursor = None
+
+
+class Snapshot(PageAction):
+    """Get the page as an accessibility tree. Every element has a ref, such as e12, that any selector argument takes
+    until the page's document changes."""
+
+    shown = "snapshot"
+
+    selector: Selector | None = Field(default=None, description="Only the subtree of the first element that matches.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe that `selector` is looked up in.")
+    depth: int | None = Field(default=None, ge=1, le=100, description="Levels of the tree to show.")
+    interactive_only: bool = Field(default=False, description="Only what can be acted on, and headings.")
+    boxes: bool = Field(default=False, description="Add each element's box: x, y, width, height in px.")
+    budget: Budget = None
+    cursor: Cursor = None

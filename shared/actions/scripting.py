@@ -1,0 +1,83 @@
+"""Running JavaScript in a page, and requests sent from it with its cookies."""
+
+import json
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, JsonValue, field_validator, model_validator
+
+from shared.actions.base import Alias, Effect, PageAction, Selector
+
+HalfMinute = Annotated[int, Field(ge=1, le=120_000, description="Milliseconds it may take.")]
+
+
+class EvaluateScript(PageAction):
+    """Run JavaScript in the page and return its JSON result. An expression, or a function; a promise is awaited.
+    With `selector`, the function gets the element as its first argument."""
+
+    effect = Effect.ACTS
+    shown = "value"
+    aliases = (Alias("evaluate"),)
+
+    expression: str = Field(
+        min_length=1,
+        validation_alias=AliasChoices("expression", "script"),
+        description="JavaScript, such as `document.title` or `(arg) => arg.n + 1`.",
+    )
+    arg: JsonValue = Field(default=None, description="JSON value given to the function.")
+    selector: Selector | None = Field(default=None, description="Element to give to the function; the first match.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to run in.")
+    timeout: HalfMinute = 30_000
+
+
+class Fetch(PageAction):
+    """Send an HTTP request from within the page, with its cookies and its origin, and return the answer. An HTTP
+    error status is an error that carries status, headers and the body's start."""
+
+    effect = Effect.ACTS
+    bags = ("params", "fetchOptions")
+    shown = "body"
+
+    url: str = Field(min_length=1, description="URL; may be relative to the page.")
+    response_type: Literal["text", "json", "binary"] = Field(
+        default="text", description="What to make of the body; binary is kept as an artifact."
+    )
+    method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="HTTP method; GET by default.")
+    headers: dict[str, str] | None = Field(default=None, description="Request headers.")
+    body: str | None = Field(default=None, description="Request body; an object or array is sent as JSON.")
+    mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = Field(default=None, description="CORS mode.")
+    credentials: Literal["omit", "same-origin", "include"] | None = Field(
+        default=None, description="When cookies go along; same-origin by default."
+    )
+    cache: Literal["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached"] | None = Field(
+        default=None, description="Use of the HTTP cache."
+    )
+    redirect: Literal["follow", "error", "manual"] | None = Field(default=None, description="What to do on redirects.")
+    referrer: str | None = Field(default=None, description="Referrer URL, or about:client.")
+    referrer_policy: str | None = Field(default=None, description="Referrer policy.")
+    integrity: str | None = Field(default=None, description="Subresource integrity hash.")
+    keepalive: bool | None = Field(default=None, description="Let the request outlive the page.")
+    priority: Literal["high", "low", "auto"] | None = Field(default=None, description="Fetch priority.")
+    duplex: Literal["half"] | None = Field(default=None, description="Duplex mode.")
+    window: None = Field(default=None, description="Only null is allowed.")
+    timeout: HalfMinute = 30_000
+
+    @model_validator(mode="before")
+    @classmethod
+    def _json_bodies_become_text(cls, data: object) -> object:
+        """An object or array as `body` is what models mean by "send JSON"."""
+        if not isinstance(data, dict) or not isinstance(data.get("body"), dict | list):
+            return data
+        headers = data.get("headers") or {}
+        if isinstance(headers, dict) and not any(str(name).lower() == "content-type" for name in headers):
+            headers = {**headers, "Content-Type": "application/json"}
+        return {**data, "body": json.dumps(data["body"]), "headers": headers}
+
+    @field_validator("method")
+    @classmethod
+    def _methods_are_upper_case(cls, value: str | None) -> str | None:
+        return value.upper() if value else value
+
+    def request_init(self) -> dict[str, JsonValue]:
+        """What the page's own `fetch()` gets as its second argument."""
+        not_init = {"url", "response_type", *type(self).common_fields(), "timeout"}
+        return self.model_dump(mode="json", by_alias=True, exclude=not_init, exclude_none=True)

@@ -1,0 +1,176 @@
+"""A call and its outcome: what crosses the seam between the service's front half and a session host."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic.alias_generators import to_camel
+
+from shared.errors import ErrorBody
+
+Json = dict[str, JsonValue]
+
+
+class Model(BaseModel):
+    """camelCase on the wire, snake_case in Python, nothing unknown accepted."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        extra="forbid",
+    )
+
+
+class Call(Model):
+    """One run of an action, addressed and parsed by the front, performed by a host."""
+
+    call_id: str
+    seq: int = Field(description="The front's counter: turns on a page go by it.")
+    client_id: str = Field(description="Who calls: the authenticated client, never a name from the body.")
+    client_label: str = ""
+    body: Json = Field(description="The action as JSON, with its canonical name under `action`.")
+    page_id: str | None = None
+    session_id: str | None = None
+    remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
+    inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
+
+
+class PageState(Model):
+    """A page as its host knows it; `holder_id` stays inside the service."""
+
+    page_id: str
+    session_id: str
+    url: str = "about:blank"
+    title: str = ""
+    revision: int = 0
+    holder_id: str | None = None
+    holder_label: str = ""
+    acted_ago_ms: int | None = None
+    opener_id: str | None = None
+
+
+class Notice(Model):
+    """One line about what happened to a client's pages, given with its next reply."""
+
+    text: str
+    page_id: str | None = None
+
+
+class CallState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Outcome(Model):
+    """What a host answers: a result or an error, never both."""
+
+    call_id: str
+    result: Json | None = None
+    error: ErrorBody | None = None
+    page: PageState | None = None
+    notices: list[Notice] = []
+
+    @property
+    def state(self) -> CallState:
+        return CallState.FAILED if self.error else CallState.DONE
+
+
+class Artifact(Model):
+    """Bytes that an action made, kept under an id; `data` is base64 where it is small enough to go along."""
+
+    artifact_id: str
+    mime_type: str
+    size: int = Field(description="Bytes.")
+    url: str = Field(description="Path below the service's address: GET it with the same token.")
+    data: str | None = None
+
+
+class SessionSpec(Model):
+    """Everything a host needs to have a session, complete and idempotent: it keeps nothing of its own on disk."""
+
+    session_id: str
+    persistent: bool = False
+    cookies: list[Json] = []
+    pages: list[PageState] = []
+
+
+class PageOpened(Model):
+    kind: Literal["page_opened"] = "page_opened"
+    seq: int = 0
+    page: PageState
+
+
+class PageChanged(Model):
+    """URL, title or holder of a page changed."""
+
+    kind: Literal["page_changed"] = "page_changed"
+    seq: int = 0
+    page: PageState
+
+
+class PageClosed(Model):
+    kind: Literal["page_closed"] = "page_closed"
+    seq: int = 0
+    page_id: str
+    session_id: str
+
+
+class CallMoved(Model):
+    """A call waits or runs: what a progress message is made of."""
+
+    kind: Literal["call_moved"] = "call_moved"
+    seq: int = 0
+    call_id: str
+    client_id: str
+    state: CallState
+    position: int = 0
+    behind: str = ""
+
+
+class NoticeGiven(Model):
+    kind: Literal["notice"] = "notice"
+    seq: int = 0
+    client_id: str
+    notice: Notice
+
+
+class CookiesSaved(Model):
+    """The session's cookies as they are now, for the journal."""
+
+    kind: Literal["cookies"] = "cookies"
+    seq: int = 0
+    session_id: str
+    cookies: list[Json]
+
+
+HostEvent = Annotated[
+    PageOpened | PageChanged | PageClosed | CallMoved | NoticeGiven | CookiesSaved, Field(discriminator="kind")
+]
+
+
+class EventBatch(Model):
+    """What `events_after` answers: the events past a sequence number, and who said so."""
+
+    incarnation: str
+    events: list[HostEvent] = []
+    last_seq: int = 0
+
+
+class PageBlock(Model):
+    """The `page` of every reply."""
+
+    page_id: str
+    session_id: str
+    url: str
+    title: str
+    revision: int
+    owner: "Owner | None" = None
+
+
+class Owner(Model):
+    label: str
+    you: bool

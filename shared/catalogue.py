@@ -1,0 +1,222 @@
+"""All actions, and the one way in: `parse`."""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Final, NamedTuple, cast
+
+from pydantic import AliasChoices, JsonValue, ValidationError
+
+from shared.actions import calls, interaction, media, navigation, pages, reading, scripting, waiting
+from shared.actions.base import Action, Alias, Effect, PageAction
+from shared.errors import InvalidRequest, ValidationFailed
+from shared.schema import Schema, full_schema, listed_schema
+from shared.wire import is_page_id, spelled_validly
+
+Body = Mapping[str, JsonValue]
+
+_CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, media, pages, calls)
+
+_HINTS: Final = MappingProxyType(
+    {
+        "signal": "A signal cannot travel as JSON: bound the request with `timeout` (ms), or stop it with cancel_call.",
+        "path": "Files are kept by the service under an id: the reply names the artifact and its URL.",
+    }
+)
+
+
+def _declared() -> dict[str, type[Action]]:
+    """The action classes of every category, in the order in which they are written."""
+    found = [
+        value
+        for module in _CATEGORIES
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Action) and value.__module__ == module.__name__
+    ]
+    return {action.name(): action for action in found}
+
+
+ACTIONS: Final = MappingProxyType(_declared())
+
+
+class Named(NamedTuple):
+    """What a name in a body means."""
+
+    action: type[Action]
+    alias: Alias | None = None
+
+
+NAMES: Final = MappingProxyType(
+    {name: Named(action) for name, action in ACTIONS.items()}
+    | {alias.name: Named(action, alias) for action in ACTIONS.values() for alias in action.aliases}
+)
+"""Every name that can be called: canonical ones and aliases."""
+
+
+def parse(body: Body) -> Action:
+    """The action that a body asks for.
+
+    Raises InvalidRequest for a missing or unknown action, ValidationFailed naming the argument for anything else.
+    """
+    name = body.get("action")
+    if not isinstance(name, str):
+        raise InvalidRequest('The body has no "action".', hint='Send {"action": "goto", "url": "https://example.com"}.')
+    named = NAMES.get(name)
+    if named is None:
+        raise InvalidRequest(
+            f"Unknown action: {name}",
+            hint=f"Did you mean {_nearest(name, NAMES)}? GET /api/tools lists all.",
+            details={"context": {"availableActions": [*sorted(ACTIONS)]}},
+        )
+    arguments = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
+    if named.alias:
+        arguments = _translate(named.alias, arguments)
+    try:
+        return named.action.model_validate(arguments)
+    except ValidationError as error:
+        raise _explain(named.action, arguments, error) from None
+
+
+def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Move the keys of `params`, `fetchOptions` and the like to where they belong."""
+    folded = dict(arguments)
+    for bag in action.bags:
+        options = folded.pop(bag, None)
+        if options is None:
+            continue
+        if not isinstance(options, dict):
+            raise ValidationFailed(
+                f"{bag} of {action.name()} must be an object of options, not {_kind(options)}",
+                details=_details(action, bag),
+            )
+        for key, value in options.items():
+            if key in folded and folded[key] != value:
+                raise ValidationFailed(
+                    f"{key} is given twice with different values: beside {bag}, and in it",
+                    hint=f"Give {key} once.",
+                    details=_details(action, key),
+                )
+            folded[key] = value
+    return folded
+
+
+def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    renamed = {alias.renames.get(key, key): value for key, value in arguments.items()}
+    return {**alias.presets, **renamed}
+
+
+def _explain(action: type[Action], arguments: Body, error: ValidationError) -> ValidationFailed:
+    """The first problem, in words that name the argument and say what to do."""
+    problem = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in problem["loc"]) or action.name()
+    if problem["type"] == "extra_forbidden" and (twin := _twin(action, field)):
+        message = f"{twin} and {field} of {action.name()} are the same argument."
+        hint = f"Give {twin} alone."
+    elif problem["type"] == "extra_forbidden":
+        message = f"Unknown argument {field!r} for {action.name()}."
+        hint = _HINTS.get(field) or _suggest(action, field)
+    elif problem["type"] == "missing":
+        message = f"{action.name()} needs {field!r}."
+        hint = f"Add it: {_describe(action, field)}"
+    elif field in {"pageId", "sessionId"} and problem["type"] in {"string_pattern_mismatch", "value_error"}:
+        return _bad_id(action, field, arguments.get(field))
+    else:
+        message = f"{field} of {action.name()}: {problem['msg'].removeprefix('Value error, ')}"
+        hint = _describe(action, field)
+    return ValidationFailed(message, hint=hint, details=_details(action, field))
+
+
+def _twin(action: type[Action], name: str) -> str | None:
+    """The listed name of an argument whose second name is `name`."""
+    for field in action.model_fields.values():
+        aliases = field.validation_alias
+        if isinstance(aliases, AliasChoices) and name in aliases.choices[1:]:
+            return str(aliases.choices[0])
+    return None
+
+
+def _bad_id(action: type[Action], field: str, given: JsonValue) -> ValidationFailed:
+    example = spelled_validly(str(given))
+    return ValidationFailed(
+        f"{field} {given!r} is not a valid id: letters, digits, '.', '_' and '-', at most 48, a letter or digit first.",
+        hint=f'For example {{"{field}": "{example}"}}.',
+        details=_details(action, field, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$", example=example),
+    )
+
+
+def check_page_id(page_id: str) -> str:
+    """A page id from a path, or the same error that a body gets."""
+    if not is_page_id(page_id):
+        raise _bad_id(PageAction, "pageId", page_id)
+    return page_id
+
+
+def _suggest(action: type[Action], field: str) -> str:
+    arguments = [*_properties(action), *action.bags]
+    close = difflib.get_close_matches(field.replace("_", "").lower(), [name.lower() for name in arguments], 1, 0.6)
+    meant = next((name for name in arguments if close and name.lower() == close[0]), None)
+    return (f"Did you mean {meant!r}? " if meant else "") + f"It takes: {', '.join(arguments)}."
+
+
+def _describe(action: type[Action], field: str) -> str:
+    name = field.split(".", maxsplit=1)[0]
+    return f"{name}: {_properties(action).get(name, {}).get('description', '')}"
+
+
+def _properties(action: type[Action]) -> dict[str, Schema]:
+    return cast("dict[str, Schema]", full_schema(action)["properties"])
+
+
+def _nearest(name: str, names: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return " or ".join(close) if close else "goto"
+
+
+def _kind(value: JsonValue) -> str:
+    return {str: "text", bool: "true or false", list: "a list"}.get(type(value), "a number")
+
+
+def _details(action: type[Action], field: str, **context: JsonValue) -> dict[str, JsonValue]:
+    tool = action.name() if action in ACTIONS.values() else None
+    details: dict[str, JsonValue] = {"context": {"field": field, **context}}
+    return {"tool": tool, **details} if tool else details
+
+
+class Tool(NamedTuple):
+    """An action as a tool list shows it."""
+
+    name: str
+    title: str
+    description: str
+    schema: Schema
+    annotations: dict[str, bool]
+
+
+def tools(toolsets: frozenset[str] = frozenset({"core"})) -> list[Tool]:
+    """The tools of some toolsets (`all` for every one), in a lasting order."""
+    return [
+        Tool(name, action.title(), action.description(), listed_schema(action), annotations(action))
+        for name, action in ACTIONS.items()
+        if action.toolset in toolsets or "all" in toolsets
+    ]
+
+
+def annotations(action: type[Action]) -> dict[str, bool]:
+    """The effect in MCP's words, so that clients ask people less."""
+    reads = action.effect is Effect.READS
+    return {
+        "readOnlyHint": reads,
+        "destructiveHint": action.effect is Effect.DESTROYS,
+        "idempotentHint": reads or action.idempotent,
+        "openWorldHint": issubclass(action, PageAction),
+    }
+
+
+@cache
+def fingerprint() -> str:
+    """Changes when any argument of any action does; gateway and service compare theirs."""
+    contract = {name: full_schema(action) for name, action in ACTIONS.items()}
+    return hashlib.sha256(json.dumps(contract, sort_keys=True).encode()).hexdigest()[:12]

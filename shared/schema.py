@@ -1,0 +1,78 @@
+"""pydantic's JSON Schema made plain: no $ref, no null unions, no root anyOf, nothing that clients reject."""
+
+from typing import cast
+
+from pydantic import JsonValue
+
+from shared.actions.base import Action, PageAction
+
+Schema = dict[str, JsonValue]
+
+_NOISE = ("title", "$defs")
+
+
+def plain(schema: Schema) -> Schema:
+    """`schema` with references inlined, null unions dropped, and titles removed."""
+    definitions = cast("dict[str, Schema]", schema.get("$defs", {}))
+    return cast("Schema", _plain(schema, definitions))
+
+
+def _plain(node: JsonValue, definitions: dict[str, Schema]) -> JsonValue:
+    if isinstance(node, list):
+        return [_plain(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = _without_null(node)
+    if isinstance(reference := node.get("$ref"), str):
+        target = definitions[reference.removeprefix("#/$defs/")]
+        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
+    simple: Schema = {}
+    for key, value in node.items():
+        if key == "properties" and isinstance(value, dict):
+            simple[key] = {name: _plain(child, definitions) for name, child in value.items()}
+        elif key not in _NOISE:
+            simple[key] = _plain(value, definitions)
+    return simple
+
+
+def _without_null(node: Schema) -> Schema:
+    """`int | None` is an int that may be left out."""
+    node = {key: value for key, value in node.items() if not (key == "default" and value is None)}
+    options = node.get("anyOf")
+    if not isinstance(options, list):
+        return node
+    real = [option for option in options if option != {"type": "null"}]
+    rest = {key: value for key, value in node.items() if key != "anyOf"}
+    if len(real) == 1 and isinstance(real[0], dict):
+        return {**real[0], **rest}
+    return {**rest, "anyOf": real}
+
+
+def full_schema(action: type[Action]) -> Schema:
+    """Every argument of an action: its own first, then what it inherits."""
+    schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))
+    properties = cast("dict[str, Schema]", schema.get("properties", {}))
+    inherited = inherited_names(action)
+    ordered = [name for name in properties if name not in inherited] + [
+        name for name in properties if name in inherited
+    ]
+    result: Schema = {"type": "object", "properties": {name: properties[name] for name in ordered}}
+    if required := schema.get("required"):
+        result["required"] = required
+    return {**result, "additionalProperties": False}
+
+
+def listed_schema(action: type[Action]) -> Schema:
+    """What a tool list shows: of the inherited arguments `pageId` only, because each costs tokens on every tool."""
+    schema = full_schema(action)
+    properties = cast("dict[str, Schema]", schema["properties"])
+    hidden = inherited_names(action) - {"pageId"}
+    schema["properties"] = {name: value for name, value in properties.items() if name not in hidden}
+    return schema
+
+
+def inherited_names(action: type[Action]) -> frozenset[str]:
+    """Wire names of the arguments that all page actions share."""
+    if not issubclass(action, PageAction):
+        return frozenset()
+    return frozenset(field.alias or name for name, field in PageAction.model_fields.items())

@@ -1,0 +1,72 @@
+"""Every string that both sides must spell alike: paths, header names, patterns, limits."""
+
+import re
+from typing import Final
+
+APP_NAME: Final = "browse-together"
+VERSION: Final = "0.1.0"
+
+DEFAULT_PORT: Final = 8888
+DEFAULT_SESSION: Final = "default"
+
+# --- paths -------------------------------------------------------------------------------------------------------
+BROWSER: Final = "/api/browser"
+PAGES: Final = "/api/browser/pages"
+CALLS: Final = "/api/calls"
+EVENTS: Final = "/api/events"
+FILES: Final = "/api/files"
+SESSIONS: Final = "/api/sessions"
+TOOLS: Final = "/api/tools"
+HEALTH: Final = "/health"
+READY: Final = "/ready"
+METRICS: Final = "/metrics"
+
+# --- headers -----------------------------------------------------------------------------------------------------
+CALL_ID: Final = "X-Browse-Call"
+"""Made by the caller; the idempotency key, the handle and the id in logs."""
+ATTEMPT: Final = "X-Browse-Attempt"
+"""2 and more say that this call was sent before."""
+INLINE: Final = "X-Browse-Inline"
+"""Characters of text that the caller wants in the reply at most; the rest is read by cursor."""
+CATALOGUE: Final = "X-Browse-Catalogue"
+"""Fingerprint of the sender's catalogue, in requests and in replies."""
+REQUEST_ID: Final = "X-Request-Id"
+
+# --- ids ---------------------------------------------------------------------------------------------------------
+ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$"
+"""What a caller may name a page or a session."""
+ANY_PAGE_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}(~[1-9][0-9]{0,5})?$"
+"""The same, with the `~n` that the service gives popups and foreign tabs."""
+RESERVED_IDS: Final = frozenset({"pages"})
+CALL_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+CLIENT_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+REF_PATTERN: Final = r"^(f\d+)?e\d+$"
+"""An element's handle in a snapshot: `e12`, or `f1e2` inside a frame."""
+
+# --- limits ------------------------------------------------------------------------------------------------------
+MAX_MESSAGE_BYTES: Final = 10_485_760
+"""A request body, and one MCP message."""
+INLINE_TEXT: Final = 20_000
+"""Characters of text that a gateway asks for at most in one reply."""
+INLINE_BYTES: Final = 700_000
+"""Bytes of an artifact that a reply may carry as base64."""
+REPLY_WITHIN_MS: Final = 50_000
+"""A reply is due within this; clients of MCP give up at 60 s."""
+
+# --- tokens ------------------------------------------------------------------------------------------------------
+TOKEN_ALGORITHM: Final = "HS256"  # noqa: S105 - the name of an algorithm
+TOKEN_AUDIENCE: Final = APP_NAME
+SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
+INSTANCE_FILE: Final = "instance.json"
+START_LOCK: Final = "start.lock"
+LOG_FILE: Final = "service.log"
+
+
+def is_page_id(text: str) -> bool:
+    return re.fullmatch(ANY_PAGE_ID_PATTERN, text) is not None and text not in RESERVED_IDS
+
+
+def spelled_validly(text: str) -> str:
+    """The valid id nearest to `text`: `My Page!` becomes `My-Page`."""
+    kept = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:48]
+    return kept if kept and is_page_id(kept) else f"page-{kept}"[:48].rstrip("-._")
