@@ -129,6 +129,7 @@ class CallMoved(Model):
     state: CallState
     position: int = 0
     behind: str = ""
+    elapsed_ms: int = 0
 
 
 class NoticeGiven(Model):

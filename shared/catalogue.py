@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from shared.actions import calls, interaction, media, navigation, pages, reading
 from shared.actions.base import Action, Alias, Effect, PageAction
 from shared.errors import InvalidRequest, ValidationFailed
 from shared.schema import Schema, full_schema, listed_schema
-from shared.wire import is_page_id, spelled_validly
+from shared.wire import CALL_ID_PATTERN, is_page_id, spelled_validly
 
 Body = Mapping[str, JsonValue]
 
@@ -152,6 +153,10 @@ def check_page_id(page_id: str) -> str:
     if not is_page_id(page_id):
         raise _bad_id(PageAction, "pageId", page_id)
     return page_id
+
+
+def is_call_id(text: str) -> bool:
+    return re.fullmatch(CALL_ID_PATTERN, text) is not None
 
 
 def _suggest(action: type[Action], field: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -114,7 +114,7 @@ class Action(Part):
     def description(cls) -> str:
         return " ".join((cls.__doc__ or "").split())
 
-    def own(self) -> dict[str, object]:
+    def own(self) -> dict[str, Any]:  # Any: whatever Playwright's call of that name takes
         """The arguments that only this action has, by their Python names: what Playwright's call of that name takes."""
         common = type(self).common_fields()
         return {

@@ -1,0 +1,1 @@
+"""The browser service: owns Playwright pages behind HTTP."""

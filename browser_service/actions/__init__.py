@@ -1,0 +1,44 @@
+"""How each action is done: one module a category, mirroring `shared.actions`; one function an action."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from types import MappingProxyType, ModuleType
+from typing import Final
+
+from browser_service.actions import (
+    calls,
+    interaction,
+    media,
+    navigation,
+    pages,
+    reading,
+    scripting,
+    waiting,
+)
+from shared.calls import Json
+from shared.catalogue import ACTIONS
+
+_CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, media, pages, calls)
+
+
+def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:
+    """Every handler by its action's name. Raises TypeError for an action with none or two, or a handler of no action."""
+    found: dict[str, Callable[..., Awaitable[Json]]] = {}
+    for module in categories:
+        for name, function in vars(module).items():
+            if not inspect.iscoroutinefunction(function) or function.__module__ != module.__name__:
+                continue
+            action = name.rstrip("_")
+            if name.startswith("_"):
+                continue
+            if action not in ACTIONS:
+                raise TypeError(f"{module.__name__}.{name} handles no action")
+            if action in found:
+                raise TypeError(f"{action} has two handlers")
+            found[action] = function
+    if missing := ACTIONS.keys() - found.keys():
+        raise TypeError(f"actions without a handler: {', '.join(sorted(missing))}")
+    return found
+
+
+HANDLERS: Final = MappingProxyType(collect(_CATEGORIES))

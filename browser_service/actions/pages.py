@@ -1,0 +1,22 @@
+"""The pages of a session: list, open, close."""
+
+from browser_service.browser.page import BrowserPage
+from browser_service.service import Service
+from shared.actions import pages
+from shared.calls import Json
+
+
+async def list_pages(service: Service, action: pages.ListPages) -> Json:
+    return await service.list_pages(action.session_id)
+
+
+async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
+    if action.url is None:
+        return {"url": page.live.url, "observed": "a blank page is open"}
+    response = await page.live.goto(**action.own(), timeout=action.timeout)
+    return {"url": page.live.url, "status": response.status if response else None}
+
+
+async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
+    await page.entry.close(run_before_unload=action.run_before_unload)
+    return {"closed": page.entry.page_id, "observed": f"page {page.entry.page_id} is closed"}

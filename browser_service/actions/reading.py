@@ -1,0 +1,43 @@
+"""Reading a page: its content, and its accessibility tree with refs."""
+
+from browser_service.browser import snapshot as trees
+from browser_service.browser.page import BrowserPage
+from browser_service.browser.text import markdown
+from shared.actions import reading
+from shared.calls import Json
+
+
+async def content(page: BrowserPage, action: reading.Content) -> Json:
+    if action.format == "text":
+        element = await page.element(action.selector or "body", action.frame)
+        text = await element.inner_text(timeout=action.timeout)
+    else:
+        html = await _html(page, action)
+        text = html if action.format == "html" else await markdown(html)
+    return {**await page.shown("content", text, action.budget), "format": action.format, "url": page.live.url}
+
+
+async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
+    root, part = None, ""
+    if action.selector:
+        element = await page.element(action.selector, action.frame)
+        part = await element.aria_snapshot(mode="ai", boxes=action.boxes, timeout=action.timeout)
+        root = trees.first_ref(part)
+    tree = await page.snapshot(action.timeout, boxes=action.boxes)
+    if action.selector:
+        tree = (trees.subtree(tree, root) if root else "") or part
+    if action.depth:
+        tree = trees.cut_depth(tree, action.depth)
+    if action.interactive_only:
+        tree = trees.interactive(tree)
+    return {**await page.shown("snapshot", tree, action.budget), "url": page.live.url}
+
+
+async def _html(page: BrowserPage, action: reading.Content) -> str:
+    if action.selector:
+        element = await page.element(action.selector, action.frame)
+        return str(await element.evaluate("e => e.outerHTML", timeout=action.timeout))
+    if action.frame:
+        root = await page.element("html", action.frame)
+        return str(await root.evaluate("e => e.outerHTML", timeout=action.timeout))
+    return await page.live.content(include_shadow=action.include_shadow)

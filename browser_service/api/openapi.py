@@ -1,0 +1,43 @@
+"""The OpenAPI page: every action as one of the bodies, computed from the catalogue."""
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from shared import catalogue, wire
+from shared.calls import Json
+from shared.schema import full_schema
+
+
+def describe(app: FastAPI) -> None:
+    """Have /openapi.json list the actions; validation itself is `catalogue.parse`."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:  # Any: FastAPI's own annotation
+        document = plain()
+        body = {"required": True, "content": {"application/json": {"schema": _any_action()}}}
+        for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
+            document["paths"][path]["post"]["requestBody"] = body
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
+
+
+def _any_action() -> Json:
+    bodies: list[Json] = []
+    for name, action in catalogue.ACTIONS.items():
+        schema = full_schema(action)
+        properties = schema["properties"]
+        assert isinstance(properties, dict)  # noqa: S101 - full_schema always makes one
+        required = schema.get("required", [])
+        assert isinstance(required, list)  # noqa: S101 - likewise
+        bodies.append(
+            {
+                **schema,
+                "title": action.title(),
+                "description": action.description(),
+                "properties": {"action": {"const": name}, **properties},
+                "required": ["action", *required],
+            }
+        )
+    return {"oneOf": [*bodies]}

@@ -1,0 +1,181 @@
+"""The HTTP face: parse, call, reply. What a call means is decided in the spine."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+from sse_starlette import EventSourceResponse
+
+from browser_service.calls import Reply
+from browser_service.dispatch import Asked
+from browser_service.security.auth import Identity, identify
+from shared import catalogue, wire
+from shared.calls import Json
+from shared.errors import InvalidRequest
+from shared.schema import full_schema
+
+if TYPE_CHECKING:
+    from browser_service.app import Parts
+
+router = APIRouter()
+
+_PING_S = 15
+
+
+def parts(request: Request) -> "Parts":
+    found: Parts = request.app.state.parts
+    return found
+
+
+def identity(request: Request) -> Identity:
+    return identify(parts(request).secret, request.headers.get("authorization"))
+
+
+Caller = Annotated[Identity, Depends(identity)]
+
+
+@router.post(wire.BROWSER + "/{page_id}", openapi_extra={"x-actions": True})
+async def act_on_page(page_id: str, request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, await _body(request), page_id)
+
+
+@router.post(wire.BROWSER, openapi_extra={"x-actions": True})
+async def act(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, await _body(request))
+
+
+@router.get(wire.PAGES)
+async def list_pages(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "list_pages"})
+
+
+@router.get(wire.SESSIONS)
+async def list_sessions(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to list
+    sessions = [{"sessionId": session_id} for session_id in parts(request).directory.sessions()]
+    return _response(
+        request, Reply(200, {"success": True, "result": {"sessions": sessions}, "page": None, "notices": []})
+    )
+
+
+@router.get(wire.CALLS + "/{call_id}")
+async def get_call(call_id: str, request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "get_call", "callId": call_id, "wait": 0})
+
+
+@router.post(wire.CALLS + "/{call_id}/cancel")
+async def cancel_call(call_id: str, request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "cancel_call", "callId": call_id})
+
+
+@router.get(wire.TOOLS)
+async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to list
+    tools = [
+        {
+            "name": name,
+            "title": action.title(),
+            "description": action.description(),
+            "inputSchema": full_schema(action),
+            "annotations": catalogue.annotations(action),
+            "aliases": [alias.name for alias in action.aliases],
+        }
+        for name, action in catalogue.ACTIONS.items()
+    ]
+    body = {"success": True, "result": {"tools": tools, "catalogue": catalogue.fingerprint()}}
+    return _response(request, Reply(200, {**body, "page": None, "notices": []}))
+
+
+@router.get(wire.FILES + "/{artifact_id}")
+async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
+    path, mime_type = await parts(request).artifacts.path(artifact_id, caller.client_id)
+    return FileResponse(path, media_type=mime_type, headers={"X-Content-Type-Options": "nosniff"})
+
+
+@router.get(wire.EVENTS)
+async def events(request: Request, caller: Caller) -> EventSourceResponse:
+    """The caller's presence, and the progress of its calls."""
+
+    async def feed() -> AsyncIterator[dict[str, str]]:
+        yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
+        async for moved in parts(request).clients.stream(caller.client_id):
+            yield {"event": "call", "data": moved.model_dump_json()}
+
+    return EventSourceResponse(feed(), ping=_PING_S)
+
+
+@router.get(wire.HEALTH)
+async def health() -> JSONResponse:
+    about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": catalogue.fingerprint()}
+    return JSONResponse(about)
+
+
+@router.get(wire.READY)
+async def ready(request: Request) -> JSONResponse:
+    pages = await parts(request).host.describe()
+    return JSONResponse({"status": "ready", "pages": len(pages)})
+
+
+async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:
+    asked = Asked(
+        body=body,
+        page_id=page_id,
+        call_id=_call_id(request),
+        attempt=_number(request, wire.ATTEMPT, 1),
+        inline_text=_number(request, wire.INLINE, 0) or None,
+        request_id=request.state.request_id,
+    )
+    work = asyncio.ensure_future(parts(request).dispatcher.run(caller, asked))
+    if asked.call_id is not None:
+        return _response(request, await asyncio.shield(work))
+    return _response(request, await _unless_gone(request, caller, work))
+
+
+async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future[Reply]") -> Reply:
+    """A call without a callId can never be asked for again: it ends with its connection."""
+    gone = asyncio.ensure_future(_disconnected(request))
+    both: set[asyncio.Future[Reply] | asyncio.Future[None]] = {work, gone}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    gone.cancel()
+    if not work.done():
+        await parts(request).dispatcher.cancel(caller.client_id, request.state.request_id)
+    return await work
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _body(request: Request) -> Json:
+    raw = await request.body()
+    try:
+        body = json.loads(raw)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"The body is no JSON: {error}", hint='Send {"action": "goto", "url": "https://example.com"}.'
+        ) from None
+    if not isinstance(body, dict):
+        raise InvalidRequest("The body must be a JSON object.", hint='Send {"action": "list_pages"}.')
+    return body
+
+
+def _call_id(request: Request) -> str | None:
+    given = request.headers.get(wire.CALL_ID)
+    if given is not None and not catalogue.is_call_id(given):
+        raise InvalidRequest(
+            f"{wire.CALL_ID} {given[:80]!r} is not a valid id.", hint="Letters, digits, '.', '_', '-'."
+        )
+    return given
+
+
+def _number(request: Request, header: str, default: int) -> int:
+    given = request.headers.get(header, "")
+    return int(given) if given.isdigit() and len(given) < 10 else default  # noqa: PLR2004 - an int of any sense
+
+
+def _response(request: Request, reply: Reply) -> JSONResponse:
+    headers = {wire.CATALOGUE: catalogue.fingerprint(), wire.REQUEST_ID: request.state.request_id}
+    return JSONResponse(reply.body, status_code=reply.status, headers=headers)

@@ -1,0 +1,137 @@
+"""Puts the parts together, and starts and stops them in order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import structlog
+from fastapi import FastAPI
+
+from browser_service.actions import HANDLERS
+from browser_service.api import faults, routes
+from browser_service.api.openapi import describe
+from browser_service.browser.host import HostLimits, LocalHost, SessionHost
+from browser_service.browser.launcher import Launcher, LaunchOptions
+from browser_service.clients import Clients
+from browser_service.directory import Directory
+from browser_service.dispatch import Dispatcher
+from browser_service.feed import Feed
+from browser_service.security.auth import ensure_secret
+from browser_service.security.edge import Edge, loopback_hosts
+from browser_service.security.sealing import Seal
+from browser_service.security.urls import UrlPolicy
+from browser_service.settings import Settings
+from browser_service.store.artifacts import Artifacts
+from browser_service.store.journal import Journal
+from shared import wire
+from shared.actions.base import Scope
+from shared.calls import Json, SessionSpec
+from shared.catalogue import ACTIONS
+
+log = structlog.get_logger(__name__)
+
+Carrier = Callable[[LocalHost], SessionHost]
+
+
+@dataclass
+class Parts:
+    """What routes need, made by the lifespan."""
+
+    secret: str
+    host: SessionHost
+    directory: Directory
+    clients: Clients
+    dispatcher: Dispatcher
+    artifacts: Artifacts
+
+
+def create_app(settings: Settings, *, carrier: Carrier = lambda host: host) -> FastAPI:
+    """The service. `carrier` stands between the two halves of the spine, where a host is elsewhere."""
+    app = FastAPI(
+        title=wire.APP_NAME,
+        version=wire.VERSION,
+        lifespan=partial(_lifespan, settings=settings, carrier=carrier),
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.port = settings.port
+    app.include_router(routes.router)
+    faults.install(app)
+    describe(app)
+    allowed = lambda: [*loopback_hosts(app.state.port), *settings.allowed_hosts]  # noqa: E731 - one expression
+    app.add_middleware(Edge, allowed_hosts=allowed, reply=faults.error_response)
+    app.add_middleware(faults.RequestId)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI, *, settings: Settings, carrier: Carrier) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        app.state.parts = await _start(app, settings, carrier, stack)
+        yield
+
+
+async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: AsyncExitStack) -> Parts:
+    """Everything that runs; the stack ends it in the opposite order."""
+    secret = ensure_secret(settings.data_dir)
+    journal = Journal(settings.data_dir / "journal.sqlite3")
+    await journal.open()
+    stack.push_async_callback(journal.close)
+    artifacts = Artifacts(settings.data_dir / "artifacts", journal)
+    await artifacts.clean()
+    seal = Seal(settings.data_dir)
+    local = _local_host(app, settings, artifacts)
+    host = carrier(local)
+    directory, clients = Directory(), Clients(settings.presence_grace_ms)
+    feed = Feed(host, directory, clients, journal, seal)
+    dispatcher = Dispatcher(host, directory, clients, feed, _handlers(Scope.SERVICE))
+    await _reopen(host, directory, journal, seal)
+    following = asyncio.create_task(feed.run())
+
+    async def stop() -> None:
+        await clients.close()
+        await local.stop()
+        await feed.catch_up()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+    stack.push_async_callback(stop)
+    return Parts(secret, host, directory, clients, dispatcher, artifacts)
+
+
+async def _reopen(host: SessionHost, directory: Directory, journal: Journal, seal: Seal) -> None:
+    """The shared login and its pages, as they were: each page comes back when it is used."""
+    pages = [page for page in await journal.pages() if page.session_id == wire.DEFAULT_SESSION]
+    sealed = await journal.state(wire.DEFAULT_SESSION)
+    cookies = cast("list[Json]", (seal.open(sealed) if sealed else None) or [])
+    await host.open(SessionSpec(session_id=wire.DEFAULT_SESSION, persistent=True, cookies=cookies, pages=pages))
+    directory.add_session(wire.DEFAULT_SESSION)
+    for page in pages:
+        directory.note(page)
+
+
+def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> LocalHost:
+    options = LaunchOptions(
+        profile_dir=settings.profile_dir,
+        engine=settings.browser_type,
+        executable=settings.executable_path,
+        headless=settings.headless,
+        sandbox=settings.sandbox,
+        proxy=settings.proxy,
+        viewport=(settings.viewport_width, settings.viewport_height),
+    )
+    policy = UrlPolicy(
+        own_hosts=lambda: {*loopback_hosts(app.state.port), *settings.allowed_hosts},
+        allow_hosts=frozenset(settings.allow_hosts),
+        deny_hosts=frozenset(settings.deny_hosts),
+    )
+    limits = HostLimits(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages)
+    return LocalHost(Launcher(options), _handlers(Scope.PAGE), artifacts, policy, limits)
+
+
+def _handlers(scope: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:
+    """The handlers whose first argument is of this scope."""
+    return {name: handler for name, handler in HANDLERS.items() if ACTIONS[name].scope is scope}

@@ -1,0 +1,186 @@
+"""The one place where Playwright's errors become ours."""
+
+import re
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from shared.actions.base import Action, NavigationAction
+from shared.calls import Json
+from shared.errors import (
+    AmbiguousSelector,
+    BrowseError,
+    BrowserCrashed,
+    ElementNotFound,
+    ElementNotInteractable,
+    Forbidden,
+    InvalidSelector,
+    NavigationFailed,
+    ScriptExecutionFailed,
+    TimedOut,
+    ValidationFailed,
+)
+
+_NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
+_CLOSED: Final = (
+    "has been closed",
+    "Page crashed",
+    "Target crashed",
+    "Connection closed",
+    "Browser closed",
+    "browser has been closed",
+)
+_SYNTAX: Final = (
+    "is not a valid selector",
+    "is not a valid XPath expression",
+    "Unexpected token",
+    "Unknown engine",
+    "Malformed selector",
+    "Error while parsing selector",
+    "InvalidSelectorError",
+    "Unknown attribute",
+    "Unknown role",
+    "Role must",
+    "Selector cannot",
+    "Unexpected end of selector",
+    "Unsupported token",
+)
+_NET_HINTS: Final = {
+    "ERR_NAME_NOT_RESOLVED": "No host of that name was found. Check the spelling.",
+    "ERR_CONNECTION_REFUSED": "Nothing listens at that address and port.",
+    "ERR_BLOCKED_BY_CLIENT": "A redirect or popup led to an address that may not be opened here.",
+    "ERR_UNSAFE_PORT": "Browsers refuse this port.",
+    "ERR_ABORTED": "The navigation was replaced by another one, or the answer was a download.",
+    "ERR_CERT": "The site's certificate is not valid.",
+}
+_BLOCKERS: Final = (
+    ("intercepts pointer events", "is covered by another element"),
+    ("element is not enabled", "is disabled"),
+    ("element is not editable", "is read-only"),
+    ("element is not visible", "is not visible"),
+    ("element is outside of the viewport", "is outside of the viewport"),
+    ("element is not stable", "does not stop moving"),
+    ("did not find some options", "has no such option"),
+)
+
+
+class ElementMissing(Exception):
+    """A selector matched nothing within the time."""
+
+
+def is_closed(error: Exception) -> bool:
+    return any(text in str(error) for text in _CLOSED)
+
+
+def is_ambiguous(error: Exception) -> bool:
+    return "strict mode violation" in str(error)
+
+
+def is_timeout(error: Exception) -> bool:
+    return isinstance(error, PlaywrightTimeout)
+
+
+def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseError:
+    """Our error for Playwright's, with the details that 004 asks for: tool, selector, url, context."""
+    message = str(error)
+    first = message.strip().splitlines()[0] if message.strip() else type(error).__name__
+    selector = getattr(action, "selector", None)
+    details: Json = {"url": url, "context": {"lastError": first}}
+    if selector:
+        details["selector"] = selector
+    if is_closed(error):
+        return BrowserCrashed("The page or its browser ended while the call ran.", details=details)
+    if any(text in message for text in _SYNTAX):
+        return InvalidSelector(f"Selector {selector!r} has a syntax error: {_reason(first)}", details=details)
+    if isinstance(action, NavigationAction) and (is_timeout(error) or _NET_ERROR.search(message)):
+        return _navigation(action, details, message)
+    if is_timeout(error):
+        return _timeout(action, selector, details, message)
+    return _other(action, first, message, selector, details)
+
+
+def not_found(selector: str, timeout: int, *, url: str, last_error: str = "", hint: str | None = None) -> BrowseError:
+    """In 004's words."""
+    return ElementNotFound(
+        f"Element matching selector '{selector}' not found after {timeout}ms",
+        hint=hint,
+        details={
+            "selector": selector,
+            "url": url,
+            "context": {"timeout": timeout, "lastError": last_error or f"nothing matches {selector}"},
+        },
+    )
+
+
+def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) -> BrowseError:
+    return AmbiguousSelector(
+        f"Selector '{selector}' matches {count} elements: " + "; ".join(str(c["selector"]) for c in candidates),
+        details={"selector": selector, "url": url, "context": {"count": count, "candidates": [*candidates]}},
+    )
+
+
+def _navigation(action: NavigationAction, details: Json, message: str) -> BrowseError:
+    target = getattr(action, "url", None) or details["url"]
+    found = _NET_ERROR.search(message)
+    context = {"timeout": action.timeout, "waitUntil": getattr(action, "wait_until", "load")}
+    if found:
+        reason = found.group()
+        hint = next((text for name, text in _NET_HINTS.items() if name in reason), None)
+        context["networkError"] = reason
+        return NavigationFailed(
+            f"Navigation to {target} failed: {reason}",
+            hint=hint,
+            details={**details, "url": target, "context": context},
+        )
+    return NavigationFailed(
+        f"Navigation to {target} timed out",
+        hint='The page may be usable already: snapshot {}. Or repeat with "waitUntil": "domcontentloaded".',
+        details={**details, "url": target, "context": context},
+    )
+
+
+def _timeout(action: Action, selector: str | None, details: Json, message: str) -> BrowseError:
+    allowed = action.allowed_ms()
+    blocker = next((said for text, said in reversed(_BLOCKERS) if text in message), None)
+    if selector and blocker:
+        covered = re.search(r"(<[^\n]+?) (?:from .*?)?intercepts pointer events", message)
+        by = f": {covered.group(1)[:200]}" if covered and "covered" in blocker else ""
+        return ElementNotInteractable(
+            f"Element matching selector '{selector}' {blocker}{by} (waited {allowed} ms).",
+            hint="See what is in the way: snapshot {} or screenshot {}.",
+            details={**details, "context": {"timeout": allowed, "reason": blocker, "lastError": message[:2_000]}},
+        )
+    return TimedOut(
+        f"{action.name()} did not end within {allowed} ms.",
+        hint="The page is still usable. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
+        details={**details, "context": {"timeout": allowed}},
+    )
+
+
+def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
+    reason = _reason(first)
+    if "Cannot navigate to invalid URL" in message:
+        return ValidationFailed(f"url is not valid: {reason}", details=details)
+    if "Unknown key" in message:
+        return ValidationFailed(
+            f"key is unknown: {reason}", hint="Examples: Enter, Tab, Escape, ArrowDown, Control+a.", details=details
+        )
+    if action.name() in {"evaluate_script", "fetch"}:
+        return ScriptExecutionFailed(f"The script failed: {reason}", details=details)
+    if selector:
+        return ElementNotInteractable(
+            f"{action.name()} cannot be done on the element matching '{selector}': {reason}",
+            hint="Choose another element: snapshot {}.",
+            details=details,
+        )
+    if "Clipped area" in message:
+        return ValidationFailed(f"clip lies outside of the page: {reason}", details=details)
+    if _NET_ERROR.search(message):
+        return Forbidden(reason, details=details)
+    return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
+
+
+def _reason(first: str) -> str:
+    """Playwright's first line without the name of its call."""
+    return re.sub(r"^(?:\w+\.\w+: )+(?:Error: )?", "", first)

@@ -1,0 +1,43 @@
+"""What a host has to tell, in order, for whoever asks for what came after."""
+
+import asyncio
+import itertools
+from collections import deque
+
+from shared.calls import EventBatch, HostEvent
+
+_KEPT = 10_000
+
+
+class EventLog:
+    """A bounded log with sequence numbers; reading is a long poll."""
+
+    def __init__(self, incarnation: str) -> None:
+        self._incarnation = incarnation
+        self._events: deque[HostEvent] = deque(maxlen=_KEPT)
+        self._seq = 0
+        self._grown = asyncio.Event()
+
+    def emit(self, event: HostEvent) -> None:
+        self._seq += 1
+        self._events.append(event.model_copy(update={"seq": self._seq}))
+        self._grown.set()
+
+    async def after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        """Events past `seq`, at once where there are some, else within `wait_ms`."""
+        if wait_ms and self._seq <= seq:
+            await self._growth(seq, wait_ms)
+        new = min(len(self._events), max(0, self._seq - seq))
+        found = list(itertools.islice(self._events, len(self._events) - new, None))[:limit]
+        return EventBatch(
+            incarnation=self._incarnation, events=found, last_seq=found[-1].seq if found else min(seq, self._seq)
+        )
+
+    async def _growth(self, seq: int, wait_ms: int) -> None:
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                while self._seq <= seq:
+                    self._grown.clear()
+                    await self._grown.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,38 @@
+"""The URL policy where it cannot be gone round: on every document that a page loads, redirects and frames included."""
+
+import asyncio
+from collections.abc import Callable
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser_service.security.urls import UrlPolicy
+
+OnRefused = Callable[[str], None]
+
+
+async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
+    """Have Chromium ask before it loads a document. Not by `route`, which sees no redirects and disables the cache."""
+    session = await page.context.new_cdp_session(page)
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def decide(event: dict[str, dict[str, str] | str]) -> None:
+        request = event["request"]
+        url = request["url"] if isinstance(request, dict) else ""
+        try:
+            if policy.permits(url):
+                await session.send("Fetch.continueRequest", {"requestId": event["requestId"]})
+            else:
+                on_refused(url)
+                blocked = {"requestId": event["requestId"], "errorReason": "BlockedByClient"}
+                await session.send("Fetch.failRequest", blocked)
+        except PlaywrightError:
+            return  # the page went meanwhile
+
+    def ask(event: dict[str, dict[str, str] | str]) -> None:
+        task = asyncio.create_task(decide(event))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    session.on("Fetch.requestPaused", ask)
+    await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})

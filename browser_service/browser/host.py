@@ -1,0 +1,329 @@
+"""THE SPINE, back half: the seam `SessionHost`, and the host that runs in this process."""
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urljoin
+
+import structlog
+
+from browser_service.browser.events import EventLog
+from browser_service.browser.leases import Lease, admit
+from browser_service.browser.page import ArtifactPort, BrowserPage, PageEntry, read_on
+from browser_service.browser.performing import Handler, Running, perform
+from browser_service.browser.session import BrowserSession
+from browser_service.security.urls import UrlPolicy
+from shared import catalogue
+from shared.actions.base import Effect, Lane, NavigationAction, Unaddressed
+from shared.actions.navigation import Goto, ReloadPage
+from shared.actions.waiting import Wait
+from shared.calls import (
+    Call,
+    CallMoved,
+    CallState,
+    CookiesSaved,
+    EventBatch,
+    Json,
+    Notice,
+    NoticeGiven,
+    Outcome,
+    PageChanged,
+    PageClosed,
+    PageOpened,
+    PageState,
+    SessionSpec,
+)
+from shared.errors import (
+    BrowseError,
+    InternalError,
+    PageNotFound,
+    ResourceExhausted,
+    SessionNotFound,
+)
+
+if TYPE_CHECKING:
+    from playwright.async_api import Dialog, Page
+
+    from browser_service.browser.launcher import Launcher
+
+_log = structlog.get_logger(__name__)
+
+_REMEMBERED = 2_000
+_BROWSER_ENDS_WITHIN_S = 0.3
+
+
+class SessionHost(Protocol):
+    """Where sessions live. Every value passes through JSON, so that a host may be elsewhere."""
+
+    async def run(self, call: Call) -> Outcome:
+        """Perform a call. The same callId again joins the run, or gets its outcome."""
+
+    async def open(self, spec: SessionSpec) -> None:
+        """Have a session, with its pages as they were. Idempotent."""
+
+    async def close(self, session_id: str) -> None: ...
+
+    async def cancel(self, call_id: str) -> None:
+        """Stop a call, also one that has not arrived yet. Idempotent."""
+
+    async def release(self, client_id: str) -> None:
+        """A client is gone: its leases lapse."""
+
+    async def describe(self) -> list[PageState]: ...
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch: ...
+
+
+@dataclass(frozen=True)
+class HostLimits:
+    idle_lease_ms: int = 120_000
+    queue_wait_ms: int = 10_000
+    max_pages: int = 100
+
+
+class LocalHost:
+    """Sessions, pages, leases and turns in this process."""
+
+    def __init__(
+        self,
+        launcher: "Launcher",
+        handlers: Mapping[str, Handler],
+        artifacts: ArtifactPort,
+        policy: UrlPolicy,
+        limits: HostLimits,
+    ) -> None:
+        self.incarnation = secrets.token_hex(6)
+        self._launcher = launcher
+        self._handlers = handlers
+        self._artifacts = artifacts
+        self._policy = policy
+        self._limits = limits
+        self._sessions: dict[str, BrowserSession] = {}
+        self._pages: dict[str, PageEntry] = {}
+        self._calls: OrderedDict[str, asyncio.Task[Outcome]] = OrderedDict()
+        self._running: dict[str, Running] = {}
+        self._cancelled: OrderedDict[str, None] = OrderedDict()
+        self._background: set[asyncio.Task[None]] = set()
+        self._log = EventLog(self.incarnation)
+
+    # --- the seam ------------------------------------------------------------------------------------------------
+
+    async def run(self, call: Call) -> Outcome:
+        task = self._calls.get(call.call_id)
+        if task is None:
+            task = self._calls[call.call_id] = asyncio.create_task(self._outcome(call))
+            while len(self._calls) > _REMEMBERED:
+                self._calls.popitem(last=False)
+        return await asyncio.shield(task)
+
+    async def open(self, spec: SessionSpec) -> None:
+        if spec.session_id in self._sessions:
+            return
+        session = BrowserSession(spec, self._launcher, self._foreign_page, self._dialog, self._cookies)
+        self._sessions[spec.session_id] = session
+        for state in spec.pages:
+            self._pages[state.page_id] = self._new_entry(state, session)
+
+    async def close(self, session_id: str) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is None:
+            return
+        for entry in [entry for entry in self._pages.values() if entry.session is session]:
+            self._pages.pop(entry.page_id)
+        await session.close()
+
+    async def cancel(self, call_id: str) -> None:
+        running = self._running.get(call_id)
+        if running is None:
+            self._cancelled[call_id] = None
+            while len(self._cancelled) > _REMEMBERED:
+                self._cancelled.popitem(last=False)
+            return
+        running.cancelled.set()
+        entry = self._pages.get(running.call.page_id or "")
+        if entry is not None:
+            entry.queue.cancel(call_id)
+
+    async def release(self, client_id: str) -> None:
+        for entry in self._pages.values():
+            if entry.lease is not None and entry.lease.client_id == client_id:
+                entry.lease = None
+                self._log.emit(PageChanged(page=entry.state()))
+
+    async def describe(self) -> list[PageState]:
+        return [entry.state() for entry in self._pages.values()]
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        return await self._log.after(seq, wait_ms, limit)
+
+    async def stop(self) -> None:
+        """End in good order: calls cancelled, cookies saved, browser closed."""
+        for running in [*self._running.values()]:
+            running.cancelled.set()
+        unfinished = [task for task in self._calls.values() if not task.done()]
+        if unfinished:
+            await asyncio.wait(unfinished, timeout=5)
+        for session_id in [*self._sessions]:
+            await self.close(session_id)
+        await self._launcher.stop()
+
+    # --- a call --------------------------------------------------------------------------------------------------
+
+    async def _outcome(self, call: Call) -> Outcome:
+        entry: PageEntry | None = None
+        try:
+            running = Running(call, catalogue.parse(call.body))
+            self._running[call.call_id] = running
+            if call.call_id in self._cancelled:
+                running.cancelled.set()
+            entry = self._entry(running)
+            result = await self._perform(entry, running)
+            return Outcome(call_id=call.call_id, result=result, page=entry.state())
+        except BrowseError as error:
+            page = entry.state() if entry is not None and not entry.closed else None
+            return Outcome(call_id=call.call_id, error=error.body(), page=page)
+        except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
+            _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
+            return Outcome(call_id=call.call_id, error=InternalError("The service failed at this call.").body())
+        finally:
+            self._running.pop(call.call_id, None)
+            if entry is not None:
+                self._after(entry)
+
+    async def _perform(self, entry: PageEntry, running: Running) -> Json:
+        call, action = running.call, running.action
+        if cursor := getattr(action, "cursor", None):
+            return await read_on(self._artifacts, call, action.shown, cursor, getattr(action, "budget", None))
+        running.check_not_cancelled()
+        self._admit(entry, running)
+        handler = self._handlers[action.name()]
+        page = BrowserPage(entry, call, self._artifacts)
+        if action.lane is Lane.BESIDE:
+            if action.effect is Effect.READS and not isinstance(action, Wait) and not entry.live:
+                await self._live(entry, running)
+            return await perform(entry, running, handler, page)
+        async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms):
+            self._admit(entry, running)
+            self._started(running)
+            await entry.ensure_live(
+                call.client_id,
+                navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
+                replaces=isinstance(action, Goto | ReloadPage),
+            )
+            return await perform(entry, running, handler, page)
+
+    async def _live(self, entry: PageEntry, running: Running) -> None:
+        """A waiting call on a page that is not open: open it in a turn, then wait beside."""
+        async with entry.queue.turn(running.call, running.action.name(), self._limits.queue_wait_ms):
+            await entry.ensure_live(running.call.client_id, navigates=False, replaces=False)
+
+    def _admit(self, entry: PageEntry, running: Running) -> None:
+        call, action = running.call, running.action
+        if url := getattr(action, "url", None):
+            self._policy.check(urljoin(entry.state().url, url) if action.name() == "fetch" else url)
+        taken_from = admit(entry, call, action, self._limits.idle_lease_ms)
+        if taken_from is not None:
+            who = call.client_label or "another client"
+            self._tell(taken_from.client_id, entry, f'"{who}" took {entry.page_id}, which you had left idle.')
+            self._tell(call.client_id, entry, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
+
+    def _entry(self, running: Running) -> PageEntry:
+        """The page of a call; those that may create one do. No await: of many first calls, one creates."""
+        call, action = running.call, running.action
+        page_id = call.page_id or ""
+        entry = self._pages.get(page_id)
+        if entry is not None:
+            return entry
+        session = self._sessions.get(call.session_id or "")
+        if session is None:
+            raise SessionNotFound(f"There is no session {call.session_id!r}.")
+        if action.unaddressed is not Unaddressed.NEW_PAGE:
+            raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
+        if len(self._pages) >= self._limits.max_pages:
+            raise ResourceExhausted(
+                f"{self._limits.max_pages} pages are open.", hint="Close one of yours: list_pages {}, close_page {...}."
+            )
+        if url := getattr(action, "url", None):
+            self._policy.check(url)
+        state = PageState(page_id=page_id, session_id=session.session_id)
+        entry = self._pages[page_id] = self._new_entry(state, session)
+        entry.lease = Lease(call.client_id, call.client_label)
+        self._log.emit(PageOpened(page=entry.state()))
+        return entry
+
+    def _new_entry(self, state: PageState, session: BrowserSession) -> PageEntry:
+        def on_close(entry: PageEntry, page: "Page") -> None:
+            self._spawn(self._closed(entry, page))
+
+        return PageEntry(state, session, self._policy, self._log.emit, on_close)
+
+    def _after(self, entry: PageEntry) -> None:
+        """Follow up on what the call did to the page."""
+        never_opened = entry.page is None and entry.revision == 0 and not entry.closed and not entry.queue.busy
+        if entry.closed or never_opened:
+            self._forget(entry)
+            return
+        self._log.emit(PageChanged(page=entry.state()))
+        entry.session.save_soon()
+
+    def _forget(self, entry: PageEntry) -> None:
+        entry.closed = True
+        if self._pages.pop(entry.page_id, None) is not None:
+            self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
+
+    def _started(self, running: Running) -> None:
+        call = running.call
+        self._log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
+
+    # --- what the browser tells ----------------------------------------------------------------------------------
+
+    def _foreign_page(self, session: BrowserSession, page: "Page") -> None:
+        self._spawn(self._register(session, page))
+
+    async def _register(self, session: BrowserSession, page: "Page") -> None:
+        """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
+        opener_page = await page.opener()
+        opener = next((entry for entry in self._pages.values() if entry.page is opener_page), None)
+        root = opener.page_id.split("~")[0] if opener_page and opener else session.session_id
+        number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
+        state = PageState(
+            page_id=f"{root}~{number}",
+            session_id=session.session_id,
+            opener_id=opener.page_id if opener else None,
+            holder_id=opener.lease.client_id if opener and opener.lease else None,
+            holder_label=opener.lease.label if opener and opener.lease else "",
+        )
+        entry = self._pages[state.page_id] = self._new_entry(state, session)
+        await entry.adopt(page)
+        if opener is not None:
+            opener.popup(entry.page_id)
+        self._log.emit(PageOpened(page=entry.state()))
+
+    async def _closed(self, entry: PageEntry, page: "Page") -> None:
+        """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
+        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
+        if entry.page is page and entry.session.live and not entry.closed:
+            if entry.lease is not None:
+                self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
+            self._forget(entry)
+
+    async def _dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+        entry = next((entry for entry in self._pages.values() if entry.page is page), None)
+        if entry is not None:
+            await entry.answer(dialog)
+        else:
+            await dialog.dismiss()
+
+    def _cookies(self, session_id: str, cookies: list[Json]) -> None:
+        self._log.emit(CookiesSaved(session_id=session_id, cookies=cookies))
+
+    def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:
+        self._log.emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=entry.page_id)))
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)

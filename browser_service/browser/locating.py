@@ -1,0 +1,84 @@
+"""From a selector or ref to an element, and what to say when that fails."""
+
+import re
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FrameLocator, Locator, Page
+
+from browser_service.browser import errors
+from shared.actions.base import Action
+from shared.errors import BrowseError, InvalidSelector
+from shared.wire import REF_PATTERN
+
+_CANDIDATES: Final = 8
+_LOOK_MS: Final = 1_000
+
+_DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
+  tag: e.tagName.toLowerCase(),
+  text: (e.getAttribute('aria-label') || e.innerText || e.value || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
+  visible: e.checkVisibility ? e.checkVisibility() : true,
+}))"""
+
+_HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)"
+
+
+def is_ref(selector: str) -> bool:
+    return re.fullmatch(REF_PATTERN, selector) is not None
+
+
+def is_xpath(selector: str) -> bool:
+    return selector.startswith(("//", "(//", "..", "xpath="))
+
+
+def find(page: Page, selector: str, frame: str | None) -> Locator:
+    """The locator of a selector: a ref anywhere, the rest in the page or in one of its frames."""
+    if is_ref(selector):
+        return page.locator(f"aria-ref={selector}")
+    root: Page | FrameLocator = page
+    if frame:
+        root = page.locator(f"aria-ref={frame}").content_frame if is_ref(frame) else page.frame_locator(frame)
+    return root.locator(f"xpath={selector}" if selector.startswith("(//") else selector)
+
+
+async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseError:
+    """Why an action on an element failed: looked up in the page, where the error itself does not say."""
+    selector = getattr(action, "selector", None)
+    if isinstance(selector, str) and (errors.is_ambiguous(error) or errors.is_timeout(error)):
+        try:
+            found = find(page, selector, getattr(action, "frame", None))
+            if errors.is_ambiguous(error):
+                return await _ambiguous(found, selector, url=page.url)
+            if await found.count() == 0:
+                return await _not_found(page, action, selector)
+        except PlaywrightError as second:
+            return errors.translate(second, action, url=page.url)
+    return errors.translate(error, action, url=page.url)
+
+
+async def check_syntax(found: Locator, selector: str, page: Page) -> None:
+    """Raise InvalidSelector for what no engine can parse; waiting for it would be in vain."""
+    try:
+        await found.count()
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        first = str(error).splitlines()[0]
+        raise InvalidSelector(
+            f"Selector {selector!r} has a syntax error: {first}", details={"selector": selector, "url": page.url}
+        ) from None
+
+
+async def _ambiguous(found: Locator, selector: str, *, url: str) -> BrowseError:
+    described = await found.evaluate_all(_DESCRIBE, _CANDIDATES)
+    candidates = [{"selector": f"{selector} >> nth={i}", **what} for i, what in enumerate(described)]
+    return errors.ambiguous(selector, candidates, await found.count(), url=url)
+
+
+async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
+    hint = None
+    if is_xpath(selector) and await page.evaluate(_HAS_SHADOW):
+        hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
+    elif len(page.frames) > 1 and not getattr(action, "frame", None):
+        hint = "The page has frames: name one with `frame`, or take a ref from snapshot {}, which reaches into all."
+    return errors.not_found(selector, action.allowed_ms(), url=page.url, hint=hint)

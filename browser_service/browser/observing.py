@@ -1,0 +1,153 @@
+"""What a page was seen to do while an act ran: navigations, requests that change things, popups, dialogs."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from playwright.async_api import Dialog, Download, Frame, Page, Request, Response
+
+from shared.calls import Json
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_REQUESTS_END_WITHIN_S = 1.0
+_NAVIGATION_ENDS_WITHIN_S = 5.0
+_SHOWN = 6
+
+
+@dataclass(eq=False)
+class Observation:
+    """The record of one act. Bounded waits end with an event, not with a pause."""
+
+    sent: dict[Request, str] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    navigated: list[str] = field(default_factory=list)
+    popups: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+    downloads: list[str] = field(default_factory=list)
+    navigating: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def settle(self) -> None:
+        """Wait until the requests that the act sent are answered, and the navigation that it began has a document."""
+        await self._until(lambda: all(self.sent.values()), _REQUESTS_END_WITHIN_S)
+        await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
+
+    async def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                while not done():
+                    self.changed.clear()
+                    await self.changed.wait()
+        except TimeoutError:
+            return
+
+    def lines(self) -> list[str]:
+        requests = [
+            f"{request.method} {_short(request.url)} → {status or 'no answer yet'}"
+            for request, status in self.sent.items()
+        ]
+        more = [f"and {len(requests) - _SHOWN} more requests"] if len(requests) > _SHOWN else []
+        return [
+            *(f"navigated to {url}" for url in self.navigated[-1:]),
+            *requests[:_SHOWN],
+            *more,
+            *self.failed[:_SHOWN],
+            *(f"popup {page_id} opened" for page_id in self.popups),
+            *self.dialogs,
+            *(f"download {name} began" for name in self.downloads),
+        ]
+
+    def facts(self) -> Json:
+        """The same for programs."""
+        found: Json = {}
+        if self.navigated:
+            found["navigatedTo"] = self.navigated[-1]
+        if self.sent:
+            found["requests"] = [
+                {"method": r.method, "url": r.url, "status": int(s) if s.isdigit() else None}
+                for r, s in list(self.sent.items())[:50]
+            ]
+        if self.popups:
+            found["popups"] = [*self.popups]
+        if self.dialogs:
+            found["dialogs"] = [*self.dialogs]
+        return found
+
+
+class Observer:
+    """Listens to one Playwright page for as long as it lives, and tells the observation of the running act."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._running: set[Observation] = set()
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfailed", self._on_failed)
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", self._on_document)
+        page.on("download", self._on_download)
+
+    def begin(self) -> Observation:
+        observation = Observation()
+        self._running.add(observation)
+        return observation
+
+    def end(self, observation: Observation) -> None:
+        self._running.discard(observation)
+
+    def popup(self, page_id: str) -> None:
+        for observation in self._running:
+            observation.popups.append(page_id)
+
+    def dialog(self, dialog: Dialog, answer: str) -> None:
+        for observation in self._running:
+            observation.dialogs.append(f"{dialog.type} {dialog.message!r} was {answer}")
+
+    def _on_request(self, request: Request) -> None:
+        if not self._running:
+            return
+        navigation = request.is_navigation_request() and request.frame == self._page.main_frame
+        for observation in self._running:
+            observation.navigating = observation.navigating or navigation
+            if request.method not in _SAFE_METHODS:
+                observation.sent[request] = ""
+
+    def _on_response(self, response: Response) -> None:
+        for observation in self._running:
+            if response.request in observation.sent:
+                observation.sent[response.request] = str(response.status)
+                observation.changed.set()
+
+    def _on_failed(self, request: Request) -> None:
+        navigation = request.is_navigation_request() and request.frame == self._page.main_frame
+        for observation in self._running:
+            if request in observation.sent:
+                observation.sent[request] = request.failure or "failed"
+            elif navigation:
+                observation.failed.append(f"navigation to {_short(request.url)} failed: {request.failure}")
+            observation.navigating = observation.navigating and not navigation
+            observation.changed.set()
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame != self._page.main_frame:
+            return
+        for observation in self._running:
+            observation.navigated.append(frame.url)
+            observation.changed.set()
+
+    def _on_document(self, _: Page) -> None:
+        for observation in self._running:
+            observation.navigating = False
+            observation.changed.set()
+
+    def _on_download(self, download: Download) -> None:
+        for observation in self._running:
+            observation.downloads.append(download.suggested_filename)
+            observation.navigating = False
+            observation.changed.set()
+
+
+def _short(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.path or "/"

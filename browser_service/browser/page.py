@@ -1,0 +1,356 @@
+"""A page: the durable entry behind a pageId, and the view of it that a handler gets for one call."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from playwright.async_api import CDPSession, Dialog, Frame, Locator, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.browser import locating, snapshot
+from browser_service.browser.guard import guard
+from browser_service.browser.leases import Lease
+from browser_service.browser.observing import Observer
+from browser_service.browser.queue import PageQueue, Turn
+from browser_service.security.urls import UrlPolicy
+from shared.calls import (
+    Artifact,
+    Call,
+    CallMoved,
+    CallState,
+    HostEvent,
+    Json,
+    Notice,
+    NoticeGiven,
+    PageChanged,
+    PageState,
+)
+from shared.errors import BrowserCrashed, ElementGone, PageNotFound, StaleRevision, TimedOut, ValidationFailed
+from shared.wire import MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from browser_service.browser.session import BrowserSession
+
+BLANK = "about:blank"
+_ERROR_PAGE = "chrome-error:"
+_TITLE_WITHIN_S = 0.2
+_PROBE_S = 1.0
+_REVIVE_MS = 30_000
+
+Emit = Callable[[HostEvent], None]
+OnClose = Callable[["PageEntry", Page], None]
+
+
+class ArtifactPort(Protocol):
+    """Where a host hands over bytes: it has no disk of its own."""
+
+    async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact: ...
+
+    async def text(self, artifact_id: str, client_id: str) -> str: ...
+
+
+class PageEntry:
+    """A page under its pageId. The Playwright page in it may be replaced; holder, queue and revision stay."""
+
+    def __init__(
+        self, state: PageState, session: "BrowserSession", policy: UrlPolicy, emit: Emit, on_close: OnClose
+    ) -> None:
+        self.page_id = state.page_id
+        self.session = session
+        self.url = state.url
+        self.title = state.title
+        self.revision = state.revision
+        self.opener_id = state.opener_id
+        self.lease = Lease(state.holder_id, state.holder_label) if state.holder_id else None
+        self.queue = PageQueue(self._moved)
+        self.seen: dict[str, snapshot.Seen] = {}
+        self.page: Page | None = None
+        self.observer: Observer | None = None
+        self.suspect = False
+        self.crashed = False
+        self.closed = False
+        self.shares_window = state.opener_id is not None
+        self._policy = policy
+        self._emit = emit
+        self._on_close = on_close
+        self._background: set[asyncio.Task[object]] = set()
+
+    @property
+    def live(self) -> bool:
+        return self.page is not None and not self.crashed and not self.page.is_closed() and self.session.live
+
+    def state(self) -> PageState:
+        """What is known without asking the page, so that it can never hang."""
+        if self.page is not None and self.live and not self.page.url.startswith(_ERROR_PAGE):
+            self.url = self.page.url
+        return PageState(
+            page_id=self.page_id,
+            session_id=self.session.session_id,
+            url=self.url,
+            title=self.title,
+            revision=self.revision,
+            holder_id=self.lease.client_id if self.lease else None,
+            holder_label=self.lease.label if self.lease else "",
+            acted_ago_ms=self.lease.idle_ms if self.lease else None,
+            opener_id=self.opener_id,
+        )
+
+    async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
+        """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
+
+        `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
+        `replaces`: the action may be given a new Playwright page where the old one does not respond.
+        """
+        if self.closed:
+            raise PageNotFound(f"Page {self.page_id!r} was closed.", hint="Open a new one: open_page {}.")
+        if self.live:
+            if not self.suspect or await self._responds():
+                self.suspect = False
+                return
+            if not replaces:
+                raise TimedOut(
+                    f"Page {self.page_id!r} does not respond: a script keeps it busy.",
+                    hint=f'Replace it, its login stays: reload_page {{"pageId": "{self.page_id}"}}.',
+                    details={"url": self.url},
+                )
+            await self._discard()
+        was_open = self.page is not None or self.revision > 0
+        await self.adopt(await self.session.open_window())
+        if was_open:
+            self._tell(client_id, f"{self.page_id} was reopened at {self.url}; what was typed and not sent is lost.")
+        if self.page is not None and self.url != BLANK and not navigates:
+            await self._revisit(self.page)
+
+    async def adopt(self, page: Page) -> None:
+        """Make `page` the one behind this pageId."""
+        self.page = page
+        self.crashed = self.suspect = False
+        self.seen.clear()
+        self.observer = Observer(page)
+        page.on("crash", self._on_crash)
+        page.on("close", lambda closed: self._on_close(self, closed))
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", lambda _: self.refresh_title())
+        try:
+            await guard(page, self._policy, self._on_refused)
+        except PlaywrightError as error:
+            raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
+
+    def popup(self, page_id: str) -> None:
+        """A window that this page opened: from now on the two share one."""
+        self.shares_window = True
+        if self.observer is not None:
+            self.observer.popup(page_id)
+
+    async def answer(self, dialog: Dialog) -> None:
+        """The default policy: what only informs is accepted, what asks is declined; either way it is told."""
+        accept = dialog.type in {"alert", "beforeunload"}
+        if self.observer is not None:
+            self.observer.dialog(dialog, "accepted" if accept else "dismissed")
+        if self.lease is not None:
+            said = "accepted" if accept else "dismissed"
+            self._tell(self.lease.client_id, f"{self.page_id}: {dialog.type} {dialog.message[:200]!r} was {said}.")
+        try:
+            await (dialog.accept() if accept else dialog.dismiss())
+        except PlaywrightError:
+            return  # a navigation has dismissed it
+
+    async def read_title(self) -> None:
+        """Bring the cached title up to date, in 200 ms at most."""
+        if self.page is None or not self.live:
+            return
+        try:
+            async with asyncio.timeout(_TITLE_WITHIN_S):
+                title = await self.page.title()
+        except (TimeoutError, PlaywrightError):
+            return
+        if title != self.title:
+            self.title = title
+            self._emit(PageChanged(page=self.state()))
+
+    def refresh_title(self) -> None:
+        task: asyncio.Task[object] = asyncio.create_task(self.read_title())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def close(self, *, run_before_unload: bool = False) -> None:
+        self.closed = True
+        if self.page is not None and not self.page.is_closed():
+            await self.page.close(run_before_unload=run_before_unload)
+
+    async def _responds(self) -> bool:
+        if self.page is None:
+            return False
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                await self.page.evaluate("1")
+        except TimeoutError:
+            return False
+        except PlaywrightError as error:
+            return "Execution context was destroyed" in str(error)
+        return True
+
+    async def _discard(self) -> None:
+        page, self.page = self.page, None
+        if page is not None:
+            try:
+                async with asyncio.timeout(_PROBE_S * 5):
+                    await page.close()
+            except (TimeoutError, PlaywrightError):
+                return
+
+    async def _revisit(self, page: Page) -> None:
+        try:
+            await page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
+        except PlaywrightError as error:
+            first = str(error).splitlines()[0]
+            raise BrowserCrashed(
+                f"Page {self.page_id!r} was lost with its browser, and {self.url} does not open again: {first}",
+                hint=f'Go on elsewhere: goto {{"pageId": "{self.page_id}", "url": "..."}}.',
+            ) from error
+
+    def _on_crash(self, _: Page) -> None:
+        self.crashed = True
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if self.page is None or frame != self.page.main_frame:
+            return
+        self.revision += 1
+        if frame.url not in {BLANK, ""} and not frame.url.startswith((f"{BLANK}#", _ERROR_PAGE)):
+            if not self._policy.permits(frame.url):
+                self._on_refused(frame.url)
+                self._leave(self.page)
+                return
+            self.url = frame.url
+        self._emit(PageChanged(page=self.state()))
+
+    def _leave(self, page: Page) -> None:
+        """Committed in spite of all: no page stays at an address that it may not show."""
+        task: asyncio.Task[object] = asyncio.create_task(page.goto(BLANK))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _on_refused(self, url: str) -> None:
+        if self.lease is not None:
+            self._tell(self.lease.client_id, f"{self.page_id}: {url[:200]} may not be opened and was blocked.")
+
+    def _moved(self, turn: Turn, position: int, behind: str) -> None:
+        call = turn.call
+        self._emit(
+            CallMoved(
+                call_id=call.call_id,
+                client_id=call.client_id,
+                state=CallState.QUEUED,
+                position=position,
+                behind=behind,
+            )
+        )
+
+    def _tell(self, client_id: str, text: str) -> None:
+        self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=self.page_id)))
+
+
+class BrowserPage:
+    """A live page as one call sees it: what handlers are given."""
+
+    def __init__(self, entry: PageEntry, call: Call, artifacts: ArtifactPort) -> None:
+        self.entry = entry
+        self._call = call
+        self._artifacts = artifacts
+
+    @property
+    def live(self) -> Page:
+        """The Playwright page."""
+        if self.entry.page is None:
+            raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
+        return self.entry.page
+
+    async def element(
+        self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True
+    ) -> Locator:
+        """The element of a selector or ref. Not strict: the first that matches."""
+        if locating.is_ref(selector):
+            await self._check_ref(selector, waits=waits)
+        if frame and locating.is_ref(frame):
+            await self._check_ref(frame)
+        found = locating.find(self.live, selector, frame)
+        return found if strict else found.first
+
+    async def frame(self, selector: str, timeout_ms: int) -> Frame:
+        """The frame of an iframe element."""
+        element = await (await self.element(selector)).element_handle(timeout=timeout_ms)
+        frame = await element.content_frame()
+        if frame is None:
+            raise ValidationFailed(
+                f"frame {selector!r} is no iframe.", hint="Name an iframe element.", details=_field("frame")
+            )
+        return frame
+
+    async def cdp(self) -> CDPSession:
+        return await self.live.context.new_cdp_session(self.live)
+
+    async def snapshot(self, timeout_ms: int, *, boxes: bool = False) -> str:
+        """The whole page's tree; its refs are this client's from now on."""
+        tree, self.entry.seen[self._call.client_id] = await snapshot.take(self.live, timeout_ms, boxes=boxes)
+        return tree
+
+    async def shown(self, key: str, text: str, budget: int | None) -> Json:
+        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
+        limit = budget or self._call.inline_text or MAX_MESSAGE_BYTES // 2
+        if len(text) <= limit:
+            return {key: text}
+        whole = await self._artifacts.put(
+            text.encode(), "text/plain; charset=utf-8", self._call.client_id, inline=False
+        )
+        return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
+
+    async def read_on(self, key: str, cursor: str, budget: int | None) -> Json:
+        """The next part of a text that `shown` cut."""
+        return await read_on(self._artifacts, self._call, key, cursor, budget)
+
+    async def keep(self, data: bytes, mime_type: str) -> Json:
+        """Hand bytes over; the reply names them."""
+        return (await self._artifacts.put(data, mime_type, self._call.client_id)).model_dump(exclude_none=True)
+
+    async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
+        """A ref means what it meant in the client's own last snapshot, or nothing."""
+        seen = self.entry.seen.get(self._call.client_id)
+        if seen is None or ref not in seen.elements:
+            raise StaleRevision(
+                f"ref {ref} is of no snapshot that you took of the document that {self.entry.page_id!r} shows now.",
+                hint=f'Take one: snapshot {{"pageId": "{self.entry.page_id}"}}.',
+                details={"selector": ref, "url": self.live.url},
+            )
+        if await snapshot.document_of(self.live) != seen.document:
+            raise StaleRevision(
+                f"ref {ref} ({seen.elements[ref]}) is of an older document than {self.entry.page_id!r} shows now.",
+                hint=f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.',
+                details={"selector": ref, "url": self.live.url},
+            )
+        if waits and await self.live.locator(f"aria-ref={ref}").count() == 0:
+            raise await self._gone(ref, seen.elements[ref])
+
+    async def _gone(self, ref: str, was: str) -> ElementGone:
+        await self.snapshot(timeout_ms=5_000)
+        now = self.entry.seen[self._call.client_id].elements
+        same = [other for other, what in now.items() if what == was and other != ref]
+        hint = f"{', '.join(same[:5])} has the same role and name now." if same else None
+        return ElementGone(
+            f"ref {ref} ({was}) is gone from the page.", hint=hint, details={"selector": ref, "url": self.live.url}
+        )
+
+
+async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
+    artifact_id, _, offset = cursor.rpartition(":")
+    if not artifact_id or not offset.isdigit():
+        raise ValidationFailed(
+            f"cursor {cursor!r} is not one of ours.", hint="Give it exactly as a reply did.", details=_field("cursor")
+        )
+    start, text = int(offset), await artifacts.text(artifact_id, call.client_id)
+    end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
+    more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}
+    return {key: text[start:end], **more, "length": len(text)}
+
+
+def _field(name: str, **context: str | int) -> Json:
+    return {"context": {"field": name, **context}}

@@ -1,0 +1,113 @@
+"""One action on one page: raced against its deadline and its cancel, observed, and its errors made ours."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.browser import errors, locating
+from browser_service.browser.observing import Observation
+from browser_service.browser.page import BrowserPage, PageEntry
+from shared.actions.base import Action, Effect
+from shared.calls import Call, Json
+from shared.errors import BrowseError, Cancelled, PageNotFound, TimedOut, UnknownOutcome
+
+Handler = Callable[[BrowserPage, Action], Awaitable[Json]]
+
+_GRACE_S = 1.0
+_EXPLAIN_S = 2.0
+_NOTHING = "nothing observable: no navigation, request, popup or dialog"
+
+
+@dataclass
+class Running:
+    """A call that this host has taken on."""
+
+    call: Call
+    action: Action
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def check_not_cancelled(self) -> None:
+        """Raise where the call was cancelled before its effect began."""
+        if self.cancelled.is_set():
+            raise Cancelled("The call was cancelled before it began; it did not happen.")
+
+    def cancelled_error(self) -> BrowseError:
+        if self.action.effect is Effect.READS:
+            return Cancelled(f"{self.action.name()} was cancelled.")
+        return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
+
+
+async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
+    """Run the handler; for an act, add what was observed."""
+    running.check_not_cancelled()
+    acts = running.action.effect is Effect.ACTS
+    observation = entry.observer.begin() if acts and entry.observer is not None else None
+    try:
+        result = await _translated(entry, running, handler(page, running.action), page)
+        if observation is None:
+            return result
+        if not getattr(running.action, "no_wait_after", False):
+            await observation.settle()
+        return _with_observation(running.action, result, observation)
+    finally:
+        if observation is not None and entry.observer is not None:
+            entry.observer.end(observation)
+        if acts:
+            entry.revision += 1
+            await _refresh(entry, observation)
+
+
+async def _translated(entry: PageEntry, running: Running, work: Awaitable[Json], page: BrowserPage) -> Json:
+    try:
+        return await _race(entry, running, work)
+    except PlaywrightError as error:
+        if entry.closed:
+            raise PageNotFound(f"Page {entry.page_id!r} was closed while {running.action.name()} ran.") from error
+        try:
+            async with asyncio.timeout(_EXPLAIN_S):
+                raise await locating.explain(error, page.live, running.action) from error
+        except TimeoutError:
+            raise errors.translate(error, running.action, url=entry.url) from error
+
+
+async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Json:
+    """Playwright's own timeout comes first; this one is for the calls that have none."""
+    task = asyncio.ensure_future(work)
+    stop = asyncio.ensure_future(running.cancelled.wait())
+    seconds = running.action.allowed_ms() / 1000 + _GRACE_S
+    try:
+        await asyncio.wait({task, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        entry.suspect = True
+        if running.cancelled.is_set():
+            raise running.cancelled_error()
+        raise TimedOut(
+            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
+            hint="Give it longer with `timeout` (ms), or look what the page shows: snapshot {}.",
+            details={"url": entry.url, "context": {"timeout": running.action.allowed_ms()}},
+        )
+    finally:
+        stop.cancel()
+        task.cancel()
+        await asyncio.wait({task, stop})
+
+
+def _with_observation(action: Action, result: Json, observation: Observation) -> Json:
+    if action.shown != "observed":
+        return {**result, **observation.facts()}
+    said = [str(result["observed"])] if result.get("observed") else []
+    lines = observation.lines()
+    if not lines and not said:
+        lines = [_NOTHING]
+    return {**result, "observed": "; ".join([*said, *lines]), **observation.facts()}
+
+
+async def _refresh(entry: PageEntry, observation: Observation | None) -> None:
+    """The title: waited for where the document changed, else brought up to date behind the reply."""
+    if observation is not None and observation.navigated:
+        await entry.read_title()
+    elif entry.live:
+        entry.refresh_title()

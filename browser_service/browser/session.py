@@ -1,0 +1,123 @@
+"""A session: one browser context with its logins, started by the first call that needs it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from playwright.async_api import BrowserContext, Cookie, Dialog, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.browser.launcher import Launcher
+from browser_service.browser.windows import Windows
+from shared.calls import Json, SessionSpec
+from shared.errors import BrowserCrashed
+
+_SAVE_AFTER_S = 0.5
+
+OnPage = Callable[["BrowserSession", Page], None]
+OnDialog = Callable[[Page | None, Dialog], Awaitable[None]]
+OnCookies = Callable[[str, list[Json]], None]
+
+
+class BrowserSession:
+    """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
+
+    def __init__(
+        self, spec: SessionSpec, launcher: Launcher, on_foreign: OnPage, on_dialog: OnDialog, on_cookies: OnCookies
+    ) -> None:
+        self.session_id = spec.session_id
+        self._spec = spec
+        self._launcher = launcher
+        self._on_foreign = on_foreign
+        self._on_dialog = on_dialog
+        self._on_cookies = on_cookies
+        self._context: BrowserContext | None = None
+        self._windows: Windows | None = None
+        self._opening: asyncio.Task[Windows] | None = None
+        self._saving: asyncio.Task[None] | None = None
+        self._saved: list[Json] = spec.cookies
+
+    @property
+    def live(self) -> bool:
+        return self._context is not None and self._launcher.alive
+
+    async def open_window(self) -> Page:
+        """A blank page of its own window; starts the browser where it does not run."""
+        windows = await self._ready()
+        try:
+            return await windows.open()
+        except (PlaywrightError, TimeoutError) as error:
+            raise BrowserCrashed("The browser opened no window.") from error
+
+    def save_soon(self) -> None:
+        """Have the cookies written down, once for many changes in a row."""
+        if self.live and (self._saving is None or self._saving.done()):
+            self._saving = asyncio.create_task(self._save_later())
+
+    async def close(self) -> None:
+        """Save, and let go of the context. The browser itself belongs to the launcher."""
+        if self._saving is not None:
+            self._saving.cancel()
+            await asyncio.gather(self._saving, return_exceptions=True)
+        if self.live:
+            await self._save()
+        context, self._context, self._windows = self._context, None, None
+        if context is not None and not self._spec.persistent:
+            await context.close()
+
+    async def _ready(self) -> Windows:
+        if self.live and self._windows is not None:
+            return self._windows
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> Windows:
+        shared = await self._launcher.persistent_context()
+        if self._spec.persistent:
+            context = shared
+        elif shared.browser is None:
+            raise BrowserCrashed("This engine has no contexts beside its profile.")
+        else:
+            context = await shared.browser.new_context()
+        await self._bring_back_cookies(context)
+        context.on("dialog", self._dialog)
+        self._context = context
+        self._windows = Windows(context, lambda page: self._on_foreign(self, page))
+        return self._windows
+
+    async def _bring_back_cookies(self, context: BrowserContext) -> None:
+        """A profile on disk loses its session cookies with the browser's end: add those that it lacks."""
+        present = {_key(_json(cookie)) for cookie in await context.cookies()}
+        for cookie in self._saved:
+            if _key(cookie) in present or (self._spec.persistent and cookie.get("expires") != -1):
+                continue
+            try:
+                await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
+            except PlaywrightError:
+                continue  # one that the browser no longer accepts must not cost the others
+
+    async def _dialog(self, dialog: Dialog) -> None:
+        await self._on_dialog(dialog.page, dialog)
+
+    async def _save_later(self) -> None:
+        await asyncio.sleep(_SAVE_AFTER_S)
+        await self._save()
+
+    async def _save(self) -> None:
+        if self._context is None:
+            return
+        try:
+            cookies = [_json(cookie) for cookie in await self._context.cookies()]
+        except PlaywrightError:
+            return  # the browser ended: what was saved before stays
+        if cookies != self._saved:
+            self._saved = cookies
+            self._on_cookies(self.session_id, cookies)
+
+
+def _json(cookie: Cookie) -> Json:
+    return {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}
+
+
+def _key(cookie: Json) -> tuple[object, ...]:
+    return cookie.get("name"), cookie.get("domain"), cookie.get("path")

@@ -1,0 +1,17 @@
+"""Text of a page in the form that was asked for."""
+
+import asyncio
+import re
+
+from markdownify import MarkdownConverter
+
+
+async def markdown(html: str) -> str:
+    """HTML as markdown, made beside the event loop: large pages take seconds."""
+    return await asyncio.to_thread(_markdown, html)
+
+
+def _markdown(html: str) -> str:
+    visible = re.sub(r"<(script|style|noscript|template)\b.*?</\1\s*>", "", html, flags=re.DOTALL | re.IGNORECASE)
+    converter = MarkdownConverter(heading_style="ATX", strip=["script", "style", "head"])
+    return re.sub(r"\n{3,}", "\n\n", str(converter.convert(visible))).strip()

@@ -1,0 +1,60 @@
+"""Windows: each page opens in one of its own, because a tab behind another gets no animation frames."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+
+from playwright.async_api import BrowserContext, CDPSession, Page
+
+OnForeign = Callable[[Page], None]
+
+
+class Windows:
+    """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
+
+    def __init__(self, context: BrowserContext, on_foreign: OnForeign) -> None:
+        self._context = context
+        self._on_foreign = on_foreign
+        self._expected: dict[str, asyncio.Future[Page]] = {}
+        self._cdp: CDPSession | None = None
+        self._browser_context_id: str | None = None
+        context.on("page", self._arrived)
+
+    async def open(self, timeout_s: float = 15) -> Page:
+        """A blank page in a new window. It is known by a nonce in its URL, never by its order of arrival."""
+        browser = self._context.browser
+        if browser is None or browser.browser_type.name != "chromium":
+            return await self._context.new_page()
+        if self._cdp is None:
+            self._cdp = await browser.new_browser_cdp_session()
+            self._browser_context_id = await self._own_context_id()
+        url = f"about:blank#{secrets.token_hex(8)}"
+        arrival: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
+        self._expected[url] = arrival
+        target: dict[str, object] = {"url": url, "newWindow": True}
+        if self._browser_context_id:
+            target["browserContextId"] = self._browser_context_id
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._cdp.send("Target.createTarget", target)
+                return await arrival
+        finally:
+            self._expected.pop(url, None)
+
+    async def _own_context_id(self) -> str | None:
+        """CDP's name of the context, read from a page of it; the default context has none."""
+        page = self._context.pages[0] if self._context.pages else await self._context.new_page()
+        session = await self._context.new_cdp_session(page)
+        try:
+            info = await session.send("Target.getTargetInfo")
+        finally:
+            await session.detach()
+        found = info["targetInfo"].get("browserContextId")
+        return str(found) if found else None
+
+    def _arrived(self, page: Page) -> None:
+        arrival = self._expected.get(page.url)
+        if arrival is None:
+            self._on_foreign(page)
+        elif not arrival.done():
+            arrival.set_result(page)

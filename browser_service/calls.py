@@ -1,0 +1,96 @@
+"""The register of calls: the same callId joins the run or gets the stored outcome, and a call can be cancelled."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from shared.actions.base import Action, Effect
+from shared.errors import CallNotFound, UnknownOutcome
+
+_KEPT_S = 600
+_KEPT_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes back to the caller: an HTTP status and the envelope."""
+
+    status: int
+    body: dict[str, object]
+    size: int = 0
+
+
+@dataclass(eq=False)
+class Record:
+    """A call from its registration until its outcome is forgotten."""
+
+    client_id: str
+    call_id: str
+    action: str
+    task: asyncio.Task[Reply]
+    began_at: float = field(default_factory=time.monotonic)
+    ended_at: float | None = None
+    size: int = 0
+
+    @property
+    def elapsed_ms(self) -> int:
+        return round(((self.ended_at or time.monotonic()) - self.began_at) * 1000)
+
+
+class CallRegister:
+    """Keyed by client and callId: one client's ids mean nothing to another."""
+
+    def __init__(self) -> None:
+        self._records: OrderedDict[tuple[str, str], Record] = OrderedDict()
+        self._bytes = 0
+
+    def begin(
+        self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]
+    ) -> Record:
+        """The record of a call: the one there is, or a new one whose work has started.
+
+        Raises UnknownOutcome for a resent act that this service has not heard of.
+        """
+        self._forget_old()
+        known = self._records.get((client_id, call_id))
+        if known is not None:
+            return known
+        if attempt > 1 and action.effect is not Effect.READS:
+            raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
+        record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()))
+        self._records[client_id, call_id] = record
+        record.task.add_done_callback(lambda task: self._ended(record, task))
+        return record
+
+    def find(self, client_id: str, call_id: str) -> Record:
+        """Raises CallNotFound; another client's call is not found either."""
+        record = self._records.get((client_id, call_id))
+        if record is None:
+            raise CallNotFound(f"There is no call {call_id!r} of yours.")
+        return record
+
+    def running(self, client_id: str | None = None) -> list[Record]:
+        return [
+            record
+            for record in self._records.values()
+            if not record.task.done() and client_id in {None, record.client_id}
+        ]
+
+    def _ended(self, record: Record, task: asyncio.Task[Reply]) -> None:
+        record.ended_at = time.monotonic()
+        if not task.cancelled() and task.exception() is None:
+            record.size = task.result().size
+            self._bytes += record.size
+
+    def _forget_old(self) -> None:
+        """Ended calls go after ten minutes, and earlier where they are many bytes."""
+        horizon = time.monotonic() - _KEPT_S
+        for key, record in [*self._records.items()]:
+            if record.ended_at is None:
+                continue
+            if record.ended_at > horizon and self._bytes <= _KEPT_BYTES:
+                break
+            del self._records[key]
+            self._bytes -= record.size

@@ -1,0 +1,89 @@
+"""The clients: who is present, and what each has yet to be told."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from shared.calls import CallMoved, Notice
+
+_NOTICES_KEPT = 50
+_NOTICES_SHOWN = 3
+_QUEUED = 1_000
+
+OnGone = Callable[[str], Awaitable[None]]
+
+
+class Clients:
+    """A client is present as long as it holds a stream; plain HTTP callers never are, and only idle out."""
+
+    def __init__(self, grace_ms: int) -> None:
+        self._grace_s = grace_ms / 1000
+        self._streams: dict[str, set[asyncio.Queue[CallMoved | None]]] = defaultdict(set)
+        self._leaving: dict[str, asyncio.Task[None]] = {}
+        self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
+        self._closed = False
+        self.on_gone: OnGone | None = None
+
+    def present(self, client_id: str) -> bool:
+        return bool(self._streams.get(client_id))
+
+    @property
+    def present_ids(self) -> list[str]:
+        return [client_id for client_id, streams in self._streams.items() if streams]
+
+    async def stream(self, client_id: str) -> AsyncIterator[CallMoved]:
+        """Events for a client, and its presence for as long as it listens."""
+        inbox: asyncio.Queue[CallMoved | None] = asyncio.Queue(_QUEUED)
+        self._streams[client_id].add(inbox)
+        if leaving := self._leaving.pop(client_id, None):
+            leaving.cancel()
+        try:
+            while not self._closed and (event := await inbox.get()) is not None:
+                yield event
+        finally:
+            self._streams[client_id].discard(inbox)
+            if not self._streams[client_id]:
+                del self._streams[client_id]
+                self._left(client_id)
+
+    def send(self, event: CallMoved) -> None:
+        """To whoever listens; progress that a slow reader has no room for is dropped, not queued for ever."""
+        for inbox in self._streams.get(event.client_id, ()):
+            if not inbox.full():
+                inbox.put_nowait(event)
+
+    def notify(self, client_id: str, notice: Notice) -> None:
+        self._notices[client_id].append(notice)
+
+    def take_notices(self, client_id: str) -> list[Notice]:
+        """What happened to a client's pages since its last reply: three lines at most."""
+        waiting = self._notices.pop(client_id, None)
+        if not waiting:
+            return []
+        lines = list(waiting)
+        if len(lines) <= _NOTICES_SHOWN:
+            return lines
+        rest = len(lines) - _NOTICES_SHOWN + 1
+        return [*lines[: _NOTICES_SHOWN - 1], Notice(text=f"and {rest} more things happened to your pages")]
+
+    async def close(self) -> None:
+        """End all streams, so that a server can shut down."""
+        self._closed = True
+        for streams in self._streams.values():
+            for inbox in streams:
+                if inbox.full():
+                    inbox.get_nowait()
+                inbox.put_nowait(None)
+        for leaving in self._leaving.values():
+            leaving.cancel()
+        await asyncio.gather(*self._leaving.values(), return_exceptions=True)
+
+    def _left(self, client_id: str) -> None:
+        if not self._closed:
+            self._leaving[client_id] = asyncio.create_task(self._gone(client_id))
+
+    async def _gone(self, client_id: str) -> None:
+        await asyncio.sleep(self._grace_s)  # a client that reconnects within this never left
+        self._leaving.pop(client_id, None)
+        if self.on_gone is not None:
+            await self.on_gone(client_id)

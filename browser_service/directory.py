@@ -1,0 +1,133 @@
+"""pageId -> session -> host: what the front half knows of pages, and which page a call means."""
+
+import difflib
+import secrets
+from typing import NamedTuple
+
+from shared.actions.base import Action, PageAction, Unaddressed
+from shared.calls import PageState
+from shared.errors import PageNotFound, PageRequired, SessionNotFound, ValidationFailed
+from shared.wire import DEFAULT_SESSION
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+class Address(NamedTuple):
+    """Where a call goes; an action on no page has neither."""
+
+    page_id: str | None = None
+    session_id: str | None = None
+
+
+class Directory:
+    """A copy of what hosts report, kept by their events and outcomes."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, PageState] = {}
+        self._sessions: set[str] = set()
+        self._minted: set[str] = set()
+
+    def add_session(self, session_id: str) -> None:
+        self._sessions.add(session_id)
+
+    def sessions(self) -> list[str]:
+        return sorted(self._sessions)
+
+    def get(self, page_id: str) -> PageState | None:
+        return self._pages.get(page_id)
+
+    def pages(self) -> list[PageState]:
+        return list(self._pages.values())
+
+    def note(self, page: PageState) -> bool:
+        """Take over a page's state; whether anything changed that must outlive the process."""
+        before = self._pages.get(page.page_id)
+        self._pages[page.page_id] = page
+        self._minted.discard(page.page_id)
+        return before is None or _durable(before) != _durable(page)
+
+    def drop(self, page_id: str) -> None:
+        self._pages.pop(page_id, None)
+
+    def address(self, action: Action, client_id: str) -> Address:
+        """The page of a call. Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed."""
+        if not isinstance(action, PageAction):
+            return Address()
+        if (
+            action.session_id is not None
+            and action.session_id not in self._sessions
+            and not self._pages.get(action.session_id)
+        ):
+            raise self._no_session(action.session_id)
+        if action.page_id is not None:
+            return self._named(action, action.page_id)
+        if action.session_id is not None and (main := self._pages.get(action.session_id)):
+            return Address(main.page_id, main.session_id)
+        if action.unaddressed is Unaddressed.NEW_PAGE:
+            return Address(self._mint(), action.session_id or DEFAULT_SESSION)
+        if getattr(action, "cursor", None):
+            return Address(None, action.session_id or DEFAULT_SESSION)
+        return self._only(action, client_id)
+
+    def _named(self, action: PageAction, page_id: str) -> Address:
+        known = self._pages.get(page_id)
+        if known is None:
+            if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
+                raise self._no_page(page_id)
+            return Address(page_id, action.session_id or DEFAULT_SESSION)
+        if action.session_id not in {None, known.session_id, known.page_id}:
+            raise ValidationFailed(
+                f"pageId {page_id!r} is a page of session {known.session_id!r}, not of {action.session_id!r}.",
+                hint="Leave sessionId out.",
+                details={"context": {"field": "sessionId"}},
+            )
+        return Address(known.page_id, known.session_id)
+
+    def _only(self, action: PageAction, client_id: str) -> Address:
+        mine = [
+            page
+            for page in self._pages.values()
+            if page.holder_id == client_id and action.session_id in {None, page.session_id}
+        ]
+        if len(mine) == 1:
+            return Address(mine[0].page_id, mine[0].session_id)
+        if not mine:
+            raise PageRequired(
+                f"{action.name()} needs a page, and you have none open.",
+                hint='Open one first: goto {"url": "https://..."}; or name one with pageId: list_pages {}.',
+            )
+        names = ", ".join(page.page_id for page in mine)
+        raise PageRequired(
+            f"{action.name()} needs a pageId: you have {len(mine)} pages open.",
+            hint=f"Repeat it with the pageId of one of: {names}.",
+            details={"context": {"pages": [page.page_id for page in mine]}},
+        )
+
+    def _mint(self) -> str:
+        page_id = "main"
+        while page_id in self._pages or page_id in self._minted:
+            page_id = "main-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))
+        self._minted.add(page_id)
+        return page_id
+
+    def _no_page(self, page_id: str) -> PageNotFound:
+        near = difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)
+        hint = f'Did you mean "{near[0]}"? ' if near else ""
+        return PageNotFound(
+            f"There is no page {page_id!r}.",
+            hint=f'{hint}Open it with goto {{"pageId": "{page_id.split("~", maxsplit=1)[0]}", "url": "..."}}, '
+            "or see what is open: list_pages {}.",
+            details={"context": {"pageId": page_id, "nearest": near[0] if near else None}},
+        )
+
+    def _no_session(self, session_id: str) -> SessionNotFound:
+        near = difflib.get_close_matches(session_id, list(self._sessions), n=1, cutoff=0.5)
+        return SessionNotFound(
+            f"There is no session {session_id!r}.",
+            hint=f'Did you mean "{near[0]}"?' if near else 'Leave sessionId out for the shared login, "default".',
+            details={"sessionId": session_id},
+        )
+
+
+def _durable(page: PageState) -> tuple[object, ...]:
+    return page.session_id, page.url, page.title, page.holder_id, page.holder_label, page.opener_id

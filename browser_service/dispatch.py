@@ -1,0 +1,198 @@
+"""THE SPINE, front half: every call, from whichever door, goes through `Dispatcher.run`. No Playwright here."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import structlog
+
+from browser_service.browser.host import SessionHost
+from browser_service.calls import CallRegister, Record, Reply
+from browser_service.clients import Clients
+from browser_service.directory import Address, Directory
+from browser_service.feed import Feed
+from browser_service.security.auth import Identity
+from browser_service.service import Service, page_block
+from shared import catalogue
+from shared.actions.base import Action, Scope
+from shared.calls import Call, CallMoved, CallState, Json, Outcome
+from shared.errors import BrowseError, ErrorBody, InternalError, Relayed, ValidationFailed
+from shared.wire import REPLY_WITHIN_MS
+
+ServiceHandler = Callable[[Service, Action], Awaitable[Json]]
+
+_HEARTBEAT_S = 2.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call as it came in by HTTP, before anything is believed."""
+
+    body: Json
+    page_id: str | None = None
+    call_id: str | None = None
+    attempt: int = 1
+    inline_text: int | None = None
+    request_id: str = ""
+
+
+class Dispatcher:
+    """Parse, register, address, run, journal, reply."""
+
+    def __init__(
+        self,
+        host: SessionHost,
+        directory: Directory,
+        clients: Clients,
+        feed: Feed,
+        handlers: Mapping[str, ServiceHandler],
+        *,
+        reply_within_ms: int = REPLY_WITHIN_MS,
+    ) -> None:
+        self.host = host
+        self.directory = directory
+        self.register = CallRegister()
+        self._clients = clients
+        self._feed = feed
+        self._handlers = handlers
+        self._reply_within_ms = reply_within_ms
+        self._seq = itertools.count(1)
+        clients.on_gone = self._client_gone
+
+    async def run(self, identity: Identity, asked: Asked) -> Reply:
+        """The reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
+        try:
+            action = catalogue.parse(_merged(asked))
+            call_id = asked.call_id or asked.request_id
+            record = self.register.begin(
+                identity.client_id,
+                call_id,
+                asked.attempt,
+                action,
+                lambda: self._reply(identity, asked, action, call_id),
+            )
+        except BrowseError as error:
+            return failed(error.body(asked.request_id))
+        return await self._wait(record, asked)
+
+    async def cancel(self, client_id: str, call_id: str) -> str:
+        """Stop a call, also one that is still on its way here. Raises CallNotFound for one never heard of."""
+        await self.host.cancel(_host_call_id(client_id, call_id))
+        record = self.register.find(client_id, call_id)
+        return "done" if record.task.done() else "cancelling"
+
+    async def _wait(self, record: Record, asked: Asked) -> Reply:
+        """The caller may go at any time: the call goes on without it."""
+        left_s = self._reply_within_ms / 1000
+        while left_s > 0:
+            done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, left_s))
+            if done:
+                return record.task.result()
+            left_s -= _HEARTBEAT_S
+            self._clients.send(
+                CallMoved(
+                    call_id=record.call_id,
+                    client_id=record.client_id,
+                    state=CallState.RUNNING,
+                    elapsed_ms=record.elapsed_ms,
+                )
+            )
+        result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
+        return Reply(200, {"success": True, "result": result, "page": None, "notices": []})
+
+    async def _reply(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Reply:
+        """Run the action and put its outcome in the envelope."""
+        began = asyncio.get_running_loop().time()
+        try:
+            outcome = await self._outcome(identity, asked, action, call_id)
+        except BrowseError as error:
+            outcome = Outcome(call_id=call_id, error=error.body())
+        except Exception:
+            log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
+            outcome = Outcome(call_id=call_id, error=InternalError("The service failed at this call.").body())
+        await self._feed.catch_up()
+        reply = self._envelope(outcome, identity, asked.request_id, action)
+        log.info(
+            "call",
+            action=action.name(),
+            client=identity.label,
+            page=outcome.page.page_id if outcome.page else None,
+            outcome=outcome.error.code if outcome.error else "ok",
+            ms=round((asyncio.get_running_loop().time() - began) * 1000),
+            call_id=call_id,
+        )
+        return reply
+
+    async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
+        if action.scope is Scope.SERVICE:
+            handler = self._handlers[action.name()]
+            return Outcome(call_id=call_id, result=await handler(Service(self, identity.client_id), action))
+        address = self.directory.address(action, identity.client_id)
+        return await self.host.run(self._call(identity, asked, action, call_id, address))
+
+    def _call(self, identity: Identity, asked: Asked, action: Action, call_id: str, address: Address) -> Call:
+        return Call(
+            call_id=_host_call_id(identity.client_id, call_id),
+            seq=next(self._seq),
+            client_id=identity.client_id,
+            client_label=identity.label,
+            body=action.wire_body(),
+            page_id=address.page_id,
+            session_id=address.session_id,
+            remaining_ms=action.allowed_ms(),
+            inline_text=asked.inline_text,
+        )
+
+    def _envelope(self, outcome: Outcome, identity: Identity, request_id: str, action: Action) -> Reply:
+        page = page_block(outcome.page, identity.client_id).model_dump(mode="json") if outcome.page else None
+        notices = [n.model_dump(mode="json", exclude_none=True) for n in self._clients.take_notices(identity.client_id)]
+        if outcome.error is not None:
+            error = _with_details(outcome.error, action, outcome)
+            return failed(Relayed(error).body(request_id), page=page, notices=notices)
+        result = outcome.result or {}
+        body: dict[str, object] = {"success": True, "result": result, "page": page, "notices": notices}
+        return Reply(200, body, size=sum(len(value) for value in result.values() if isinstance(value, str)))
+
+    async def _client_gone(self, client_id: str) -> None:
+        """Its calls end, its leases lapse; its pages, logins and downloads live on."""
+        for record in self.register.running(client_id):
+            await self.host.cancel(_host_call_id(client_id, record.call_id))
+        await self.host.release(client_id)
+
+
+def failed(error: ErrorBody, *, page: Json | None = None, notices: list[Json] | None = None) -> Reply:
+    """The one shape of every error."""
+    shown = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
+    return Reply(error.status, {"success": False, "error": shown, "page": page, "notices": notices or []})
+
+
+def _merged(asked: Asked) -> Json:
+    """The body with the pageId of its path. Raises ValidationFailed where the two disagree."""
+    if asked.page_id is None:
+        return asked.body
+    page_id = catalogue.check_page_id(asked.page_id)
+    given = asked.body.get("pageId")
+    if given is not None and given != page_id:
+        raise ValidationFailed(
+            f"pageId is {page_id!r} in the path and {given!r} in the body.",
+            hint="Give it once.",
+            details={"context": {"field": "pageId"}},
+        )
+    return {**asked.body, "pageId": page_id}
+
+
+def _with_details(error: ErrorBody, action: Action, outcome: Outcome) -> ErrorBody:
+    """The details that every error has where they are known: tool, sessionId, selector, url."""
+    known: Json = {"tool": action.name()}
+    if outcome.page is not None:
+        known |= {"sessionId": outcome.page.session_id, "url": outcome.page.url}
+    if selector := getattr(action, "selector", None):
+        known["selector"] = selector
+    return error.model_copy(update={"details": {**known, **error.details}})
+
+
+def _host_call_id(client_id: str, call_id: str) -> str:
+    return f"{client_id}/{call_id}"

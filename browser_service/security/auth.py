@@ -1,0 +1,72 @@
+"""Who calls: the account's secret, and the signed tokens made from it."""
+
+import os
+import secrets
+import time
+from pathlib import Path
+
+import jwt
+from pydantic import Field, ValidationError
+
+from shared.calls import Model
+from shared.errors import Unauthorized
+from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
+
+_DAY_S = 86_400
+
+
+class Identity(Model):
+    """The authenticated client. `label` is what others read; it is never authority."""
+
+    client_id: str = Field(pattern=CLIENT_ID_PATTERN)
+    label: str = Field(default="", max_length=80)
+
+
+def ensure_secret(data_dir: Path) -> str:
+    """The account's secret, made on first use (0600, in a directory of 0700)."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data_dir.chmod(0o700)
+    path = data_dir / SECRET_FILE
+    if not path.exists():
+        draft = path.with_name(f".{SECRET_FILE}.{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48), encoding="ascii")
+        try:
+            os.link(draft, path)  # fails where another process was first: its secret is the one that counts
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text(encoding="ascii").strip()
+
+
+def mint(secret: str, identity: Identity, lifetime_s: int = _DAY_S) -> str:
+    now = int(time.time())
+    claims = {
+        "sub": identity.client_id,
+        "label": identity.label,
+        "aud": TOKEN_AUDIENCE,
+        "iat": now,
+        "exp": now + lifetime_s,
+    }
+    return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def identify(secret: str, authorization: str | None) -> Identity:
+    """The client that an Authorization header proves. Raises Unauthorized, saying why and never more."""
+    scheme, _, token = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthorized("The request has no bearer token.")
+    try:
+        claims = jwt.decode(
+            token.strip(),
+            secret,
+            algorithms=[TOKEN_ALGORITHM],
+            audience=TOKEN_AUDIENCE,
+            options={"require": ["sub", "aud", "exp"]},
+        )
+        return Identity(client_id=claims["sub"], label=str(claims.get("label", ""))[:80])
+    except jwt.ExpiredSignatureError:
+        raise Unauthorized("The token has expired.") from None
+    except (jwt.InvalidTokenError, ValidationError):
+        raise Unauthorized("The token is not valid here.") from None

@@ -1,0 +1,99 @@
+"""The outermost check, before anything reads a request: does it come from a client of this service at all?"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shared.errors import BodyTooLarge, BrowseError, Forbidden, UnsupportedMediaType
+from shared.wire import MAX_MESSAGE_BYTES
+
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Edge:
+    """Pure ASGI, for HTTP and WebSocket alike: Host, Origin, Sec-Fetch-Site, JSON only, bodies bounded.
+
+    A page in any browser on this machine can send requests to loopback, and a foreign name can be made to resolve to
+    it. Neither has our Host header with a matching Origin.
+    """
+
+    def __init__(self, app: ASGIApp, allowed_hosts: Callable[[], Iterable[str]], reply: "ErrorReply") -> None:
+        self.app = app
+        self.allowed_hosts = allowed_hosts
+        self.reply = reply
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except BrowseError as error:
+            await self._refuse(error, scope, receive, send)
+            return
+        await self.app(scope, _bounded(receive), send)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if host not in set(self.allowed_hosts()):
+            raise Forbidden(
+                f"The Host header {host!r} is not this service's.",
+                hint="Use http://127.0.0.1 and the port, or name further hosts in BROWSE_ALLOWED_HOSTS.",
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin not in {f"http://{host}", f"https://{host}"}:
+            raise Forbidden(f"Requests from the origin {origin!r} are not accepted.")
+        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+            raise Forbidden("Requests that another site's page sends are not accepted.")
+        if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
+            _check_body(headers)
+
+    async def _refuse(self, error: BrowseError, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": error.message})
+            return
+        await self.reply(error)(scope, receive, send)
+
+
+ErrorReply = Callable[[BrowseError], JSONResponse]
+
+
+def loopback_hosts(port: int) -> list[str]:
+    return [f"{name}:{port}" for name in _LOOPBACK] + (list(_LOOPBACK) if port == 80 else [])  # noqa: PLR2004 - http
+
+
+def too_large() -> BodyTooLarge:
+    return BodyTooLarge(
+        f"The body is larger than {MAX_MESSAGE_BYTES:,} bytes.",
+        hint="Send less at once.",
+        details={"context": {"limit": MAX_MESSAGE_BYTES}},
+    )
+
+
+def _check_body(headers: Headers) -> None:
+    length = headers.get("content-length", "0")
+    if length.isdigit() and int(length) > MAX_MESSAGE_BYTES:
+        raise too_large()
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaType(f"The body must be JSON, not {kind or 'without a type'}.")
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body without a length is counted as it comes."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > MAX_MESSAGE_BYTES:
+                raise too_large()
+        return message
+
+    return counted

@@ -1,0 +1,99 @@
+"""Running the service as a process: one a data directory, on a socket that was bound before anything else starts."""
+
+import asyncio
+import json
+import os
+import socket
+from pathlib import Path
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+from filelock import FileLock, Timeout
+
+from browser_service.app import Parts, create_app
+from browser_service.observability.logging import configure
+from browser_service.settings import Settings
+from shared.wire import INSTANCE_FILE
+
+_DRAIN_S = 10
+
+log = structlog.get_logger(__name__)
+
+
+class AlreadyRunning(Exception):
+    """Another service has this data directory, or the port."""
+
+
+def serve(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT. Raises AlreadyRunning, naming who is in the way."""
+    configure(settings.log_level, for_people=settings.app_env != "production")
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = FileLock(settings.data_dir / "instance.lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise AlreadyRunning(_who_has(settings.data_dir)) from None
+    try:
+        listener = _bind(settings)
+        port = listener.getsockname()[1]
+        url = f"http://{_reachable(settings.host)}:{port}"
+        instance = settings.data_dir / INSTANCE_FILE
+        instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
+        try:
+            asyncio.run(_serve(settings, listener, port, url))
+        finally:
+            instance.unlink(missing_ok=True)
+    finally:
+        lock.release()
+
+
+class Server(uvicorn.Server):
+    """uvicorn waits for open responses when it ends: event streams must be told."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        parts: Parts = self._app.state.parts
+        await parts.clients.close()
+        await super().shutdown(sockets)
+
+
+async def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
+    app = create_app(settings)
+    app.state.port = port
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, timeout_graceful_shutdown=_DRAIN_S, server_header=False
+    )
+    log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir))
+    await Server(config, app).serve(sockets=[listener])
+
+
+def _bind(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise AlreadyRunning(
+            f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}. Choose another with --port."
+        ) from error
+    listener.set_inheritable(False)
+    return listener
+
+
+def _reachable(host: str) -> str:
+    """The address by which this machine reaches itself."""
+    return "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
+
+
+def _who_has(data_dir: Path) -> str:
+    try:
+        instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return f"Another service uses the data directory {data_dir}."
+    return f"The service runs already, as process {instance['pid']} at {instance['url']}."

@@ -1,0 +1,70 @@
+"""Everything that can be set about the service: environment variables, and flags of `browse-together up`."""
+
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+from pydantic import AliasChoices, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from shared.wire import APP_NAME, DEFAULT_PORT
+
+
+def _bare(name: str) -> AliasChoices:
+    """A setting that works with and without the prefix."""
+    return AliasChoices(f"BROWSE_{name}", name)
+
+
+class Settings(BaseSettings):
+    """The service's settings; every one is `BROWSE_<NAME>` in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="BROWSE_", extra="ignore", populate_by_name=True)
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(
+        default=DEFAULT_PORT, ge=0, le=65535, validation_alias=_bare("PORT"), description="Port; 0 takes a free one."
+    )
+    allowed_hosts: list[str] = Field(
+        default=[], description="Further names, as JSON list, that the Host header may have."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity that is logged."
+    )
+    app_env: Literal["production", "development", "test"] = Field(
+        default="production",
+        validation_alias=_bare("APP_ENV"),
+        description="production logs JSON; the others log for people, and errors carry stacks.",
+    )
+    data_dir: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
+        description="Profile, secret, journal, artifacts and log; by default the platform's user data directory.",
+    )
+    browser_type: Literal["chromium", "firefox", "webkit"] = Field(
+        default="chromium", validation_alias=_bare("BROWSER_TYPE"), description="Engine of the shared browser."
+    )
+    headless: bool = Field(
+        default=True, validation_alias=_bare("HEADLESS"), description="false shows the windows; needs a display."
+    )
+    executable_path: Path | None = Field(
+        default=None, description="Browser to start; else Playwright's own, else an installed one."
+    )
+    sandbox: Literal["auto", "on", "off"] = Field(
+        default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."
+    )
+    proxy: str | None = Field(default=None, description="Proxy server of the shared browser, such as http://host:3128.")
+    viewport_width: int = Field(default=1280, ge=100, le=10_000, description="Width of a page, px.")
+    viewport_height: int = Field(default=720, ge=100, le=10_000, description="Height of a page, px.")
+    idle_lease_ms: int = Field(
+        default=120_000, ge=0, description="A page whose holder did nothing for this long is taken by acting."
+    )
+    queue_wait_ms: int = Field(default=10_000, ge=100, description="Milliseconds a call waits for its turn at most.")
+    presence_grace_ms: int = Field(
+        default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."
+    )
+    max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
+    allow_hosts: list[str] = Field(default=[], description="If given (JSON list), the only hosts that pages may open.")
+    deny_hosts: list[str] = Field(default=[], description="Hosts (JSON list) that pages may not open.")
+
+    @property
+    def profile_dir(self) -> Path:
+        return self.data_dir / "profile"

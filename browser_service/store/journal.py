@@ -1,0 +1,127 @@
+"""The journal: what outlives the process. Memory is the authority; this is where it is read back from."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from shared.calls import PageState
+
+T = TypeVar("T")
+
+Migration = Callable[[sqlite3.Connection], None]
+_MIGRATIONS: list[Migration] = []
+
+
+def migration(step: Migration) -> Migration:
+    """Append a step; each runs once in the life of a file, and is known by its name."""
+    _MIGRATIONS.append(step)
+    return step
+
+
+@migration
+def m001_pages_states_artifacts(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE pages (page_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, state TEXT NOT NULL)")
+    db.execute("CREATE TABLE session_states (session_id TEXT PRIMARY KEY, sealed BLOB NOT NULL)")
+    db.execute(
+        "CREATE TABLE artifacts (artifact_id TEXT PRIMARY KEY, client_id TEXT NOT NULL, mime_type TEXT NOT NULL,"
+        " size INTEGER NOT NULL, made_at REAL NOT NULL)"
+    )
+
+
+class Journal:
+    """One connection in one thread: SQLite waits for nothing there, and the event loop for nothing here."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._db: sqlite3.Connection | None = None
+
+    async def open(self) -> None:
+        await self._run(self._connect)
+
+    async def close(self) -> None:
+        def shut() -> None:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+        await self._run(shut)
+        self._thread.shutdown()
+
+    async def pages(self) -> list[PageState]:
+        rows = await self._query("SELECT state FROM pages ORDER BY rowid")
+        return [PageState.model_validate_json(str(row[0])) for row in rows]
+
+    async def keep_page(self, page: PageState) -> None:
+        sql = (
+            "INSERT INTO pages VALUES (?, ?, ?) ON CONFLICT (page_id)"
+            " DO UPDATE SET session_id = excluded.session_id, state = excluded.state"
+        )
+        await self._write(sql, page.page_id, page.session_id, page.model_dump_json())
+
+    async def forget_page(self, page_id: str) -> None:
+        await self._write("DELETE FROM pages WHERE page_id = ?", page_id)
+
+    async def keep_state(self, session_id: str, sealed: bytes) -> None:
+        sql = "INSERT INTO session_states VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET sealed = excluded.sealed"
+        await self._write(sql, session_id, sealed)
+
+    async def state(self, session_id: str) -> bytes | None:
+        rows = await self._query("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
+        found = rows[0][0] if rows else None
+        return found if isinstance(found, bytes) else None
+
+    async def keep_artifact(self, artifact_id: str, client_id: str, mime_type: str, size: int, made_at: float) -> None:
+        sql = "INSERT INTO artifacts VALUES (?, ?, ?, ?, ?)"
+        await self._write(sql, artifact_id, client_id, mime_type, size, made_at)
+
+    async def artifact(self, artifact_id: str) -> tuple[str, str, int] | None:
+        """Its client, MIME type and size."""
+        sql = "SELECT client_id, mime_type, size FROM artifacts WHERE artifact_id = ?"
+        rows = await self._query(sql, artifact_id)
+        return (str(rows[0][0]), str(rows[0][1]), int(str(rows[0][2]))) if rows else None
+
+    async def old_artifacts(self, made_before: float) -> list[str]:
+        rows = await self._query("SELECT artifact_id FROM artifacts WHERE made_at < ?", made_before)
+        return [str(row[0]) for row in rows]
+
+    async def forget_artifact(self, artifact_id: str) -> None:
+        await self._write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
+
+    def _connect(self) -> None:
+        self._path.touch(mode=0o600)
+        db = sqlite3.connect(self._path, check_same_thread=False)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
+        applied = {row[0] for row in db.execute("SELECT name FROM migrations")}
+        for step in _MIGRATIONS:
+            if step.__name__ not in applied:
+                with db:
+                    step(db)
+                    db.execute("INSERT INTO migrations VALUES (?)", (step.__name__,))
+        self._db = db
+
+    async def _query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        def fetch() -> list[tuple[object, ...]]:
+            return self._connection().execute(sql, values).fetchall()
+
+        return await self._run(fetch)
+
+    async def _write(self, sql: str, *values: object) -> None:
+        def commit() -> None:
+            with self._connection() as db:
+                db.execute(sql, values)
+
+        await self._run(commit)
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise RuntimeError("the journal is not open")
+        return self._db
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
