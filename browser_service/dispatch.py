@@ -76,7 +76,7 @@ class Dispatcher:
             )
         except BrowseError as error:
             return failed(error.body(asked.request_id))
-        return await self._wait(record, asked)
+        return await self._wait(record)
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, also one that is still on its way here. Raises CallNotFound for one never heard of."""
@@ -84,7 +84,7 @@ class Dispatcher:
         record = self.register.find(client_id, call_id)
         return "done" if record.task.done() else "cancelling"
 
-    async def _wait(self, record: Record, asked: Asked) -> Reply:
+    async def _wait(self, record: Record) -> Reply:
         """The caller may go at any time: the call goes on without it."""
         left_s = self._reply_within_ms / 1000
         while left_s > 0:

@@ -22,7 +22,7 @@ _CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, medi
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:
-    """Every handler by its action's name. Raises TypeError for an action with none or two, or a handler of no action."""
+    """Every handler by its action's name. Raises TypeError for an action with none or two, or a handler without one."""
     found: dict[str, Callable[..., Awaitable[Json]]] = {}
     for module in categories:
         for name, function in vars(module).items():

@@ -14,7 +14,6 @@ from shared.errors import (
     BrowserCrashed,
     ElementNotFound,
     ElementNotInteractable,
-    Forbidden,
     InvalidSelector,
     NavigationFailed,
     ScriptExecutionFailed,
@@ -176,8 +175,6 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
         )
     if "Clipped area" in message:
         return ValidationFailed(f"clip lies outside of the page: {reason}", details=details)
-    if _NET_ERROR.search(message):
-        return Forbidden(reason, details=details)
     return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
 
 

@@ -1,0 +1,55 @@
+"""Fixtures that all tests share: one service with one browser for the whole run, a fresh agent and page for each test."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Site
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    """Shared by all tests that leave nothing behind but pages of their own, which are closed for them."""
+    async with running_service(settings_for(tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shared_site() -> Iterator[Site]:
+    with Site() as site:
+        yield site
+
+
+@pytest.fixture
+def site(shared_site: Site) -> Iterator[Site]:
+    shared_site.reset()
+    yield shared_site
+
+
+@asynccontextmanager
+async def _visiting(service: RunningService) -> AsyncIterator[Agent]:
+    """An agent whose pages are closed when it leaves."""
+    async with service.agent() as agent:
+        yield agent
+        for page in (await agent.call("list_pages"))["yours"]:
+            await agent.reply("close_page", pageId=page["pageId"])
+
+
+@pytest.fixture
+async def agent(service: RunningService) -> AsyncIterator[Agent]:
+    async with _visiting(service) as agent:
+        yield agent
+
+
+@pytest.fixture
+async def other(service: RunningService) -> AsyncIterator[Agent]:
+    """A second client of the same service."""
+    async with _visiting(service) as agent:
+        yield agent

@@ -1,0 +1,91 @@
+"""The real service in this process, and agents that call it over HTTP without a socket."""
+
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from browser_service.app import Carrier, Parts, create_app
+from browser_service.security.auth import Identity, mint
+from browser_service.settings import Settings
+from shared import wire
+
+_numbers = itertools.count(1)
+
+
+class Refused(AssertionError):
+    """A call that a test expected to succeed was refused."""
+
+
+@dataclass
+class Agent:
+    """One client of the service, with an identity of its own."""
+
+    http: httpx.AsyncClient
+    client_id: str
+    label: str
+
+    async def reply(self, action: str, *, headers: dict[str, str] | None = None, **arguments: Any) -> httpx.Response:
+        """The raw reply of a call. Arguments have their wire names; Any: whatever JSON a test sends."""
+        page_id = arguments.get("pageId")
+        path = f"{wire.BROWSER}/{page_id}" if isinstance(page_id, str) and page_id else wire.BROWSER
+        return await self.http.post(path, json={"action": action, **arguments}, headers=headers)
+
+    async def call(self, action: str, **arguments: Any) -> dict[str, Any]:
+        """The result of a call that must succeed."""
+        reply = await self.reply(action, **arguments)
+        if not reply.json()["success"]:
+            raise Refused(reply.text)
+        return dict(reply.json()["result"])
+
+    async def error(self, action: str, **arguments: Any) -> dict[str, Any]:
+        """The error of a call that must fail."""
+        reply = await self.reply(action, **arguments)
+        body = reply.json()
+        assert body["success"] is False, body
+        return {"status": reply.status_code, **body["error"]}
+
+
+@dataclass
+class RunningService:
+    app: FastAPI
+    settings: Settings
+
+    @property
+    def parts(self) -> Parts:
+        parts: Parts = self.app.state.parts
+        return parts
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.settings.port}"
+
+    @asynccontextmanager
+    async def agent(self, label: str = "", client_id: str | None = None) -> AsyncIterator[Agent]:
+        """A client; each has an own identity unless one is given."""
+        client_id = client_id or f"client-{next(_numbers)}"
+        token = mint(self.parts.secret, Identity(client_id=client_id, label=label or client_id))
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self.app),
+            base_url=self.base_url,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
+        ) as http:
+            yield Agent(http, client_id, label or client_id)
+
+
+def settings_for(data_dir: Path, **changes: Any) -> Settings:
+    """Settings that no variable of the developer's environment reaches; Any: any setting's value."""
+    return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **changes)
+
+
+@asynccontextmanager
+async def running_service(settings: Settings, carrier: Carrier = lambda host: host) -> AsyncIterator[RunningService]:
+    app = create_app(settings, carrier=carrier)
+    async with app.router.lifespan_context(app):
+        yield RunningService(app, settings)
