@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: one service with one browser for the whole run, a fresh agent and page for each test."""
+"""Fixtures that all tests share: one service with one browser for the whole run, fresh agents for each test."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -28,9 +28,9 @@ def shared_site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def site(shared_site: Site) -> Iterator[Site]:
+def site(shared_site: Site) -> Site:
     shared_site.reset()
-    yield shared_site
+    return shared_site
 
 
 @asynccontextmanager

@@ -32,7 +32,7 @@ Route = str | Answer | Callable[[Received], Answer]
 
 
 class Site:
-    """`site.page("/form", "<button>Go</button>")`, then `site.url("/form")`; `site.counts["/form"]` tells the visits."""
+    """`site.page("/form", "<button>Go</button>")`, then `site.url("/form")`; `site.counts` tells the visits."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self.routes: dict[str, Route] = {}
@@ -85,7 +85,7 @@ class Site:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            def log_message(self, *_: object) -> None:
                 return
 
             def _serve(self) -> None:

@@ -1,0 +1,216 @@
+"""The main job, for real: two agents behind two gateways share one logged-in browser, and never step on each other.
+
+`make demo` runs it. Everything it starts it stops; it exits 1 where a step is not as it should be.
+"""
+
+import asyncio
+import base64
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import CallToolResult, ImageContent, Implementation, TextContent
+from rich.console import Console
+from rich.markup import escape
+
+PICTURE = Path("output") / "demo.png"
+START_WITHIN_S = 30
+
+console = Console(width=110, highlight=False)
+
+
+class Unexpected(Exception):  # noqa: N818 - what was seen
+    """A step went otherwise than it should."""
+
+
+class Transcript:
+    """Numbered lines with the time that each step took."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.perf_counter()
+
+    def say(self, who: str, what: str) -> None:
+        now = time.perf_counter()
+        took, self._last = (now - self._last) * 1000, now
+        console.print(f"[dim]{took:6.0f} ms[/dim]  [bold]{who:<8}[/bold] {what}", soft_wrap=True)
+
+    def end(self) -> None:
+        console.print(f"\n[bold green]All as it should be[/bold green], in {time.perf_counter() - self._began:.1f} s.")
+
+
+class Agent:
+    """A chat: an MCP client with a gateway process of its own."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def call(self, tool: str, **arguments: Any) -> CallToolResult:  # Any: JSON arguments
+        return await self._client.call_tool(tool, arguments)
+
+    async def do(self, tool: str, **arguments: Any) -> str:
+        """The text of a call that must succeed. Raises Unexpected."""
+        result = await self.call(tool, **arguments)
+        text = text_of(result)
+        if result.is_error:
+            raise Unexpected(f"{tool} failed: {text}")
+        return text
+
+    async def tools(self) -> int:
+        return len((await self._client.list_tools()).tools)
+
+
+def text_of(result: CallToolResult) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def expect(condition: object, what: str) -> None:
+    if not condition:
+        raise Unexpected(what)
+
+
+def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """The demo brings its own: a service that runs already is left alone."""
+    ours = {"PORT", "LOG_LEVEL", "APP_ENV"}
+    return {name: value for name, value in environment.items() if not name.startswith("BROWSE_") and name not in ours}
+
+
+@asynccontextmanager
+async def process(*command: str, env: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A program of ours, ended with SIGTERM, and for good after ten seconds."""
+    started = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", *command, env=env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.terminate()
+            try:
+                await asyncio.wait_for(started.wait(), 10)
+            except TimeoutError:
+                started.kill()
+                await started.wait()
+
+
+async def service_url(data_dir: Path, service: asyncio.subprocess.Process) -> str:
+    """Where the service answers, once it does."""
+    instance = data_dir / "instance.json"
+    async with asyncio.timeout(START_WITHIN_S), httpx.AsyncClient(trust_env=False) as http:
+        while True:
+            if service.returncode is not None:
+                raise Unexpected("the service ended; `browse-together doctor` says why")
+            with contextlib.suppress(OSError, ValueError, httpx.TransportError):
+                url = str(json.loads(instance.read_text(encoding="utf-8"))["url"])
+                if (await http.get(f"{url}/health")).is_success:
+                    return url
+            await asyncio.sleep(0.05)  # between two looks at a process that is starting
+
+
+@asynccontextmanager
+async def agent(name: str, env: dict[str, str]) -> AsyncIterator[Agent]:
+    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
+    info = Implementation(name=name, version="1.0")
+    async with Client(gateway, client_info=info, mode="legacy", read_timeout_seconds=60) as client:
+        yield Agent(client)
+
+
+async def log_in(a: Agent, home: str, script: Transcript) -> None:
+    await a.do("goto", pageId="ana", url=home)
+    await a.do("fill", pageId="ana", selector="#username", value="ana")
+    await a.do("fill", pageId="ana", selector="#password", value="casa")
+    seen = await a.do("click", pageId="ana", selector='role=button[name="Log in"]')
+    expect("navigated to" in seen, f"the log-in went nowhere: {seen}")
+    script.say("Agent A", f"logs in, in its page [cyan]ana[/cyan]: {seen.splitlines()[0]}")
+
+
+async def share_the_login(a: Agent, b: Agent, home: str, script: Transcript) -> None:
+    await b.do("goto", pageId="garden", url=home)
+    content = await b.do("content", pageId="garden", format="text")
+    expect("Logged in as Ana" in content, f"B is not logged in: {content[:200]}")
+    script.say("Agent B", "opens its own page [cyan]garden[/cyan] and is logged in already")
+    seen = await b.do("click", pageId="garden", selector='role=switch[name="cocina"]')
+    expect("/api/lights/cocina → 200" in seen, f"the light was not switched: {seen}")
+    script.say("Agent B", f"switches the kitchen light: {seen.splitlines()[0]}")
+    await a.do("wait_for_selector", pageId="ana", selector='[data-light="cocina"][aria-checked="true"]', timeout=5_000)
+    script.say("Agent A", "sees the light go on in its own page, without a reload")
+
+
+async def stay_apart(b: Agent, script: Transcript) -> None:
+    refused = await b.call("click", pageId="ana", selector="#alarm")
+    text = text_of(refused)
+    expect(refused.is_error and "PAGE_OWNED" in text, f"B acted on A's page: {text}")
+    script.say("Agent B", "tries to act on A's page and is refused politely:")
+    for line in text.splitlines()[:2]:
+        console.print(f"           [yellow]{escape(line)}[/yellow]", soft_wrap=True)
+    reading = await b.do("get_page_title", pageId="ana")
+    script.say("Agent B", f"may read it all the same: {reading.splitlines()[0]!r}")
+
+
+async def take_a_picture(a: Agent, script: Transcript) -> None:
+    shot = await a.call("screenshot", pageId="ana", fullPage=True)
+    image = next((block for block in shot.content if isinstance(block, ImageContent)), None)
+    if image is None:
+        raise Unexpected(f"no picture came: {text_of(shot)}")
+    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.write_bytes(base64.b64decode(image.data))
+    script.say("Agent A", f"takes a picture: {PICTURE} ({PICTURE.stat().st_size // 1024} KB)")
+
+
+async def count(home: str, script: Transcript) -> None:
+    """The house itself tells what was done to it: each thing once."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        counts = (await http.get(f"{home}/api/counts")).json()
+    expect(counts.get("login") == 1 and counts.get("set_light_state") == 1, f"something happened twice: {counts}")
+    expect(not counts.get("set_alarm_state"), f"the refused click came through: {counts}")
+    script.say("House", "counts 1 login, 1 light switched, 0 alarms touched")
+
+
+async def main() -> None:
+    script = Transcript()
+    async with AsyncExitStack() as stack:
+        data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="browse-together-demo-")))
+        env = {**without_settings(os.environ), "BROWSE_DATA_DIR": str(data)}
+        house = await stack.enter_async_context(process("examples.smart_home", "--port", "0", env=env))
+        service = await stack.enter_async_context(process("browser_service", "up", "--port", "0", env=env))
+        if house.stdout is None:
+            raise Unexpected("the smart home says nothing")
+        home = (await asyncio.wait_for(house.stdout.readline(), START_WITHIN_S)).decode().split()[1]
+        url = await service_url(data, service)
+        script.say("Setup", f"the browser service runs at {url}, the smart home at {home}")
+        gateway = {**env, "BROWSE_URL": url, "BROWSE_AUTOSTART": "false"}
+        a = await stack.enter_async_context(agent("Agent A", gateway))
+        b = await stack.enter_async_context(agent("Agent B", gateway))
+        script.say("Setup", f"two chats, each with a gateway process of its own, list {await a.tools()} tools")
+        await b.tools()
+        await log_in(a, home, script)
+        await share_the_login(a, b, home, script)
+        await stay_apart(b, script)
+        await take_a_picture(a, script)
+        await count(home, script)
+    script.say("Setup", "everything that was started is stopped")
+    script.end()
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """What really went wrong, out of the groups in which task groups wrap it."""
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for inner in error.exceptions for leaf in leaves(inner)]
+    return [error]
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except (Unexpected, TimeoutError, MCPError, ExceptionGroup) as failure:
+        for leaf in leaves(failure):
+            console.print(f"[bold red]Not as it should be:[/bold red] {type(leaf).__name__}: {leaf}", markup=True)
+        sys.exit(1)
