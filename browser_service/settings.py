@@ -1,13 +1,16 @@
 """Everything that can be set about the service: environment variables, and flags of `browse-together up`."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import platformdirs
-from pydantic import AliasChoices, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from shared.wire import APP_NAME, DEFAULT_PORT
+
+
+Names = Annotated[tuple[str, ...], NoDecode]
 
 
 def _bare(name: str) -> AliasChoices:
@@ -18,14 +21,14 @@ def _bare(name: str) -> AliasChoices:
 class Settings(BaseSettings):
     """The service's settings; every one is `BROWSE_<NAME>` in the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="BROWSE_", extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True)
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(
         default=DEFAULT_PORT, ge=0, le=65535, validation_alias=_bare("PORT"), description="Port; 0 takes a free one."
     )
-    allowed_hosts: list[str] = Field(
-        default=[], description="Further names, as JSON list, that the Host header may have."
+    allowed_hosts: Names = Field(
+        default=(), description="Further values, separated by commas, that the Host header may have (`name:port`)."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity that is logged."
@@ -33,7 +36,7 @@ class Settings(BaseSettings):
     app_env: Literal["production", "development", "test"] = Field(
         default="production",
         validation_alias=_bare("APP_ENV"),
-        description="production logs JSON; the others log for people, and errors carry stacks.",
+        description="production logs JSON, the others log for people.",
     )
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
@@ -62,8 +65,25 @@ class Settings(BaseSettings):
         default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."
     )
     max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
-    allow_hosts: list[str] = Field(default=[], description="If given (JSON list), the only hosts that pages may open.")
-    deny_hosts: list[str] = Field(default=[], description="Hosts (JSON list) that pages may not open.")
+    allow_hosts: Names = Field(
+        default=(), description="If given, the only hosts (with their subdomains) that pages may open."
+    )
+    deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
+
+    @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", mode="before")
+    @classmethod
+    def _split_at_commas(cls, value: object) -> object:
+        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
 
     @property
     def profile_dir(self) -> Path:

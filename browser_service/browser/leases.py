@@ -1,6 +1,7 @@
 """Leases: who may act on a page. Checked when a call comes in, and again when its turn has come."""
 
 import fnmatch
+import json
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -47,19 +48,21 @@ def admit(entry: "PageEntry", call: Call, action: Action, idle_lease_ms: int) ->
         held.renew()
         return None
     if held is not None and (held.idle_ms < idle_lease_ms or entry.queue.involves(held.client_id)):
-        raise owned(entry, held, idle_lease_ms)
+        raise owned(entry, held, action, idle_lease_ms)
     entry.lease = Lease(call.client_id, call.client_label)
     return held
 
 
-def owned(entry: "PageEntry", held: Lease, idle_lease_ms: int) -> PageOwned:
+def owned(entry: "PageEntry", held: Lease, action: Action, idle_lease_ms: int) -> PageOwned:
     """The refusal, with the calls that lead on. It names the holder's label, never its id."""
     free_at = held.free_at(idle_lease_ms)
     url = entry.state().url
+    wanted = getattr(action, "url", None) or url
+    own_copy = "open_page {}" if wanted == "about:blank" else f'open_page {{"url": {json.dumps(wanted)}}}'
     return PageOwned(
         f'"{entry.page_id}" is in use by "{held.label or "another client"}" '
         f"(acted {held.idle_ms // 1000} s ago; free at {free_at} if idle).",
-        hint=f'Own copy, same login: open_page {{"url": "{url}"}}. Reading is free: snapshot '
+        hint=f'Own copy, same login: {own_copy}. Reading is free: snapshot '
         f'{{"pageId": "{entry.page_id}"}}. Or repeat this call after {free_at}.',
         details={"url": url, "context": {"pageId": entry.page_id, "owner": held.label, "freeAt": free_at}},
     )

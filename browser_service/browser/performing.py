@@ -45,7 +45,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     acts = running.action.effect is Effect.ACTS
     observation = entry.observer.begin() if acts and entry.observer is not None else None
     try:
-        result = await _translated(entry, running, handler(page, running.action), page)
+        result = await _translated(entry, running, _in_front(page, running.action, handler), page)
         if observation is None:
             return result
         if not getattr(running.action, "no_wait_after", False):
@@ -57,6 +57,13 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if acts:
             entry.revision += 1
             await _refresh(entry, observation)
+
+
+async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
+    """A page that shares its window gets no animation frames behind another, and acts on it would take seconds."""
+    if page.entry.shares_window and action.effect is Effect.ACTS:
+        await page.live.bring_to_front()
+    return await handler(page, action)
 
 
 async def _translated(entry: PageEntry, running: Running, work: Awaitable[Json], page: BrowserPage) -> Json:
