@@ -9,7 +9,6 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from shared.wire import APP_NAME, DEFAULT_PORT
 
-
 Names = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -21,14 +20,16 @@ def _bare(name: str) -> AliasChoices:
 class Settings(BaseSettings):
     """The service's settings; every one is `BROWSE_<NAME>` in the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(
         default=DEFAULT_PORT, ge=0, le=65535, validation_alias=_bare("PORT"), description="Port; 0 takes a free one."
     )
     allowed_hosts: Names = Field(
-        default=(), description="Further values, separated by commas, that the Host header may have (`name:port`)."
+        default=(), description="Further values of the Host header to accept (`name:port`), separated by commas."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", validation_alias=_bare("LOG_LEVEL"), description="Least severity that is logged."
@@ -84,6 +85,16 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().absolute()
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("data_dir", "executable_path")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value and value.expanduser().absolute()
 
     @property
     def profile_dir(self) -> Path:

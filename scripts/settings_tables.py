@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 from pydantic import AliasChoices
@@ -28,8 +29,12 @@ def filled(readme: str) -> str:
     """The README with its tables as they should be."""
     for name, settings in TABLES.items():
         marked = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        readme = marked.sub(lambda found, rows=table(settings): f"{found[1]}{rows}\n{found[2]}", readme)
+        readme = marked.sub(partial(_between, table(settings)), readme)
     return readme
+
+
+def _between(rows: str, found: re.Match[str]) -> str:
+    return f"{found[1]}{rows}\n{found[2]}"
 
 
 def _names(name: str, field: FieldInfo) -> str:

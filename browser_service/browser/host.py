@@ -179,6 +179,8 @@ class LocalHost:
             self._running[call.call_id] = running
             if call.call_id in self._cancelled:
                 running.cancelled.set()
+            if cursor := getattr(running.action, "cursor", None):
+                return Outcome(call_id=call.call_id, result=await self._read_on(running, cursor))
             entry = self._entry(running)
             result = await self._perform(entry, running)
             return Outcome(call_id=call.call_id, result=result, page=entry.state())
@@ -195,8 +197,6 @@ class LocalHost:
 
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action
-        if cursor := getattr(action, "cursor", None):
-            return await read_on(self._artifacts, call, action.shown, cursor, getattr(action, "budget", None))
         running.check_not_cancelled()
         self._admit(entry, running)
         handler = self._handlers[action.name()]
@@ -214,6 +214,11 @@ class LocalHost:
                 replaces=isinstance(action, Goto | ReloadPage),
             )
             return await perform(entry, running, handler, page)
+
+    async def _read_on(self, running: Running, cursor: str) -> Json:
+        """The rest of a text that was kept: no page is needed for it, nor a turn."""
+        action = running.action
+        return await read_on(self._artifacts, running.call, action.shown, cursor, getattr(action, "budget", None))
 
     async def _live(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""

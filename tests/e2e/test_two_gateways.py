@@ -1,0 +1,123 @@
+"""The main job through the front door: real clients, real gateway processes, a real service, a real browser."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.types import ImageContent
+
+from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
+    async with service_process(
+        tmp_path_factory.mktemp("data"), BROWSE_PRESENCE_GRACE_MS="300", BROWSE_QUEUE_WAIT_MS="20000"
+    ) as service:
+        yield service
+
+
+@pytest.fixture
+async def alice(running: ServiceProcess) -> AsyncIterator[Client]:
+    async with chat(running, "Alice") as client:
+        yield client
+
+
+@pytest.fixture
+async def bob(running: ServiceProcess) -> AsyncIterator[Client]:
+    async with chat(running, "Bob") as client:
+        yield client
+
+
+async def test_a_page_of_one_chat_is_refused_to_another_with_the_call_that_leads_on(
+    alice: Client, bob: Client, site: Site
+) -> None:
+    url = site.page("/shop", "<button onclick='window.n=(window.n||0)+1'>Buy</button>")
+    await alice.call_tool("goto", {"pageId": "cart", "url": url})
+    refused = await bob.call_tool("click", {"pageId": "cart", "selector": "button"})
+    assert refused.is_error
+    assert text_of(refused).startswith('PAGE_OWNED: "cart" is in use by "Alice"')
+    assert f'open_page {{"url": "{url}"}}' in text_of(refused)
+    read = await bob.call_tool("evaluate_script", {"pageId": "cart", "expression": "window.n"})
+    assert read.is_error  # a script may act
+    title = await bob.call_tool("get_page_title", {"pageId": "cart"})
+    assert text_of(title).splitlines()[0] == "/shop"
+    clicks = await alice.call_tool("evaluate_script", {"pageId": "cart", "expression": "window.n || 0"})
+    assert text_of(clicks).splitlines()[0] == "0"
+
+
+async def test_a_page_is_free_once_its_chat_has_ended(running: ServiceProcess, bob: Client, site: Site) -> None:
+    url = site.page("/left", "<button>Go</button>")
+    async with chat(running, "Carol") as carol:
+        await carol.call_tool("goto", {"pageId": "left", "url": url})
+    async with asyncio.timeout(10):
+        while (await bob.call_tool("click", {"pageId": "left", "selector": "button"})).is_error:
+            await bob.call_tool("wait", {"pageId": "left", "duration": 100})
+
+
+async def test_cancelling_frees_the_page_within_a_second_and_what_waited_never_happens(
+    alice: Client, site: Site
+) -> None:
+    await alice.call_tool("goto", {"pageId": "busy", "url": site.page("/busy", "<button onclick='n++'>Go</button>")})
+    await alice.call_tool("evaluate_script", {"pageId": "busy", "expression": "window.n = 0"})
+    running = asyncio.create_task(alice.call_tool("click", {"pageId": "busy", "selector": "#never", "timeout": 30_000}))
+    waiting = asyncio.create_task(alice.call_tool("click", {"pageId": "busy", "selector": "button"}))
+    moved = asyncio.Event()
+    seen: list[str] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the SDK's
+        seen.append(message or "")
+        moved.set()
+
+    third = asyncio.create_task(alice.call_tool("get_page_title", {"pageId": "busy"}, progress_callback=heard))
+    await asyncio.wait_for(moved.wait(), 5)
+    assert "in the queue, behind Alice: click" in seen[0]
+    waiting.cancel()
+    running.cancel()
+    async with asyncio.timeout(1):
+        assert text_of(await third).splitlines()[0] == "/busy"
+    count = await alice.call_tool("evaluate_script", {"pageId": "busy", "expression": "window.n"})
+    assert text_of(count).splitlines()[0] == "0"
+
+
+async def test_a_picture_comes_as_an_image_and_names_its_artifact(alice: Client, site: Site) -> None:
+    await alice.call_tool("goto", {"pageId": "art", "url": site.page("/art", "<h1>Art</h1>")})
+    shot = await alice.call_tool("screenshot", {"pageId": "art"})
+    assert [block.mime_type for block in shot.content if isinstance(block, ImageContent)] == ["image/png"]
+    assert shot.structured_content is not None
+    assert "data" not in shot.structured_content["result"]["artifact"]
+
+
+async def test_long_content_is_read_on_by_its_cursor(alice: Client, site: Site) -> None:
+    words = " ".join(f"word{n}" for n in range(9_000))
+    await alice.call_tool("goto", {"pageId": "long", "url": site.page("/long", f"<p>{words}</p>")})
+    arguments: dict[str, object] = {"pageId": "long", "format": "text"}
+    whole = ""
+    for _ in range(10):
+        part = (await alice.call_tool("content", arguments)).structured_content
+        assert part is not None
+        whole += part["result"]["content"]
+        if not (cursor := part["result"].get("cursor")):
+            break
+        arguments = {"cursor": cursor}
+    assert whole.split() == words.split()
+
+
+async def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
+    demo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "examples.demo"),
+        cwd=tmp_path,
+        env=environment(tmp_path / "unused"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await asyncio.wait_for(demo.communicate(), 90)
+    assert demo.returncode == 0, said.decode()
+    assert "All as it should be" in said.decode()
+    assert (tmp_path / "output" / "demo.png").read_bytes().startswith(b"\x89PNG")
