@@ -81,16 +81,6 @@ class Settings(BaseSettings):
     def _any_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
 
-    @field_validator("data_dir")
-    @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
-
-    @field_validator("log_level", mode="before")
-    @classmethod
-    def _any_case(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) else value
-
     @field_validator("data_dir", "executable_path")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
