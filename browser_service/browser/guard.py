@@ -11,8 +11,11 @@ from browser_service.security.urls import UrlPolicy
 OnRefused = Callable[[str], None]
 
 
-async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
-    """Have Chromium ask before it loads a document. Not by `route`, which sees no redirects and disables the cache."""
+async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> str:
+    """Have Chromium ask before it loads a document; returns its name for the page, the target id.
+
+    Not by `route`, which sees no redirects and disables the cache.
+    """
     session = await page.context.new_cdp_session(page)
     tasks: set[asyncio.Task[None]] = set()
 
@@ -36,3 +39,5 @@ async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
 
     session.on("Fetch.requestPaused", ask)
     await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
+    info = await session.send("Target.getTargetInfo")
+    return str(info["targetInfo"]["targetId"])

@@ -122,7 +122,7 @@ class LocalHost:
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
             return
-        session = BrowserSession(spec, self._launcher, self._foreign_page, self._dialog, self._cookies)
+        session = BrowserSession(spec, self._launcher, self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
             self._pages[state.page_id] = self._new_entry(state, session)
@@ -285,8 +285,13 @@ class LocalHost:
 
     # --- what the browser tells ----------------------------------------------------------------------------------
 
-    def _foreign_page(self, session: BrowserSession, page: "Page") -> None:
+    def foreign_page(self, session: BrowserSession, page: "Page") -> None:
         self._spawn(self._register(session, page))
+
+    def popup_coming(self, opener_target: str) -> None:
+        opener = next((entry for entry in self._pages.values() if entry.target_id == opener_target), None)
+        if opener is not None and opener.observer is not None:
+            opener.observer.popup_coming()
 
     async def _register(self, session: BrowserSession, page: "Page") -> None:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
@@ -315,14 +320,14 @@ class LocalHost:
                 self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
             self._forget(entry)
 
-    async def _dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+    async def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = next((entry for entry in self._pages.values() if entry.page is page), None)
         if entry is not None:
             await entry.answer(dialog)
         else:
             await dialog.dismiss()
 
-    def _cookies(self, session_id: str, cookies: list[Json]) -> None:
+    def cookies(self, session_id: str, cookies: list[Json]) -> None:
         self._log.emit(CookiesSaved(session_id=session_id, cookies=cookies))
 
     def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:

@@ -62,7 +62,7 @@ def owned(entry: "PageEntry", held: Lease, action: Action, idle_lease_ms: int) -
     return PageOwned(
         f'"{entry.page_id}" is in use by "{held.label or "another client"}" '
         f"(acted {held.idle_ms // 1000} s ago; free at {free_at} if idle).",
-        hint=f'Own copy, same login: {own_copy}. Reading is free: snapshot '
+        hint=f"Own copy, same login: {own_copy}. Reading is free: snapshot "
         f'{{"pageId": "{entry.page_id}"}}. Or repeat this call after {free_at}.',
         details={"url": url, "context": {"pageId": entry.page_id, "owner": held.label, "freeAt": free_at}},
     )

@@ -12,6 +12,7 @@ from shared.calls import Json
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUESTS_END_WITHIN_S = 1.0
 _NAVIGATION_ENDS_WITHIN_S = 5.0
+_POPUP_ARRIVES_WITHIN_S = 2.0
 _SHOWN = 6
 
 
@@ -25,13 +26,15 @@ class Observation:
     popups: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
+    popups_coming: int = 0
     navigating: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def settle(self) -> None:
-        """Wait until the requests that the act sent are answered, and the navigation that it began has a document."""
+        """Wait until requests that the act sent are answered, its navigation has a document, its popups have names."""
         await self._until(lambda: all(self.sent.values()), _REQUESTS_END_WITHIN_S)
         await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
+        await self._until(lambda: len(self.popups) >= self.popups_coming, _POPUP_ARRIVES_WITHIN_S)
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> None:
         try:
@@ -96,9 +99,14 @@ class Observer:
     def end(self, observation: Observation) -> None:
         self._running.discard(observation)
 
+    def popup_coming(self) -> None:
+        for observation in self._running:
+            observation.popups_coming += 1
+
     def popup(self, page_id: str) -> None:
         for observation in self._running:
             observation.popups.append(page_id)
+            observation.changed.set()
 
     def dialog(self, dialog: Dialog, answer: str) -> None:
         for observation in self._running:
@@ -125,13 +133,13 @@ class Observer:
             if request in observation.sent:
                 observation.sent[request] = request.failure or "failed"
             elif navigation:
-                observation.failed.append(f"navigation to {_short(request.url)} failed: {request.failure}")
+                observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
             observation.changed.set()
 
     def _on_navigated(self, frame: Frame) -> None:
-        if frame != self._page.main_frame:
-            return
+        if frame != self._page.main_frame or frame.url.startswith("chrome-error:"):
+            return  # an error page is no place; why it came is told by _on_failed
         for observation in self._running:
             observation.navigated.append(frame.url)
             observation.changed.set()

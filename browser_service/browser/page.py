@@ -66,6 +66,7 @@ class PageEntry:
         self.seen: dict[str, snapshot.Seen] = {}
         self.page: Page | None = None
         self.observer: Observer | None = None
+        self.target_id = ""
         self.suspect = False
         self.crashed = False
         self.closed = False
@@ -132,7 +133,7 @@ class PageEntry:
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", lambda _: self.refresh_title())
         try:
-            await guard(page, self._policy, self._on_refused)
+            self.target_id = await guard(page, self._policy, self._on_refused)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
 

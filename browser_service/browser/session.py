@@ -1,7 +1,7 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -13,23 +13,30 @@ from shared.errors import BrowserCrashed
 
 _SAVE_AFTER_S = 0.5
 
-OnPage = Callable[["BrowserSession", Page], None]
-OnDialog = Callable[[Page | None, Dialog], Awaitable[None]]
-OnCookies = Callable[[str, list[Json]], None]
+
+class BrowserEvents(Protocol):
+    """Who is told what the browser does of itself."""
+
+    def foreign_page(self, session: "BrowserSession", page: Page) -> None:
+        """A page came that nobody asked for here: a popup, or a person's tab."""
+
+    def popup_coming(self, opener_target: str) -> None:
+        """A page is opening another one, which will follow as a foreign page."""
+
+    async def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
+
+    def cookies(self, session_id: str, cookies: list[Json]) -> None:
+        """The session's cookies changed."""
 
 
 class BrowserSession:
     """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
 
-    def __init__(
-        self, spec: SessionSpec, launcher: Launcher, on_foreign: OnPage, on_dialog: OnDialog, on_cookies: OnCookies
-    ) -> None:
+    def __init__(self, spec: SessionSpec, launcher: Launcher, on: "BrowserEvents") -> None:
         self.session_id = spec.session_id
         self._spec = spec
         self._launcher = launcher
-        self._on_foreign = on_foreign
-        self._on_dialog = on_dialog
-        self._on_cookies = on_cookies
+        self._on = on
         self._context: BrowserContext | None = None
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
@@ -82,7 +89,7 @@ class BrowserSession:
         await self._bring_back_cookies(context)
         context.on("dialog", self._dialog)
         self._context = context
-        self._windows = Windows(context, lambda page: self._on_foreign(self, page))
+        self._windows = Windows(context, lambda page: self._on.foreign_page(self, page), self._on.popup_coming)
         return self._windows
 
     async def _bring_back_cookies(self, context: BrowserContext) -> None:
@@ -97,7 +104,7 @@ class BrowserSession:
                 continue  # one that the browser no longer accepts must not cost the others
 
     async def _dialog(self, dialog: Dialog) -> None:
-        await self._on_dialog(dialog.page, dialog)
+        await self._on.dialog(dialog.page, dialog)
 
     async def _save_later(self) -> None:
         await asyncio.sleep(_SAVE_AFTER_S)
@@ -112,7 +119,7 @@ class BrowserSession:
             return  # the browser ended: what was saved before stays
         if cookies != self._saved:
             self._saved = cookies
-            self._on_cookies(self.session_id, cookies)
+            self._on.cookies(self.session_id, cookies)
 
 
 def _json(cookie: Cookie) -> Json:

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from playwright.async_api import BrowserContext, CDPSession, Page
 
 OnForeign = Callable[[Page], None]
+OnPopup = Callable[[str], None]
 
 
 class Windows:
     """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
 
-    def __init__(self, context: BrowserContext, on_foreign: OnForeign) -> None:
+    def __init__(self, context: BrowserContext, on_foreign: OnForeign, on_popup: OnPopup) -> None:
         self._context = context
         self._on_foreign = on_foreign
+        self._on_popup = on_popup
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
@@ -27,6 +29,8 @@ class Windows:
             return await self._context.new_page()
         if self._cdp is None:
             self._cdp = await browser.new_browser_cdp_session()
+            self._cdp.on("Target.targetCreated", self._created)
+            await self._cdp.send("Target.setDiscoverTargets", {"discover": True})
             self._browser_context_id = await self._own_context_id()
         url = f"about:blank#{secrets.token_hex(8)}"
         arrival: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
@@ -51,6 +55,12 @@ class Windows:
             await session.detach()
         found = info["targetInfo"].get("browserContextId")
         return str(found) if found else None
+
+    def _created(self, event: dict[str, dict[str, str]]) -> None:
+        """Told before the click that opens a window returns, and some ms before Playwright has its page."""
+        target = event["targetInfo"]
+        if target["type"] == "page" and (opener := target.get("openerId")):
+            self._on_popup(opener)
 
     def _arrived(self, page: Page) -> None:
         arrival = self._expected.get(page.url)

@@ -1,0 +1,31 @@
+"""Popups: named before the reply, owned by who opened them, and quick to act on."""
+
+import pytest
+
+from tests.support.service import Agent
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+OPENERS = """<a id=blank target=_blank href=/popup>blank</a><button id=script onclick="window.open('/popup')">script</button>
+<button id=sized onclick="window.open('/popup', '_blank', 'width=400,height=300')">sized</button>"""
+
+
+@pytest.mark.parametrize("opener", ["#blank", "#script", "#sized"])
+async def test_the_reply_of_the_click_names_the_popup_that_it_opened(agent: Agent, site: Site, opener: str) -> None:
+    site.page("/popup", "<button onclick='document.title=\"clicked\"'>Inside</button>")
+    await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))
+    result = await agent.call("click", pageId="shop", selector=opener)
+    (popup,) = result["popups"]
+    assert popup.startswith("shop~")
+    assert f"popup {popup} opened" in result["observed"]
+    await agent.call("click", pageId=popup, selector="text=Inside")
+    assert (await agent.call("get_page_title", pageId=popup))["title"] == "clicked"
+
+
+async def test_a_popup_belongs_to_the_holder_of_its_opener(agent: Agent, other: Agent, site: Site) -> None:
+    site.page("/popup", "<button>Inside</button>")
+    await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))
+    (popup,) = (await agent.call("click", pageId="shop", selector="#script"))["popups"]
+    error = await other.error("click", pageId=popup, selector="button")
+    assert error["code"] == "PAGE_OWNED"
