@@ -1,0 +1,31 @@
+"""Entry point: answers first, imports later."""
+
+import gc
+import os
+import signal
+import threading
+
+from mcp_gateway.front import Front
+from mcp_gateway.stdio import Stdio
+
+_EXIT_WITHIN_S = 0.8
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.disable()  # until all is imported: it would find nothing, again and again
+    front = Front(Stdio.claimed(), at_end=_leave_soon)
+    from mcp_gateway.startup import run  # noqa: PLC0415 - the front answers while this is imported
+
+    run(front)
+
+
+def _leave_soon() -> None:
+    """A client that closed stdin waits for our end: whatever still holds on then is left behind."""
+    last_resort = threading.Timer(_EXIT_WITHIN_S, os._exit, [0])
+    last_resort.daemon = True
+    last_resort.start()
+
+
+if __name__ == "__main__":
+    main()

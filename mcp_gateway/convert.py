@@ -1,0 +1,175 @@
+"""The service's reply, and what it becomes for a model: text, pictures, links, or an error that says what to do."""
+
+import json
+from typing import Final
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    CallToolResult,
+    ContentBlock,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
+from pydantic.alias_generators import to_camel
+
+from shared.calls import Json
+from shared.catalogue import NAMES
+
+HOSTS_ERRORS: Final = frozenset({"INTERNAL_ERROR", "UNAUTHORIZED"})
+"""What no model can mend: these are the host's to see, as errors of the protocol."""
+_LINKS_SINCE: Final = "2025-06-18"
+_MOST_NOTICES: Final = 3
+_LINE_CHARACTERS: Final = 200
+
+
+class _Lenient(BaseModel):
+    """Part of a reply: a service that is newer than this gateway may say more."""
+
+    model_config = ConfigDict(extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+class Failure(_Lenient):
+    code: str
+    message: str
+    hint: str | None = None
+    details: Json = {}
+
+
+class Page(_Lenient):
+    page_id: str
+    url: str = ""
+    title: str = ""
+    revision: int = 0
+
+
+class Notice(_Lenient):
+    text: str
+
+
+class Artifact(_Lenient):
+    artifact_id: str
+    mime_type: str
+    size: int
+    url: str
+    data: str | None = None
+
+
+class Reply(_Lenient):
+    """The envelope of every answer, whatever its HTTP status."""
+
+    success: bool
+    result: Json = {}
+    error: Failure | None = None
+    page: Page | None = None
+    notices: list[Notice] = []
+
+    @model_validator(mode="after")
+    def _is_one_or_the_other(self) -> "Reply":
+        if self.success is not (self.error is None):
+            raise ValueError("a success has no error, and a failure has one")
+        return self
+
+
+class Conversion:
+    """Replies to one client: where its files are, and what its protocol revision has."""
+
+    def __init__(self, url: str, protocol_version: str) -> None:
+        self.url = url
+        self.has_links = protocol_version >= _LINKS_SINCE
+
+    def result(self, tool: str, reply: Reply, *, advice: str = "") -> CallToolResult:
+        """`advice` is a line for failures. Raises MCPError for what only the host can mend."""
+        if reply.error and reply.error.code in HOSTS_ERRORS:
+            raise host_error(tool, reply.error)
+        envelope = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        blocks = [_text(*_failed(reply.error), advice, *_around(reply))] if reply.error else self._done(tool, reply)
+        return CallToolResult(
+            content=blocks, structured_content=_without_bytes(envelope), is_error=reply.error is not None
+        )
+
+    def _done(self, tool: str, reply: Reply) -> list[ContentBlock]:
+        result = dict(reply.result)
+        attached = result.pop("artifact", None)
+        artifact = Artifact.model_validate(attached) if isinstance(attached, dict) else None
+        lines = [_shown(tool, result)] if result or not artifact else []
+        if artifact:
+            lines.append(
+                f"{artifact.artifact_id}: {artifact.mime_type}, {artifact.size} bytes, {self._address(artifact)}"
+            )
+        blocks: list[ContentBlock] = [_text(*lines, *_around(reply))]
+        if artifact and (block := self._attachment(artifact)):
+            blocks.append(block)
+        return blocks
+
+    def _attachment(self, artifact: Artifact) -> ContentBlock | None:
+        if artifact.data and artifact.mime_type.startswith("image/"):
+            return ImageContent(type="image", data=artifact.data, mime_type=artifact.mime_type)
+        if not self.has_links:
+            return None
+        return ResourceLink(
+            type="resource_link",
+            uri=self._address(artifact),
+            name=artifact.artifact_id,
+            mime_type=artifact.mime_type,
+            size=artifact.size,
+        )
+
+    def _address(self, artifact: Artifact) -> str:
+        return f"{self.url}{artifact.url}"
+
+
+def host_error(tool: str, failure: Failure) -> MCPError:
+    data: Json = {"error": failure.message, "code": failure.code, "hint": failure.hint}
+    if "selector" in failure.details:
+        data["selector"] = failure.details["selector"]
+    return MCPError(INTERNAL_ERROR, f"Tool execution failed: {tool}", data)
+
+
+def _text(*lines: str) -> TextContent:
+    return TextContent(type="text", text="\n".join(line for line in lines if line))
+
+
+def _failed(failure: Failure) -> tuple[str, str]:
+    return f"{failure.code}: {failure.message}", failure.hint or ""
+
+
+def _shown(tool: str, result: Json) -> str:
+    """What the tool is about as text, or all of the result as JSON; then how to read on."""
+    if result.get("stillRunning"):
+        call = json.dumps({"callId": result.get("callId")})
+        return f"Still running. Read on with get_call {call}; cancel_call {call} stops it."
+    value: JsonValue = result.get(NAMES[tool].action.shown, result)
+    text = value if isinstance(value, str) else _compact(_without_bytes(value))
+    if cursor := result.get("cursor"):
+        text += f"\n… more: {tool} {json.dumps({'cursor': cursor})}"
+    return text
+
+
+def _around(reply: Reply) -> list[str]:
+    """The page as it is now, and what happened meanwhile."""
+    lines = []
+    if page := reply.page:
+        parts = [f"page {page.page_id}", _one_line(page.title), _one_line(page.url), f"revision {page.revision}"]
+        lines.append(f"[{' · '.join(filter(None, parts))}]")
+    return lines + [f"Notice: {notice.text}" for notice in reply.notices[:_MOST_NOTICES]]
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…"
+
+
+def _compact(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _without_bytes(value: JsonValue) -> JsonValue:
+    """The same without the base64 of its artifacts, which a client would otherwise carry twice."""
+    if isinstance(value, list):
+        return [_without_bytes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_bytes(item) for key, item in value.items() if not (key == "data" and "artifactId" in value)}

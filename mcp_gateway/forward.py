@@ -1,0 +1,161 @@
+"""Tool calls as HTTP requests to the browser service, over one kept client."""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from http import HTTPStatus
+from urllib.parse import quote
+
+import httpx
+import structlog
+from pydantic import JsonValue, ValidationError
+
+from mcp_gateway.autostart import START_WITHIN_S, Autostart
+from mcp_gateway.convert import Reply
+from mcp_gateway.identity import Identity
+from mcp_gateway.settings import Settings
+from shared import catalogue, wire
+from shared.errors import InternalError, ServiceUnavailable
+
+Arguments = Mapping[str, JsonValue]
+
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+_BROKEN = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
+_LOOK_FIRST = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
+_OTHER_VERSION = "Gateway and service are of different versions: restart the older one."
+_PATHS_ID_CHARACTERS = 256
+
+log = structlog.get_logger()
+
+
+class Service:
+    """The browser service as this gateway reaches it."""
+
+    patience_s = 20.0
+    """How long a call that was broken off is sent again, from the break."""
+
+    def __init__(self, settings: Settings, identity: Identity, autostart: Autostart) -> None:
+        self.settings = settings
+        self.identity = identity
+        self.autostart = autostart
+        self.advice = ""
+        """A line for failed results, while the service turns out to have another catalogue."""
+        self._detached: set[asyncio.Task[None]] = set()
+        # A TLS context costs 30 ms. Idle connections are dropped before a server would (uvicorn: 5 s): one that it
+        # closes under a request would make an unknown outcome of a call that never happened.
+        transport = httpx.AsyncHTTPTransport(
+            verify=settings.url.startswith("https:"), limits=httpx.Limits(keepalive_expiry=4.0), trust_env=False
+        )
+        self.http = httpx.AsyncClient(
+            base_url=settings.url, transport=transport, timeout=httpx.Timeout(60, connect=5), trust_env=False
+        )
+
+    async def call(self, call_id: str, tool: str, arguments: Arguments) -> Reply:
+        """Raises ServiceUnavailable when there is no reply to be had."""
+        attempt, may_start, give_up_at = 1, True, 0.0
+        while True:
+            try:
+                return await self._post(call_id, tool, arguments, attempt)
+            except _NEVER_SENT:
+                if may_start and (attempt == 1 or self.autostart.enabled):
+                    await self.start()
+                    may_start = False
+                    continue
+                if attempt == 1:
+                    raise self._not_running() from None
+            except _BROKEN:
+                give_up_at = give_up_at or _now() + self.patience_s
+                attempt = 2
+            except httpx.TimeoutException:
+                raise ServiceUnavailable(
+                    f"The browser service has not answered {tool} for a minute.",
+                    hint=f'It may still be at it: get_call {{"callId": "{call_id}"}}.',
+                ) from None
+            if _now() > give_up_at:
+                raise ServiceUnavailable(
+                    f"The connection to the browser service broke during {tool}, and it has not come back.",
+                    hint=_LOOK_FIRST,
+                )
+            await asyncio.sleep(0.25)
+
+    async def started(self) -> None:
+        """Wait for a start that is under way."""
+        if self.autostart.is_under_way:
+            await self.start()
+
+    async def start(self) -> None:
+        """Have the service started, or say why it is not there."""
+        if not self.autostart.enabled:
+            raise self._not_running()
+        try:
+            problem = await asyncio.wait_for(asyncio.wrap_future(self.autostart.begin()), START_WITHIN_S)
+        except TimeoutError:
+            problem = f"it has not started after {START_WITHIN_S:.0f} s."
+        if problem:
+            raise ServiceUnavailable(
+                f"The browser service could not be started: {problem}",
+                hint="`browse-together doctor` says what is missing; its whole log is in "
+                f"{self.settings.data_dir / wire.LOG_FILE}.",
+            )
+
+    def cancel(self, call_id: str) -> None:
+        """Tell the service, whatever becomes of the task that we are in."""
+        task = asyncio.create_task(self._cancel(call_id))
+        self._detached.add(task)
+        task.add_done_callback(self._detached.discard)
+
+    async def close(self, within_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await asyncio.gather(*self._detached)
+                await self.http.aclose()
+
+    async def _cancel(self, call_id: str) -> None:
+        with contextlib.suppress(httpx.HTTPError, OSError):
+            await self.http.post(f"{wire.CALLS}/{call_id}/cancel", json={}, headers=self.identity.headers())
+
+    async def _post(self, call_id: str, tool: str, arguments: Arguments, attempt: int) -> Reply:
+        path, body = self._addressed(tool, arguments)
+        headers = {
+            wire.CALL_ID: call_id,
+            wire.ATTEMPT: str(attempt),
+            wire.INLINE: str(wire.INLINE_TEXT),
+            wire.CATALOGUE: catalogue.fingerprint(),
+        }
+        response = await self.http.post(path, json=body, headers=headers | self.identity.headers())
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
+            self.identity.forget()
+            response = await self.http.post(path, json=body, headers=headers | self.identity.headers())
+        return self._read(response)
+
+    def _addressed(self, tool: str, arguments: Arguments) -> tuple[str, dict[str, JsonValue]]:
+        body = {**arguments, "action": tool}
+        page_id = arguments.get("pageId")
+        if isinstance(page_id, str) and page_id:
+            return f"{wire.BROWSER}/{quote(page_id[:_PATHS_ID_CHARACTERS], safe='')}", body
+        takes_session = "session_id" in catalogue.NAMES[tool].action.model_fields
+        if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
+            body["sessionId"] = self.settings.session
+        return wire.BROWSER, body
+
+    def _read(self, response: httpx.Response) -> Reply:
+        theirs, ours = response.headers.get(wire.CATALOGUE), catalogue.fingerprint()
+        advice = _OTHER_VERSION if theirs and theirs != ours else ""
+        if advice and not self.advice:
+            log.warning(advice, gateway=ours, service=theirs)
+        self.advice = advice
+        try:
+            return Reply.model_validate_json(response.content)
+        except ValidationError:
+            raise InternalError(
+                f"{self.settings.url} answered {response.status_code}, with no reply of the browser service.",
+                hint="Is it another program that listens there? BROWSE_URL says where the service is.",
+            ) from None
+
+    def _not_running(self) -> ServiceUnavailable:
+        hint = "Start it: browse-together up --detach" if self.settings.is_local else "BROWSE_URL says where it is."
+        return ServiceUnavailable(f"The browser service is not running at {self.settings.url}.", hint=hint)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

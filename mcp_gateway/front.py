@@ -1,0 +1,100 @@
+"""The first replies of a connection, given while the SDK is still being imported, which takes half a second.
+
+They are the SDK's own (a test compares); it is fed the same messages later, and its answers to them are dropped.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from mcp_gateway.instructions import INSTRUCTIONS
+from mcp_gateway.stdio import Message, Stdio
+from shared.wire import APP_NAME, VERSION
+
+HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+Sink = Callable[[Message | None], None]
+
+
+class Front:
+    """Reads for the life of the process: answers what it can, until `hand_over` names who takes all."""
+
+    def __init__(self, stdio: Stdio, at_end: Callable[[], None]) -> None:
+        self.stdio = stdio
+        self.at_end = at_end
+        self.answered: set[object] = set()
+        self._lock = threading.Lock()
+        self._backlog: list[Message | None] = []
+        self._sink: Sink | None = None
+        self._tools: Sequence[Message] | None = None
+        self._opened = self._shaken = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def show(self, tools: Sequence[Message]) -> None:
+        """From now on `tools/list` is answered; those that came before are, now."""
+        with self._lock:
+            self._tools = tools
+            for message in self._backlog:
+                if message and message.get("method") == "tools/list":
+                    self._answer(message)
+
+    def hand_over(self, sink: Sink) -> None:
+        """Give `sink` every message so far, and each one to come; None is the end."""
+        with self._lock:
+            for message in self._backlog:
+                sink(message)
+            self._sink = sink
+
+    def _read(self) -> None:
+        try:
+            for message in self.stdio.messages():
+                self._receive(message)
+        finally:
+            self.at_end()
+            self._receive(None)
+
+    def _receive(self, message: Message | None) -> None:
+        with self._lock:
+            if self._sink:
+                self._sink(message)
+                return
+            self._backlog.append(message)
+            if message and "id" in message and "method" in message:
+                self._answer(message)
+                self._opened = True
+
+    def _answer(self, message: Message) -> None:
+        result = self._result(message)
+        if result is not None:
+            self.answered.add(message["id"])
+            self.stdio.reply(message["id"], result=result)
+
+    def _result(self, message: Message) -> Message | None:
+        """Only what is beyond doubt; the rest, and all of the era without a handshake, waits for the SDK."""
+        match message:
+            case {"method": "initialize", "params": {"protocolVersion": str(version), **rest}} if not self._opened:
+                if not _is_plain(rest):
+                    return None
+                self._shaken = True
+                return _initialized(version)
+            case {"method": "ping", **rest} if not rest.get("params") and (self._shaken or not self._opened):
+                return {}
+            case {"method": "tools/list", **rest} if not rest.get("params") and self._shaken and self._tools:
+                return {"tools": self._tools}
+        return None
+
+
+def _is_plain(params: dict[object, object]) -> bool:
+    match params:
+        case {"capabilities": dict(capabilities), "clientInfo": {"name": str(), "version": str()}, **rest}:
+            return not rest and all(isinstance(value, dict) for value in capabilities.values())
+    return False
+
+
+def _initialized(version: str) -> Message:
+    return {
+        "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+        "capabilities": {"tools": {"listChanged": False}},
+        "serverInfo": {"name": APP_NAME, "version": VERSION},
+        "instructions": INSTRUCTIONS,
+    }

@@ -1,0 +1,89 @@
+"""The MCP server: lists the catalogue's tools, has their calls forwarded and the replies converted."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+from uuid import uuid4
+
+import structlog
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Tool,
+)
+
+from mcp_gateway.convert import Conversion, Failure, Reply, host_error
+from mcp_gateway.forward import Service
+from mcp_gateway.instructions import INSTRUCTIONS
+from mcp_gateway.presence import Presence
+from mcp_gateway.stdio import Message
+from shared import catalogue
+from shared.calls import Json
+from shared.errors import BrowseError
+from shared.wire import APP_NAME, VERSION
+
+log = structlog.get_logger()
+
+
+class Gateway:
+    """One client's view of the service."""
+
+    def __init__(self, tools: Sequence[Message], service: Service) -> None:
+        self.tools = [Tool.model_validate(tool) for tool in tools]
+        self.service = service
+        self.presence = Presence(service)
+
+    def server(self) -> Server:
+        return Server(
+            APP_NAME,
+            version=VERSION,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+        )
+
+    async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
+        self._introduce(ctx)
+        if params and params.cursor is not None:
+            raise MCPError(INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
+        return ListToolsResult(tools=self.tools)
+
+    async def call_tool(self, ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+        if params.name not in catalogue.NAMES:
+            raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
+        self._introduce(ctx)
+        arguments = cast("Json", params.arguments or {})  # they came as JSON
+        try:
+            reply = await self._reply(ctx, params.name, arguments)
+            conversion = Conversion(self.service.settings.url, ctx.protocol_version)
+            return conversion.result(params.name, reply, advice=self.service.advice)
+        except MCPError:
+            raise
+        except Exception as error:
+            log.exception("a call failed in the gateway", tool=params.name)
+            fault = Failure(code="INTERNAL_ERROR", message=f"{type(error).__name__}: {error}", details=arguments)
+            raise host_error(params.name, fault) from error
+
+    async def _reply(self, ctx: ServerRequestContext, tool: str, arguments: Json) -> Reply:
+        call_id = uuid4().hex
+        try:
+            with self.presence.watch(call_id, ctx.session.report_progress):
+                await self.service.started()
+                await self.presence.ready()
+                return await self.service.call(call_id, tool, arguments)
+        except BrowseError as error:
+            return Reply(success=False, error=Failure.model_validate(error.body(call_id).model_dump(by_alias=True)))
+        except asyncio.CancelledError:
+            self.service.cancel(call_id)
+            raise
+
+    def _introduce(self, ctx: ServerRequestContext) -> None:
+        if client := ctx.session.client_params:
+            self.service.identity.introduce(client.client_info.title or client.client_info.name)

@@ -1,0 +1,37 @@
+"""The gateway in full: what is imported while the front already answers."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+
+import structlog
+
+from mcp_gateway.autostart import Autostart
+from mcp_gateway.forward import Service
+from mcp_gateway.front import Front
+from mcp_gateway.identity import Identity
+from mcp_gateway.relay import Relay
+from mcp_gateway.server import Gateway
+from mcp_gateway.settings import Settings
+from mcp_gateway.stdio import Message
+
+_LAST_WORDS_WITHIN_S = 0.2
+
+
+async def serve(front: Front, settings: Settings, autostart: Autostart, tools: Sequence[Message]) -> None:
+    """Until the client closes stdin."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    service = Service(settings, Identity(settings), autostart)
+    gateway = Gateway(tools, service)
+    presence = asyncio.create_task(gateway.presence.hold())
+    await Relay(front).serve(gateway.server())
+    presence.cancel()
+    await service.close(_LAST_WORDS_WITHIN_S)

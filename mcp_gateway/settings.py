@@ -1,0 +1,83 @@
+"""Everything that can be set about a gateway, from its environment."""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
+
+
+class Settings(BaseSettings):
+    """The gateway's settings; every one is `BROWSE_<NAME>` in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore")
+
+    port: int = Field(
+        default=DEFAULT_PORT,
+        ge=1,
+        le=65535,
+        validation_alias=AliasChoices("BROWSE_PORT", "PORT"),
+        description="Port of the browser service on this machine, where no URL is given.",
+    )
+    url: str = Field(
+        default_factory=lambda given: f"http://127.0.0.1:{given['port']}",
+        pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
+        description="Address of the browser service; http://127.0.0.1:$PORT by default.",
+    )
+    autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
+    toolsets: Annotated[frozenset[str], NoDecode] = Field(
+        default=frozenset({"core"}),
+        description="Toolsets to list, separated by commas; `all` for every tool. Any can be called, listed or not.",
+    )
+    session: str | None = Field(
+        default=None, pattern=ID_PATTERN, description="Session for calls that name neither page nor session."
+    )
+    client_id: str | None = Field(
+        default=None,
+        pattern=CLIENT_ID_PATTERN,
+        description="Who calls, in the service's eyes; by default the chat's id where the host tells it, else random.",
+    )
+    token: SecretStr | None = Field(default=None, description="Token to send instead of one made from the secret.")
+    token_file: Path | None = Field(default=None, description="File that holds that token.")
+    data_dir: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
+        description="Where the service keeps its secret and log; by default the platform's user data directory.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        validation_alias=AliasChoices("BROWSE_LOG_LEVEL", "LOG_LEVEL"),
+        description="Least severity that is logged, to stderr.",
+    )
+
+    @field_validator("toolsets", mode="before")
+    @classmethod
+    def _split_at_commas(cls, value: object) -> object:
+        return frozenset(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("url")
+    @classmethod
+    def _without_last_slash(cls, value: str) -> str:
+        return value.rstrip("/")
+
+    @property
+    def is_local(self) -> bool:
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"

@@ -1,0 +1,152 @@
+"""A real HTTP server that speaks the service's envelope, so that the gateway can be tested without a browser."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import NamedTuple
+
+import uvicorn
+from pydantic import JsonValue
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from shared import wire
+
+Json = dict[str, JsonValue]
+PATIENCE_S = 10
+
+
+class Seen(NamedTuple):
+    path: str
+    headers: dict[str, str]
+    body: Json
+
+
+Answer = Callable[[Seen], Awaitable[Response]]
+
+
+def success(result: Json, *, headers: dict[str, str] | None = None, **beside: JsonValue) -> Response:
+    return JSONResponse({"success": True, "result": result, "page": None, "notices": [], **beside}, headers=headers)
+
+
+def failure(
+    code: str, message: str, status: int, *, headers: dict[str, str] | None = None, **error: JsonValue
+) -> Response:
+    body = {"code": code, "message": message, "hint": None, "details": {}, "timestamp": "", "requestId": "", **error}
+    return JSONResponse({"success": False, "error": body}, status_code=status, headers=headers)
+
+
+class BrokenOff(Response):
+    """Promises more than it sends, so that the connection ends in the middle."""
+
+    def __init__(self) -> None:
+        super().__init__(b"{", headers={"content-length": "999", "content-type": "application/json"})
+
+
+async def echo(seen: Seen) -> Response:
+    return success({"heard": seen.body["action"]})
+
+
+class StandIn:
+    """What arrives can be awaited; what is answered can be set."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self._events: set[asyncio.Queue[str | None]] = set()
+        self.forget()
+        self.app = Starlette(
+            routes=[
+                Route(wire.HEALTH, self._health),
+                Route(wire.EVENTS, self._hold_stream),
+                Route(wire.BROWSER, self._act, methods=["POST"]),
+                Route(wire.BROWSER + "/{page_id:path}", self._act, methods=["POST"]),
+                Route(wire.CALLS + "/{call_id}/cancel", self._cancel, methods=["POST"]),
+            ]
+        )
+
+    def forget(self) -> None:
+        """Be as new, for the next test."""
+        self.end_streams()
+        self.answer: Answer = echo
+        self.events_status = 200
+        self.calls: asyncio.Queue[Seen] = asyncio.Queue()
+        self.cancels: asyncio.Queue[str] = asyncio.Queue()
+        self.streams: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+
+    async def call(self) -> Seen:
+        return await asyncio.wait_for(self.calls.get(), PATIENCE_S)
+
+    async def cancelled(self) -> str:
+        return await asyncio.wait_for(self.cancels.get(), PATIENCE_S)
+
+    async def stream(self) -> dict[str, str]:
+        return await asyncio.wait_for(self.streams.get(), PATIENCE_S)
+
+    def emit(self, name: str, data: Json) -> None:
+        for events in self._events:
+            events.put_nowait(f"event: {name}\r\ndata: {json.dumps(data)}\r\n\r\n")
+
+    def end_streams(self) -> None:
+        for events in self._events:
+            events.put_nowait(None)
+
+    async def _health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok", "path": request.url.path})
+
+    async def _act(self, request: Request) -> Response:
+        seen = Seen(request.scope["raw_path"].decode(), dict(request.headers), await request.json())
+        self.calls.put_nowait(seen)
+        return await self.answer(seen)
+
+    async def _cancel(self, request: Request) -> Response:
+        self.cancels.put_nowait(request.path_params["call_id"])
+        return success({})
+
+    async def _hold_stream(self, request: Request) -> Response:
+        self.streams.put_nowait(dict(request.headers))
+        if self.events_status != 200:
+            return failure("UNAUTHORIZED", "no", self.events_status)
+        return StreamingResponse(self._stream(), media_type="text/event-stream")
+
+    async def _stream(self) -> AsyncIterator[str]:
+        events: asyncio.Queue[str | None] = asyncio.Queue()
+        self._events.add(events)
+        try:
+            yield ": here\r\n\r\n"
+            while (event := await events.get()) is not None:
+                yield event
+        finally:
+            self._events.discard(events)
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listens = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listens.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The test run keeps its own."""
+        yield
+
+
+@contextlib.asynccontextmanager
+async def listening(standin: StandIn, port: int = 0) -> AsyncIterator[StandIn]:
+    server = _Server(uvicorn.Config(standin.app, port=port, log_level="critical", timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(server.serve())
+    await asyncio.wait_for(server.listens.wait(), PATIENCE_S)
+    standin.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    try:
+        yield standin
+    finally:
+        standin.end_streams()
+        server.should_exit = True
+        await asyncio.wait_for(serving, PATIENCE_S)

@@ -1,0 +1,160 @@
+"""What a reply of the service becomes for a model."""
+
+import json
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp.types import ImageContent, ResourceLink, TextContent
+from pydantic import JsonValue
+
+from mcp_gateway.convert import Conversion, Reply
+from shared.errors import every_error
+
+Json = dict[str, JsonValue]
+URL = "http://127.0.0.1:8888"
+PAGE: Json = {
+    "pageId": "cart",
+    "sessionId": "default",
+    "url": "https://shop.example/cart",
+    "title": "Your \n cart",
+    "revision": 3,
+    "owner": {"label": "Claude", "you": True},
+}
+PICTURE: Json = {"artifactId": "shot-1", "mimeType": "image/png", "size": 70, "url": "/api/files/shot-1"}
+
+
+def convert(envelope: Json, tool: str = "screenshot", version: str = "2025-11-25", advice: str = "") -> list[object]:
+    """Blocks, then structured content, then whether it is an error."""
+    result = Conversion(URL, version).result(tool, Reply.model_validate(envelope), advice=advice)
+    return [*result.content, result.structured_content, result.is_error]
+
+
+def lines(envelope: Json, tool: str = "list_pages", advice: str = "") -> list[str]:
+    block = convert(envelope, tool, advice=advice)[0]
+    assert isinstance(block, TextContent)
+    return block.text.split("\n")
+
+
+def done(result: Json, **beside: JsonValue) -> Json:
+    return {"success": True, "result": result, "page": None, "notices": [], **beside}
+
+
+def failed(code: str, message: str = "No.", **error: JsonValue) -> Json:
+    body: Json = {"code": code, "message": message, "hint": None, "details": {}, "timestamp": "t", "requestId": "r"}
+    return {"success": False, "error": {**body, **error}}
+
+
+def test_a_text_is_shown_verbatim() -> None:
+    assert lines(done({"content": '<p class="x">\n</p>', "format": "html"}), "content") == ['<p class="x">', "</p>"]
+
+
+@pytest.mark.parametrize(("value", "shown"), [({"a": [1, None]}, '{"a":[1,null]}'), (None, "null"), ("é", "é")])
+def test_what_is_shown_and_no_text_is_json(value: JsonValue, shown: str) -> None:
+    assert lines(done({"value": value}), "evaluate_script") == [shown]
+
+
+def test_an_alias_shows_what_its_action_shows() -> None:
+    assert lines(done({"value": "x"}), "evaluate") == ["x"]
+
+
+def test_a_tool_that_shows_nothing_in_particular_shows_all_as_compact_json() -> None:
+    assert lines(done({"pages": [{"pageId": "é"}], "more": 0})) == ['{"pages":[{"pageId":"é"}],"more":0}']
+
+
+def test_a_cursor_says_how_to_read_on() -> None:
+    envelope = done({"content": "first", "cursor": "text-1:5"})
+    assert lines(envelope, "content") == ["first", '… more: content {"cursor": "text-1:5"}']
+
+
+def test_a_call_that_goes_on_says_how_to_read_its_end() -> None:
+    (line,) = lines(done({"stillRunning": True, "callId": "c-1"}), "goto")
+    assert 'get_call {"callId": "c-1"}' in line
+
+
+def test_page_and_at_most_three_notices_follow_the_text() -> None:
+    notices: JsonValue = [{"text": f"news {number}", "pageId": None} for number in range(5)]
+    assert lines(done({"url": "https://shop.example/cart"}, page=PAGE, notices=notices), "get_current_url") == [
+        "https://shop.example/cart",
+        "[page cart · Your cart · https://shop.example/cart · revision 3]",
+        "Notice: news 0",
+        "Notice: news 1",
+        "Notice: news 2",
+    ]
+
+
+def test_a_page_without_a_title_has_a_shorter_line_and_a_long_url_is_cut() -> None:
+    page: Json = {"pageId": "p", "url": "data:" + "x" * 300, "title": "", "revision": 0}
+    assert lines(done({"url": "u"}, page=page), "get_current_url")[1] == f"[page p · data:{'x' * 195}… · revision 0]"
+
+
+def test_a_picture_is_given_as_a_picture_and_its_base64_only_there() -> None:
+    envelope = done({"artifact": {**PICTURE, "data": "aGk="}, "width": 1}, page=PAGE)
+    text, picture, structured, is_error = convert(envelope)
+    assert text == TextContent(
+        type="text",
+        text='{"width":1}\nshot-1: image/png, 70 bytes, http://127.0.0.1:8888/api/files/shot-1\n'
+        "[page cart · Your cart · https://shop.example/cart · revision 3]",
+    )
+    assert picture == ImageContent(type="image", data="aGk=", mime_type="image/png")
+    assert structured == done({"artifact": PICTURE, "width": 1}, page=PAGE)
+    assert is_error is False
+
+
+@pytest.mark.parametrize("artifact", [PICTURE, {**PICTURE, "mimeType": "application/pdf", "data": "aGk="}])
+def test_other_bytes_are_given_as_a_link(artifact: Json) -> None:
+    assert convert(done({"artifact": artifact}))[1] == ResourceLink(
+        type="resource_link",
+        uri="http://127.0.0.1:8888/api/files/shot-1",
+        name="shot-1",
+        mime_type=str(artifact["mimeType"]),
+        size=70,
+    )
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
+def test_revisions_that_know_no_links_get_the_address_as_text(version: str) -> None:
+    text, structured, is_error = convert(done({"artifact": PICTURE}), version=version)
+    assert text == TextContent(type="text", text="shot-1: image/png, 70 bytes, http://127.0.0.1:8888/api/files/shot-1")
+    assert (structured, is_error) == (done({"artifact": PICTURE}), False)
+
+
+def test_base64_is_left_out_wherever_an_artifact_stands_and_other_data_is_kept() -> None:
+    parts: Json = {"parts": [{"artifact": {**PICTURE, "data": "aGk="}}, {"data": "kept"}]}
+    expected: Json = {"parts": [{"artifact": PICTURE}, {"data": "kept"}]}
+    text, structured, _ = convert(done(parts), "list_pages")
+    assert isinstance(text, TextContent)
+    assert json.loads(text.text) == expected
+    assert structured == done(expected)
+
+
+def test_what_a_newer_service_says_besides_is_passed_on() -> None:
+    envelope = done({"url": "u"}, page={**PAGE, "mood": "good"}, weather="fine")
+    assert convert(envelope, "get_current_url")[1] == envelope
+
+
+def test_a_failure_says_code_message_and_hint_and_is_marked() -> None:
+    envelope = failed("PAGE_OWNED", '"cart" is in use by "Claude".', hint="Own copy: open_page {}.", status=423)
+    text, structured, is_error = convert({**envelope, "notices": [{"text": "news", "pageId": "cart"}]})
+    assert text == TextContent(
+        type="text", text='PAGE_OWNED: "cart" is in use by "Claude".\nOwn copy: open_page {}.\nNotice: news'
+    )
+    assert structured == {**envelope, "notices": [{"text": "news", "pageId": "cart"}]}
+    assert is_error is True
+
+
+def test_advice_is_added_to_failures_alone() -> None:
+    assert lines(failed("TIMEOUT"), advice="Restart it.") == ["TIMEOUT: No.", "Restart it."]
+    assert lines(done({}), advice="Restart it.") == ["{}"]
+
+
+@pytest.mark.parametrize("code", ["INTERNAL_ERROR", "UNAUTHORIZED"])
+def test_what_only_the_host_can_mend_is_an_error_of_the_protocol(code: str) -> None:
+    with pytest.raises(MCPError) as raised:
+        convert(failed(code, "Broken.", hint="Look.", details={"selector": "#buy"}), "click")
+    assert (raised.value.code, raised.value.message) == (-32603, "Tool execution failed: click")
+    assert raised.value.data == {"error": "Broken.", "code": code, "hint": "Look.", "selector": "#buy"}
+
+
+@pytest.mark.parametrize("code", sorted({error.code for error in every_error()} - {"INTERNAL_ERROR", "UNAUTHORIZED"}))
+def test_every_other_error_is_a_result_that_the_model_reads(code: str) -> None:
+    assert convert(failed(code))[-1] is True

@@ -1,0 +1,151 @@
+"""Lines in, messages out; and what every other line gets."""
+
+import json
+import os
+import threading
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_gateway.stdio import Message, Stdio
+from shared.wire import MAX_MESSAGE_BYTES
+
+
+class Heard(NamedTuple):
+    messages: list[Message]
+    replies: list[Message]
+
+
+def hear(*chunks: bytes) -> Heard:
+    """What a Stdio makes of these writes, each of which it may get in pieces."""
+    (incoming, client_out), (client_in, outgoing) = os.pipe(), os.pipe()
+
+    def write() -> None:
+        with os.fdopen(client_out, "wb") as client:
+            for chunk in chunks:
+                client.write(chunk)
+                client.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    messages = list(Stdio(incoming, outgoing).messages())
+    writer.join(10)
+    os.close(incoming)
+    os.close(outgoing)
+    with os.fdopen(client_in, "rb") as replies:
+        return Heard(messages, [json.loads(line) for line in replies])
+
+
+def refusal(line: bytes) -> tuple[object, object]:
+    """Code and id of the one reply to a line that is no message."""
+    heard = hear(line + b"\n")
+    assert heard.messages == []
+    (reply,) = heard.replies
+    error = reply["error"]
+    assert isinstance(error, dict)
+    assert error["message"]
+    return error["code"], reply["id"]
+
+
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+def test_a_line_is_a_message_and_its_end_may_be_dos_or_missing() -> None:
+    message = json.loads(PING)
+    assert hear(PING + b"\r\n" + PING + b"\n\n  \n" + PING) == Heard([message] * 3, [])
+
+
+def test_a_message_may_come_in_pieces() -> None:
+    assert hear(PING[:9], PING[9:] + b"\n" + PING[:20], PING[20:] + b"\n").messages == [json.loads(PING)] * 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{bad",
+        b"hello",
+        b'{"jsonrpc":"2.0","id":1,"method":"ping"',
+        b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\\ud800"}}',
+        b"[" * 200_000,
+    ],
+)
+def test_what_is_not_json_gets_a_parse_error_without_an_id(line: bytes) -> None:
+    assert refusal(line) == (-32700, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id"),
+    [
+        (b"[]", None),
+        (b"[" + PING + b"]", None),
+        (b"3", None),
+        (b"null", None),
+        (b"{}", None),
+        (b'{"jsonrpc":"1.0","id":5,"method":"ping"}', 5),
+        (b'{"id":"a","method":"ping"}', "a"),
+        (b'{"jsonrpc":"2.0","id":6}', 6),
+        (b'{"jsonrpc":"2.0","id":7,"method":7}', 7),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', None),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', None),
+    ],
+)
+def test_json_that_is_no_request_is_refused_under_its_id_where_it_has_one(line: bytes, request_id: object) -> None:
+    assert refusal(line) == (-32600, request_id)
+
+
+@pytest.mark.parametrize("params", [b"[]", b"0", b'"x"', b"false"])
+def test_params_that_are_no_object_are_invalid_params(params: bytes) -> None:
+    assert refusal(b'{"jsonrpc":"2.0","id":8,"method":"ping","params":' + params + b"}") == (-32602, 8)
+
+
+@pytest.mark.parametrize("reply", [b'{"jsonrpc":"2.0","id":1,"result":{}}', b'{"jsonrpc":"2.0","id":null,"error":{}}'])
+def test_a_reply_is_passed_on_and_never_replied_to(reply: bytes) -> None:
+    assert hear(reply + b"\n") == Heard([json.loads(reply)], [])
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200) | st.from_regex(rb'\{"\w*":.{0,40}\}', fullmatch=True))
+def test_every_line_is_a_message_or_refused(line: bytes) -> None:
+    heard = hear(line)
+    assert len(heard.messages) + len(heard.replies) == sum(1 for part in line.split(b"\n") if part.strip())
+
+
+def padded(head: bytes, tail: bytes, size: int) -> bytes:
+    return head + b"x" * (size - len(head) - len(tail)) + tail
+
+
+def test_a_message_of_exactly_the_limit_is_read() -> None:
+    line = padded(b'{"jsonrpc":"2.0","id":1,"method":"', b'"}', MAX_MESSAGE_BYTES)
+    heard = hear(line + b"\n")
+    assert heard.replies == []
+    assert len(str(heard.messages[0]["method"])) == MAX_MESSAGE_BYTES - 36
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "request_id"),
+    [
+        (b'{"jsonrpc":"2.0","id":3,"method":"x","params":{"a":"', b'"}}', 3),
+        (b'{"method":"x","params":{"id":9,"a":"', b'"},"jsonrpc":"2.0","id":"last"}', "last"),
+        (b'{"method":"x","params":{"id":9,"a":"', b'"}}', None),
+    ],
+)
+def test_a_message_over_the_limit_is_refused_by_name_and_the_connection_goes_on(
+    head: bytes, tail: bytes, request_id: object
+) -> None:
+    heard = hear(padded(head, tail, MAX_MESSAGE_BYTES + 1) + b"\n", PING + b"\n")
+    (reply,) = heard.replies
+    assert reply["id"] == request_id
+    assert reply["error"] == {"code": -32600, "message": "Invalid Request: a message has at most 10485760 bytes"}
+    assert heard.messages == [json.loads(PING)]
+
+
+def test_a_client_that_stopped_reading_is_no_error() -> None:
+    incoming, outgoing = os.pipe()
+    os.close(incoming)
+    Stdio(0, outgoing).reply(1, result={})
+    os.close(outgoing)

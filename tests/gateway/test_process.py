@@ -1,0 +1,250 @@
+"""The process: its protocol revisions, what its stdout carries, and how it ends."""
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import psutil
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+from pydantic import JsonValue
+from starlette.responses import Response
+
+from shared import catalogue
+from shared.wire import MAX_MESSAGE_BYTES
+from tests.gateway.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
+from tests.gateway.standin import Seen, StandIn, success
+
+pytestmark = pytest.mark.anyio
+
+StartChat = Callable[..., AbstractAsyncContextManager[Chat]]
+
+
+@pytest.fixture
+async def client(chat: StartChat) -> AsyncIterator[Chat]:
+    """A chat that has shaken hands, with a gateway that serves."""
+    async with chat() as started:
+        await started.initialize()
+        yield started
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+async def test_the_sdks_own_client_lists_and_calls_in_every_mode(mode: str, standin: StandIn, data_dir: Path) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mcp_gateway"],
+        env=environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir)),
+        cwd=ROOT,
+    )
+    async with asyncio.timeout(20), Client(parameters, mode=mode) as client:
+        listing = await client.list_tools()
+        assert [tool.name for tool in listing.tools] == [tool.name for tool in catalogue.tools()]
+        result = await client.call_tool("goto", {"url": "http://x/"})
+    assert isinstance(result.content[0], TextContent)
+    assert json.loads(result.content[0].text) == {"heard": "goto"}
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+async def test_every_handshake_revision_is_spoken(chat: StartChat, version: str) -> None:
+    async with chat() as client:
+        reply = await client.initialize(version)
+        assert isinstance(reply["result"], dict)
+        assert reply["result"]["protocolVersion"] == version
+        assert json.loads(text(await client.call("list_pages"))) == {"heard": "list_pages"}
+
+
+async def test_the_revision_without_a_handshake_is_spoken(chat: StartChat) -> None:
+    async with chat() as client:
+        reply = await client.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": MODERN})
+        assert json.loads(text(reply["result"])) == {"heard": "list_pages"}
+
+
+async def test_each_fault_of_the_protocol_has_its_code_and_the_connection_goes_on(client: Chat) -> None:
+    async def code(method: str, params: dict[str, JsonValue] | None = None) -> JsonValue:
+        error = (await client.ask(method, params))["error"]
+        assert isinstance(error, dict)
+        return error["code"]
+
+    async def code_of(line: bytes) -> JsonValue:
+        await client.write(line + b"\n")
+        error = (await client.receive())["error"]
+        assert isinstance(error, dict)
+        return error["code"]
+
+    assert await code_of(b"{bad") == -32700
+    assert await code_of(b"[]") == -32600
+    assert await code_of(b'{"jsonrpc":"2.0","id":1e400,"method":"ping"}') == -32600
+    assert await code("no/such/method") == -32601
+    assert await code("tools/call", {"name": "no_such_tool"}) == -32601
+    assert await code("tools/call", {"arguments": {}}) == -32602
+    assert await code("tools/call", {"name": "goto", "arguments": ["x"]}) == -32602
+    assert await code("tools/list", {"cursor": "elsewhere"}) == -32602
+    assert json.loads(text(await client.call("list_pages"))) == {"heard": "list_pages"}
+
+
+async def test_an_unknown_tool_is_told_the_names_that_exist(client: Chat) -> None:
+    reply = await client.ask("tools/call", {"name": "browser_invalid", "arguments": {}})
+    assert reply["error"] == {
+        "code": -32601,
+        "message": "Tool not found: browser_invalid",
+        "data": {"availableTools": list(catalogue.ACTIONS)},
+    }
+
+
+async def test_a_burst_during_the_start_is_answered_once_each(chat: StartChat) -> None:
+    async with chat() as client:
+        await client.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT})
+        replies = [await client.receive()]
+        for _ in range(60):  # paced by the replies, so that they span the handing over
+            await client.send("ping")
+            await client.send("tools/list")
+            replies += [await client.receive(), await client.receive()]
+        last = await client.ask("tools/call", {"name": "list_pages", "arguments": {}})
+    assert sorted(int(str(reply["id"])) for reply in replies) == list(range(1, 122))
+    assert last["id"] == 122
+
+
+async def test_progress_and_cancelling_cross_the_wire(client: Chat, standin: StandIn) -> None:
+    never = asyncio.Event()
+
+    async def wait(seen: Seen) -> Response:
+        if seen.body["action"] == "goto":
+            await never.wait()
+        return success({"heard": seen.body["action"]})
+
+    standin.answer = wait
+    arguments: JsonValue = {"name": "goto", "arguments": {}, "_meta": {"progressToken": "p"}}
+    assert isinstance(arguments, dict)
+    request_id = await client.send("tools/call", arguments)
+    call_id = (await standin.call()).headers["x-browse-call"]
+    moved: dict[str, JsonValue] = {"callId": call_id, "clientId": "c", "state": "queued", "position": 1}
+    standin.emit("call", moved)
+    assert (await client.receive())["params"] == {"progressToken": "p", "progress": 1, "message": "1st in the queue"}
+    await client.notify("notifications/cancelled", {"requestId": request_id})
+    assert await standin.cancelled() == call_id
+    assert "heard" in text(await client.call("list_pages"))  # and nothing more came for the cancelled one
+    never.set()
+
+
+async def test_ten_megabytes_go_in_and_come_out(client: Chat, standin: StandIn) -> None:
+    async def mirror(seen: Seen) -> Response:
+        return success({"value": seen.body["expression"]})
+
+    standin.answer = mirror
+    frame = len(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {}})) + 80
+    script = "x" * (MAX_MESSAGE_BYTES - frame)
+    result = await client.call("evaluate_script", expression=script)
+    assert text(result) == script
+
+
+async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_alone(
+    standin: StandIn, data_dir: Path, tmp_path: Path
+) -> None:
+    noisy = tmp_path / "noisy.py"
+    noisy.write_text(
+        "import os, subprocess, threading\n"
+        "import mcp_gateway.startup as startup\n"
+        "from mcp_gateway.__main__ import main\n"
+        "run = startup.run\n"
+        "def loud(front):\n"
+        "    print('printed', flush=True)\n"
+        "    os.write(1, b'written\\n')\n"
+        "    subprocess.run(['sh', '-c', 'echo child; cat'], check=True)\n"
+        "    run(front)\n"
+        "startup.run = loud\n"
+        "main()\n",
+        encoding="utf-8",
+    )
+    env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))
+    async with chatting(env, str(noisy)) as client:
+        await client.initialize()
+        await client.call("list_pages")
+        client.stdin.close()
+        assert await asyncio.wait_for(client.stdout.read(), 10) == b""
+        printed = await asyncio.wait_for(client.stderr.read(), 10)
+    assert set(printed.split()) == {b"printed", b"written", b"child"}
+
+
+async def seconds_to_end(client: Chat) -> float:
+    since = time.monotonic()
+    assert await client.ended() == 0
+    return time.monotonic() - since
+
+
+async def test_closing_stdin_ends_an_idle_gateway_within_a_second(client: Chat) -> None:
+    await client.call("list_pages")
+    client.stdin.close()
+    assert await seconds_to_end(client) < 1
+
+
+async def test_closing_stdin_ends_a_gateway_that_is_still_importing(chat: StartChat) -> None:
+    async with chat() as client:
+        await client.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT})
+        client.stdin.close()
+        reply = await client.receive()
+        assert reply["id"] == 1
+        assert await seconds_to_end(client) < 1.2
+
+
+async def test_closing_stdin_ends_a_gateway_with_calls_in_flight_and_cancels_them(
+    client: Chat, standin: StandIn
+) -> None:
+    never = asyncio.Event()
+
+    async def wait(seen: Seen) -> Response:
+        await never.wait()
+        return success({"heard": seen.path})
+
+    standin.answer = wait
+    await client.send("tools/call", {"name": "goto", "arguments": {"url": "http://x/"}})
+    await client.send("tools/call", {"name": "goto", "arguments": {"url": "http://y/"}})
+    calls = {(await standin.call()).headers["x-browse-call"] for _ in range(2)}
+    children = psutil.Process(client.process.pid).children(recursive=True)
+    client.stdin.close()
+    assert await seconds_to_end(client) < 1
+    assert {await standin.cancelled() for _ in range(2)} == calls
+    assert children == []
+    never.set()
+
+
+async def test_what_was_piped_in_is_answered_before_the_end(client: Chat) -> None:
+    await client.call("list_pages")
+    for _ in range(20):
+        await client.send("tools/call", {"name": "list_pages", "arguments": {}})
+    client.stdin.close()
+    replies = [await client.receive() for _ in range(20)]
+    assert all("result" in reply for reply in replies)
+    assert await client.ended() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_it(client: Chat, number: signal.Signals) -> None:
+    await client.call("list_pages")
+    client.process.send_signal(number)
+    assert await client.ended() == -number
+
+
+async def test_a_wrong_setting_is_named_on_stderr(chat: StartChat) -> None:
+    async with chat(BROWSE_AUTOSTART="perhaps") as client:
+        assert await client.ended() == 1
+        said = (await client.stderr.read()).decode()
+    assert said.startswith("mcp-gateway: BROWSE_AUTOSTART:")
+
+
+async def test_a_fault_is_logged_without_what_was_typed(chat: StartChat, tmp_path: Path) -> None:
+    async with chat(BROWSE_TOKEN_FILE=str(tmp_path / "missing")) as client:
+        await client.initialize()
+        reply = await client.ask(
+            "tools/call", {"name": "fill", "arguments": {"selector": "#pin", "text": "open-sesame"}}
+        )
+        client.stdin.close()
+        logged = await asyncio.wait_for(client.stderr.read(), 10)
+    assert reply["error"]
+    assert b"FileNotFoundError" in logged
+    assert b"open-sesame" not in logged
