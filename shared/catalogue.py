@@ -15,7 +15,7 @@ from shared.actions import calls, interaction, media, navigation, pages, reading
 from shared.actions.base import Action, Alias, Effect, PageAction
 from shared.errors import InvalidRequest, ValidationFailed
 from shared.schema import Schema, full_schema, listed_schema
-from shared.wire import CALL_ID_PATTERN, is_page_id, spelled_validly
+from shared.wire import CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, spelled_validly
 
 Body = Mapping[str, JsonValue]
 
@@ -27,6 +27,15 @@ _HINTS: Final = MappingProxyType(
         "path": "Files are kept by the service under an id: the reply names the artifact and its URL.",
     }
 )
+
+_WORDS: Final = MappingProxyType(
+    {
+        "model_type": "Input should be an object",
+        "dict_type": "Input should be an object",
+        "none_required": "Input should be null",
+    }
+)
+"""Where pydantic speaks of Python."""
 
 
 def _declared() -> dict[str, type[Action]]:
@@ -62,9 +71,11 @@ def parse(body: Body) -> Action:
 
     Raises InvalidRequest for a missing or unknown action, ValidationFailed naming the argument for anything else.
     """
+    _check_text(body)
     name = body.get("action")
     if not isinstance(name, str):
-        raise InvalidRequest('The body has no "action".', hint='Send {"action": "goto", "url": "https://example.com"}.')
+        problem = f"must be a name, not {_kind(name)}" if "action" in body else "is missing"
+        raise InvalidRequest(f'"action" {problem}.', hint='Send {"action": "goto", "url": "https://example.com"}.')
     named = NAMES.get(name)
     if named is None:
         raise InvalidRequest(
@@ -81,6 +92,17 @@ def parse(body: Body) -> Action:
         raise _explain(named.action, arguments, error) from None
 
 
+def _check_text(body: Body) -> None:
+    """Half a character (a lone surrogate) passes as JSON, but not through UTF-8: it would fail far from here."""
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValidationFailed(
+            f"The body has half a character in its text: {error.object[error.start]!r}.",
+            hint="Send both halves of the surrogate pair, or the character itself.",
+        ) from None
+
+
 def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Move the keys of `params`, `fetchOptions` and the like to where they belong."""
     folded = dict(arguments)
@@ -90,13 +112,14 @@ def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, Js
             continue
         if not isinstance(options, dict):
             raise ValidationFailed(
-                f"{bag} of {action.name()} must be an object of options, not {_kind(options)}",
+                f"{bag} of {action.name()} must be an object of options, not {_kind(options)}.",
+                hint=f'Send {{"{bag}": {{"name": value}}}}, or the options beside it.',
                 details=_details(action, bag),
             )
         for key, value in options.items():
             if key in folded and folded[key] != value:
                 raise ValidationFailed(
-                    f"{key} is given twice with different values: beside {bag}, and in it",
+                    f"{key} is given twice with different values: beside {bag}, and in it.",
                     hint=f"Give {key} once.",
                     details=_details(action, key),
                 )
@@ -112,7 +135,7 @@ def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonV
 def _explain(action: type[Action], arguments: Body, error: ValidationError) -> ValidationFailed:
     """The first problem, in words that name the argument and say what to do."""
     problem = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in problem["loc"]) or action.name()
+    field = _path(problem["loc"], arguments)
     if problem["type"] == "extra_forbidden" and (twin := _twin(action, field)):
         message = f"{twin} and {field} of {action.name()} are the same argument."
         hint = f"Give {twin} alone."
@@ -125,9 +148,24 @@ def _explain(action: type[Action], arguments: Body, error: ValidationError) -> V
     elif field in {"pageId", "sessionId"} and problem["type"] in {"string_pattern_mismatch", "value_error"}:
         return _bad_id(action, field, arguments.get(field))
     else:
-        message = f"{field} of {action.name()}: {problem['msg'].removeprefix('Value error, ')}"
+        said = _WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+        message = f"{field} of {action.name()}: {said}" if field else f"{action.name()}: {said}"
         hint = _describe(action, field)
     return ValidationFailed(message, hint=hint, details=_details(action, field))
+
+
+def _path(location: tuple[int | str, ...], arguments: Body) -> str:
+    """`modifiers.0`: where in the arguments, without the names that pydantic gives to the branches of a union."""
+    path: list[str] = []
+    at: object = arguments
+    for part in location:
+        if isinstance(at, dict):
+            path.append(str(part))
+            at = at.get(part)
+        elif isinstance(at, list) and isinstance(part, int):
+            path.append(str(part))
+            at = at[part]
+    return ".".join(path)
 
 
 def _twin(action: type[Action], name: str) -> str | None:
@@ -141,10 +179,15 @@ def _twin(action: type[Action], name: str) -> str | None:
 
 def _bad_id(action: type[Action], field: str, given: JsonValue) -> ValidationFailed:
     example = spelled_validly(str(given))
+    problem = (
+        "is a path of the service"
+        if given in RESERVED_IDS
+        else "is not a valid id: letters, digits, '.', '_' and '-', at most 48, a letter or digit first"
+    )
     return ValidationFailed(
-        f"{field} {given!r} is not a valid id: letters, digits, '.', '_' and '-', at most 48, a letter or digit first.",
+        f"{field} {given!r} {problem}.",
         hint=f'For example {{"{field}": "{example}"}}.',
-        details=_details(action, field, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$", example=example),
+        details=_details(action, field, pattern=ID_PATTERN, example=example),
     )
 
 
@@ -160,15 +203,29 @@ def is_call_id(text: str) -> bool:
 
 
 def _suggest(action: type[Action], field: str) -> str:
-    arguments = [*_properties(action), *action.bags]
-    close = difflib.get_close_matches(field.replace("_", "").lower(), [name.lower() for name in arguments], 1, 0.6)
-    meant = next((name for name in arguments if close and name.lower() == close[0]), None)
-    return (f"Did you mean {meant!r}? " if meant else "") + f"It takes: {', '.join(arguments)}."
+    *outer, last = field.split(".")
+    inner = _within(action, outer) if outer else []
+    arguments = inner or [*_properties(action), *action.bags]
+    close = difflib.get_close_matches(last.replace("_", "").lower(), [name.lower() for name in arguments], 1, 0.6)
+    meant = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
+    taker = ".".join(outer) if inner else "It"
+    return (f"Did you mean {meant!r}? " if meant else "") + f"{taker} takes: {', '.join(arguments)}."
+
+
+def _within(action: type[Action], path: list[str]) -> list[str]:
+    """The arguments of an action, or of a nested argument such as `position`."""
+    node = full_schema(action)
+    for part in path:
+        inner = node.get("items") if part.isdigit() else cast("Schema", node.get("properties", {})).get(part)
+        node = inner if isinstance(inner, dict) else {}
+    return [*cast("Schema", node.get("properties", {}))]
 
 
 def _describe(action: type[Action], field: str) -> str:
-    name = field.split(".", maxsplit=1)[0]
-    return f"{name}: {_properties(action).get(name, {}).get('description', '')}"
+    given = field.split(".", maxsplit=1)[0]
+    name = _twin(action, given) or given
+    described = _properties(action).get(name, {}).get("description")
+    return f"{name}: {described}" if described else action.description()
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:
@@ -181,7 +238,8 @@ def _nearest(name: str, names: Mapping[str, object]) -> str:
 
 
 def _kind(value: JsonValue) -> str:
-    return {str: "text", bool: "true or false", list: "a list"}.get(type(value), "a number")
+    kinds = {str: "text", bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
+    return kinds.get(type(value), "a number")
 
 
 def _details(action: type[Action], field: str, **context: JsonValue) -> dict[str, JsonValue]:
@@ -223,5 +281,9 @@ def annotations(action: type[Action]) -> dict[str, bool]:
 @cache
 def fingerprint() -> str:
     """Changes when any argument of any action does; gateway and service compare theirs."""
-    contract = {name: full_schema(action) for name, action in ACTIONS.items()}
+    return digest(ACTIONS)
+
+
+def digest(actions: Mapping[str, type[Action]]) -> str:
+    contract = {name: full_schema(action) for name, action in actions.items()}
     return hashlib.sha256(json.dumps(contract, sort_keys=True).encode()).hexdigest()[:12]

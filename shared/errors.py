@@ -1,12 +1,14 @@
 """Every error of the product, its code, its HTTP status and what to do next.
 
 BrowseError
-├── what the caller can mend (4xx)
+├── what the caller can mend, or asked for (4xx)
 │   ├── InvalidRequest            INVALID_REQUEST           400
 │   │   ├── NoSuchRoute                                     404
 │   │   ├── MethodNotAllowed                                405
 │   │   ├── UnsupportedMediaType                            415
-│   │   └── BodyTooLarge                                    413
+│   │   ├── BodyTooLarge                                    413
+│   │   ├── CallNotFound                                    404
+│   │   └── ArtifactNotFound                                404
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
 │   ├── ElementNotFound           ELEMENT_NOT_FOUND         404
@@ -23,8 +25,7 @@ BrowseError
 │   ├── LoginRequired             LOGIN_REQUIRED            409
 │   ├── SessionNotFound           SESSION_NOT_FOUND         404
 │   ├── SessionExpired            SESSION_EXPIRED           410
-│   ├── CallNotFound              INVALID_REQUEST           404
-│   ├── ArtifactNotFound          INVALID_REQUEST           404
+│   ├── Cancelled                 CANCELLED                 499
 │   ├── Unauthorized              UNAUTHORIZED              401
 │   ├── Forbidden                 FORBIDDEN                 403
 │   └── RateLimited               RATE_LIMITED              429
@@ -38,7 +39,6 @@ BrowseError
     ├── ScriptExecutionFailed     SCRIPT_EXECUTION_FAILED   500
     ├── ResourceExhausted         RESOURCE_EXHAUSTED        503
     ├── ServiceUnavailable        SERVICE_UNAVAILABLE       503
-    ├── Cancelled                 CANCELLED                 499
     └── UnknownOutcome            UNKNOWN_OUTCOME           500
 """
 
@@ -74,8 +74,9 @@ class BrowseError(Exception):
     hint: ClassVar[str | None] = None
 
     def __init__(self, message: str, *, hint: str | None = None, details: Details | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        # a page's text may hold halves of characters (lone surrogates), which no reply could carry
+        self.message = message.encode("utf-8", "replace").decode()
+        super().__init__(self.message)
         self.advice = hint if hint is not None else self.hint
         self.details: dict[str, JsonValue] = dict(details or {})
 
@@ -93,144 +94,207 @@ class BrowseError(Exception):
 
 
 class InvalidRequest(BrowseError):
+    """Raised when a request is not one that the service understands: no action, an unknown one, no JSON."""
+
     code = "INVALID_REQUEST"
     status = 400
 
 
 class NoSuchRoute(InvalidRequest):
+    """Raised when the path is none of the service's."""
+
     status = 404
     hint = "Actions go to POST /api/browser/{pageId}; GET /api/tools lists them."
 
 
 class MethodNotAllowed(InvalidRequest):
+    """Raised when the path exists and does not take that HTTP method."""
+
     status = 405
 
 
 class UnsupportedMediaType(InvalidRequest):
+    """Raised when a body is not declared as JSON."""
+
     status = 415
     hint = "Send the body as JSON with the header Content-Type: application/json."
 
 
 class BodyTooLarge(InvalidRequest):
+    """Raised when a body is larger than the service accepts."""
+
     status = 413
 
 
+class CallNotFound(InvalidRequest):
+    """Raised when a callId names no call of yours that the service still knows."""
+
+    status = 404
+    hint = "Outcomes are kept for 10 minutes."
+
+
+class ArtifactNotFound(InvalidRequest):
+    """Raised when an artifact does not exist, was cleaned up, or is not yours."""
+
+    status = 404
+
+
 class ValidationFailed(BrowseError):
+    """Raised when an argument is unknown, missing, given twice, or has a value that is not allowed."""
+
     code = "VALIDATION_ERROR"
     status = 422
 
 
 class InvalidSelector(BrowseError):
+    """Raised when a selector cannot be parsed."""
+
     code = "INVALID_SELECTOR"
     status = 400
     hint = 'A selector is CSS (#buy), text=Buy, role=button[name="Buy"], //button, or a ref from a snapshot (e12).'
 
 
 class ElementNotFound(BrowseError):
+    """Raised when nothing matched the selector within the timeout."""
+
     code = "ELEMENT_NOT_FOUND"
     status = 404
     hint = "See what is there: snapshot {} gives refs that every selector argument takes."
 
 
 class ElementNotInteractable(BrowseError):
+    """Raised when the element is there but cannot be acted on: hidden, disabled, moving or covered."""
+
     code = "ELEMENT_NOT_INTERACTABLE"
     status = 409
 
 
 class ElementGone(BrowseError):
+    """Raised when a ref names an element that is no longer in its document."""
+
     code = "ELEMENT_GONE"
     status = 410
     hint = "The page changed since that snapshot. Take a new one: snapshot {}."
 
 
 class AmbiguousSelector(BrowseError):
+    """Raised when a selector matches several elements and one is needed."""
+
     code = "AMBIGUOUS_SELECTOR"
     status = 409
     hint = 'Repeat it with the selector of one of details.context.candidates, or with "strict": false for the first.'
 
 
 class PageRequired(BrowseError):
+    """Raised when a call names no page and you have none, or several."""
+
     code = "PAGE_REQUIRED"
     status = 400
 
 
 class PageNotFound(BrowseError):
+    """Raised when no page has that id."""
+
     code = "PAGE_NOT_FOUND"
     status = 404
 
 
 class PageOwned(BrowseError):
+    """Raised when another client holds the page."""
+
     code = "PAGE_OWNED"
     status = 423
 
 
 class StaleRevision(BrowseError):
+    """Raised when the page has moved on from what the call was meant for."""
+
     code = "STALE_REVISION"
     status = 412
 
 
 class DialogOpen(BrowseError):
+    """Raised when a dialog of the page (alert, confirm, prompt) waits for its answer."""
+
     code = "DIALOG_OPEN"
     status = 409
 
 
 class AffectsOthers(BrowseError):
+    """Raised when a session-wide act would touch pages that others hold."""
+
     code = "AFFECTS_OTHERS"
     status = 409
 
 
 class HumanInControl(BrowseError):
+    """Raised when a person has taken the page over."""
+
     code = "HUMAN_IN_CONTROL"
     status = 423
 
 
 class LoginRequired(BrowseError):
+    """Raised when the site asks for a login that only a person can do."""
+
     code = "LOGIN_REQUIRED"
     status = 409
 
 
 class SessionNotFound(BrowseError):
+    """Raised when no session has that id."""
+
     code = "SESSION_NOT_FOUND"
     status = 404
 
 
 class SessionExpired(BrowseError):
+    """Raised when the session's time is over, and its cookies are gone."""
+
     code = "SESSION_EXPIRED"
     status = 410
 
 
-class CallNotFound(InvalidRequest):
-    status = 404
-    hint = "Outcomes are kept for 10 minutes."
+class Cancelled(BrowseError):
+    """Raised when a call was stopped, and changed nothing."""
 
-
-class ArtifactNotFound(InvalidRequest):
-    status = 404
+    code = "CANCELLED"
+    status = 499
 
 
 class Unauthorized(BrowseError):
+    """Raised when the token is missing, wrong or revoked."""
+
     code = "UNAUTHORIZED"
     status = 401
     hint = "Send Authorization: Bearer <token>; `browse-together token` prints one for this account."
 
 
 class Forbidden(BrowseError):
+    """Raised when the token, the URL policy or another's ownership does not allow it."""
+
     code = "FORBIDDEN"
     status = 403
 
 
 class RateLimited(BrowseError):
+    """Raised when calls come faster than the limit."""
+
     code = "RATE_LIMITED"
     status = 429
 
 
 class InternalError(BrowseError):
+    """Raised when the service itself is at fault."""
+
     code = "INTERNAL_ERROR"
     status = 500
     hint = "This is a fault of the service; `browse-together logs` has the details under the requestId."
 
 
 class BrowserLaunchFailed(BrowseError):
+    """Raised when no browser could be started."""
+
     code = "BROWSER_LAUNCH_FAILED"
     status = 503
     hint = (
@@ -239,55 +303,69 @@ class BrowserLaunchFailed(BrowseError):
 
 
 class BrowserCrashed(BrowseError):
+    """Raised when the browser or the page's renderer died during the call."""
+
     code = "BROWSER_CRASHED"
     status = 502
     hint = "Repeat the call: the page is reopened at its last URL."
 
 
 class NavigationFailed(BrowseError):
+    """Raised when the page could not load the URL: unknown host, refused, bad certificate, or too slow."""
+
     code = "NAVIGATION_FAILED"
     status = 502
 
 
 class TimedOut(BrowseError):
+    """Raised when the page did not respond, or the call ran out of its time."""
+
     code = "TIMEOUT"
     status = 504
 
 
 class NetworkError(BrowseError):
+    """Raised when a request sent from the page failed, or was answered with an HTTP error."""
+
     code = "NETWORK_ERROR"
     status = 502
 
 
 class ScriptExecutionFailed(BrowseError):
+    """Raised when JavaScript given by the caller threw, or could not run."""
+
     code = "SCRIPT_EXECUTION_FAILED"
     status = 500
 
 
 class ResourceExhausted(BrowseError):
+    """Raised when a limit of the service is reached: pages, sessions, memory or disk."""
+
     code = "RESOURCE_EXHAUSTED"
     status = 503
 
 
 class ServiceUnavailable(BrowseError):
+    """Raised when the service is starting, stopping or cannot be reached."""
+
     code = "SERVICE_UNAVAILABLE"
     status = 503
 
 
-class Cancelled(BrowseError):
-    code = "CANCELLED"
-    status = 499
-
-
 class UnknownOutcome(BrowseError):
+    """Raised when a call was interrupted after it may have begun to act."""
+
     code = "UNKNOWN_OUTCOME"
     status = 500
     hint = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
 
 
 def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseError]]:
-    """All classes of the tree, depth first."""
+    """All classes of the tree, depth first, in the order in which they are written; not `Relayed`, which is any of
+    them."""
     for child in root.__subclasses__():
+        if child is Relayed:
+            continue
         yield child
         yield from every_error(child)
 

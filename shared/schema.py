@@ -12,7 +12,7 @@ _NOISE = ("title", "$defs")
 
 
 def plain(schema: Schema) -> Schema:
-    """`schema` with references inlined, null unions dropped, and titles removed."""
+    """`schema` with references inlined, null unions dropped, `const` written as `enum`, and titles removed."""
     definitions = cast("dict[str, Schema]", schema.get("$defs", {}))
     return cast("Schema", _plain(schema, definitions))
 
@@ -30,6 +30,8 @@ def _plain(node: JsonValue, definitions: dict[str, Schema]) -> JsonValue:
     for key, value in node.items():
         if key == "properties" and isinstance(value, dict):
             simple[key] = {name: _plain(child, definitions) for name, child in value.items()}
+        elif key == "const":
+            simple["enum"] = [value]
         elif key not in _NOISE:
             simple[key] = _plain(value, definitions)
     return simple

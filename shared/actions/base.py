@@ -82,6 +82,7 @@ class Part(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         extra="forbid",
+        allow_inf_nan=False,
     )
 
 

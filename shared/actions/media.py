@@ -13,9 +13,11 @@ class Screenshot(PageAction):
     selector: Selector | None = Field(default=None, description="Only this element; the first match.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
     full_page: bool = Field(default=False, description="The whole scrollable page.")
-    type: Literal["png", "jpeg"] = Field(default="png", description="Image format.")
-    quality: int = Field(default=80, ge=0, le=100, description="JPEG quality; png has none.")
-    omit_background: bool = Field(default=False, description="Transparent where the page has no background (png).")
+    type: Literal["png", "jpeg", "webp"] = Field(default="png", description="Image format.")
+    quality: int = Field(default=80, ge=0, le=100, description="Quality of jpeg and webp; png has none.")
+    omit_background: bool = Field(
+        default=False, description="Transparent where the page has no background; not with jpeg."
+    )
     clip: Clip | None = Field(default=None, description="Only this region of the page.")
     animations: Literal["disabled", "allow"] = Field(default="allow", description="`disabled` finishes them first.")
     caret: Literal["hide", "initial"] = Field(default="hide", description="The text caret.")

@@ -3,7 +3,8 @@
 import json
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, JsonValue, field_validator, model_validator
+from pydantic import AliasChoices, Field, JsonValue, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from shared.actions.base import Alias, Effect, PageAction, Selector
 
@@ -43,7 +44,9 @@ class Fetch(PageAction):
     )
     method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="HTTP method; GET by default.")
     headers: dict[str, str] | None = Field(default=None, description="Request headers.")
-    body: str | None = Field(default=None, description="Request body; an object or array is sent as JSON.")
+    body: str | dict[str, JsonValue] | list[JsonValue] | None = Field(
+        default=None, description="Request body; an object or array is sent as JSON."
+    )
     mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = Field(default=None, description="CORS mode.")
     credentials: Literal["omit", "same-origin", "include"] | None = Field(
         default=None, description="When cookies go along; same-origin by default."
@@ -58,19 +61,8 @@ class Fetch(PageAction):
     keepalive: bool | None = Field(default=None, description="Let the request outlive the page.")
     priority: Literal["high", "low", "auto"] | None = Field(default=None, description="Fetch priority.")
     duplex: Literal["half"] | None = Field(default=None, description="Duplex mode.")
-    window: None = Field(default=None, description="Only null is allowed.")
+    window: SkipJsonSchema[None] = Field(default=None, description="Only null is allowed.")
     timeout: HalfMinute = 30_000
-
-    @model_validator(mode="before")
-    @classmethod
-    def _json_bodies_become_text(cls, data: object) -> object:
-        """An object or array as `body` is what models mean by "send JSON"."""
-        if not isinstance(data, dict) or not isinstance(data.get("body"), dict | list):
-            return data
-        headers = data.get("headers") or {}
-        if isinstance(headers, dict) and not any(str(name).lower() == "content-type" for name in headers):
-            headers = {**headers, "Content-Type": "application/json"}
-        return {**data, "body": json.dumps(data["body"]), "headers": headers}
 
     @field_validator("method")
     @classmethod
@@ -80,4 +72,10 @@ class Fetch(PageAction):
     def request_init(self) -> dict[str, JsonValue]:
         """What the page's own `fetch()` gets as its second argument."""
         not_init = {"url", "response_type", *type(self).common_fields(), "timeout"}
-        return self.model_dump(mode="json", by_alias=True, exclude=not_init, exclude_none=True)
+        init = self.model_dump(mode="json", by_alias=True, exclude=not_init, exclude_none=True)
+        if isinstance(self.body, str | None):
+            return init
+        headers = self.headers or {}
+        if not any(name.lower() == "content-type" for name in headers):
+            headers = {**headers, "Content-Type": "application/json"}
+        return {**init, "body": json.dumps(self.body), "headers": headers}

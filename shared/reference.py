@@ -1,0 +1,199 @@
+"""Writes `TOOLS.md`, the reference of all actions and errors; `--check` fails where it is stale."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, cast
+
+from pydantic import AliasChoices, JsonValue
+
+from shared.actions.base import Action, Effect, Lane, PageAction, Scope, Unaddressed
+from shared.catalogue import ACTIONS, fingerprint
+from shared.errors import BrowseError, every_error
+from shared.schema import Schema, full_schema, inherited_names
+from shared.wire import BROWSER
+
+PAGE: Final = Path(__file__).with_name("TOOLS.md")
+
+_EFFECTS: Final = MappingProxyType(
+    {Effect.READS: "Reads", Effect.ACTS: "Acts (takes the lease)", Effect.DESTROYS: "Destroys (takes the lease)"}
+)
+_SCOPES: Final = MappingProxyType(
+    {Scope.PAGE: "on one page", Scope.SESSION: "on a whole session", Scope.SERVICE: "in the service"}
+)
+_LANES: Final = MappingProxyType({Lane.QUEUE: "takes its turn on the page", Lane.BESIDE: "waits for no turn"})
+_UNADDRESSED: Final = MappingProxyType(
+    {
+        Unaddressed.ONLY_PAGE: "without `pageId`: your only page",
+        Unaddressed.NEW_PAGE: "without `pageId`: a new page of your own",
+    }
+)
+
+
+def reference() -> str:
+    """The whole page, as it should be."""
+    categories = [
+        (sys.modules[module], list(actions))
+        for module, actions in groupby(ACTIONS.values(), lambda action: action.__module__)
+    ]
+    names = {module: module.__name__.rpartition(".")[2].capitalize() for module, _ in categories}
+    contents = [
+        f"- [{names[module]}](#{names[module].lower()}): {_listed(action.name() for action in actions)}"
+        for module, actions in categories
+    ]
+    sections = [_HEAD.format(count=len(ACTIONS), browser=BROWSER), "\n".join(contents), _inherited()]
+    for module, actions in categories:
+        sections += [f"## {names[module]}", str(module.__doc__).strip(), *map(_action, actions)]
+    return "\n\n".join([*sections, _toolsets(), _errors(), f"Fingerprint of the catalogue: `{fingerprint()}`"]) + "\n"
+
+
+_HEAD: Final = """# Tools
+
+The {count} actions. Each is a tool of the MCP gateway, a body of `POST {browser}/{{pageId}}` (its name under `action`)
+and a verb of the command line. This page is written by `make docs` from the classes in `shared/actions`."""
+
+_INHERITED: Final = """## Arguments of every page action
+
+Every action on a page takes these too; tool lists show `pageId` alone.
+
+{table}
+
+Options may also stand in an object `params`, by the names that Playwright for JavaScript gives them:
+`{{"action": "click", "selector": "#buy", "params": {{"clickCount": 2}}}}`."""
+
+
+def _inherited() -> str:
+    return _INHERITED.format(table=_arguments(PageAction, _properties(PageAction)))
+
+
+def _action(action: type[Action]) -> str:
+    inherited, common = inherited_names(action), _properties(PageAction)
+    own = {name: node for name, node in _properties(action).items() if name not in inherited or node != common[name]}
+    parts = [
+        f"### {action.title()}: `{action.name()}`",
+        action.description(),
+        _manners(action),
+        _arguments(action, own) if own else "No arguments of its own.",
+    ]
+    if bags := [bag for bag in action.bags if bag not in PageAction.bags]:
+        parts.append(f"These may also stand in an object {_listed(bags)}.")
+    return "\n\n".join(parts)
+
+
+def _properties(action: type[Action]) -> dict[str, Schema]:
+    return cast("dict[str, Schema]", full_schema(action)["properties"])
+
+
+def _manners(action: type[Action]) -> str:
+    """Effect, scope and lane, in words."""
+    effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
+    words = [f"{effect} {_SCOPES[action.scope]}"]
+    if action.scope is Scope.PAGE:
+        words += [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
+    if action.idempotent:
+        words.append("doing it twice is doing it once")
+    called = f" Also called {_listed(alias.name for alias in action.aliases)}." if action.aliases else ""
+    return f"*{'; '.join(words)}.*{called}"
+
+
+def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
+    required = cast("list[str]", full_schema(action).get("required", []))
+    twins = {
+        str(field.validation_alias.choices[0]): [str(choice) for choice in field.validation_alias.choices[1:]]
+        for field in action.model_fields.values()
+        if isinstance(field.validation_alias, AliasChoices)
+    }
+    return _table(
+        ("argument", "type", "default", "allowed", "what it is"),
+        [
+            (
+                " or ".join(f"`{each}`" for each in [name, *twins.get(name, [])]),
+                _type(node),
+                "*required*" if name in required else f"`{_plain(node['default'])}`" if "default" in node else "",
+                _allowed(node),
+                str(node.get("description", "")),
+            )
+            for name, node in properties.items()
+        ],
+    )
+
+
+def _type(node: Schema) -> str:
+    if isinstance(options := node.get("anyOf"), list):
+        return " or ".join(_type(cast("Schema", option)) for option in options)
+    kind = str(node.get("type", "any JSON"))
+    if kind == "array":
+        items = _type(cast("Schema", node["items"]))
+        return "array" if items == "any JSON" else f"array of {items}"
+    if properties := cast("dict[str, Schema]", node.get("properties", {})):
+        return f"object of {', '.join(f'`{name}`' for name in properties)}"
+    return kind
+
+
+def _allowed(node: Schema) -> str:
+    """Enum, range, length or pattern."""
+    if isinstance(items := node.get("items"), dict) and "enum" in items:
+        return _allowed(items)
+    if isinstance(choices := node.get("enum"), list):
+        return _listed(map(_plain, choices))
+    limits = []
+    if "minimum" in node and "maximum" in node:
+        limits.append(f"{node['minimum']} to {node['maximum']}")
+    elif "minimum" in node:
+        limits.append(f"{node['minimum']} or more")
+    if node.get("minLength") == 1:
+        limits.append("not empty")
+    if "maxLength" in node:
+        limits.append(f"at most {node['maxLength']} characters")
+    if "pattern" in node:
+        limits.append(f"`{node['pattern']}`")
+    return ", ".join(limits)
+
+
+def _toolsets() -> str:
+    names = sorted({action.toolset for action in ACTIONS.values()})
+    members = {name: _listed(each for each, action in ACTIONS.items() if action.toolset == name) for name in names}
+    table = _table(("toolset", "actions"), [(f"`{name}`", listed) for name, listed in members.items()])
+    return f"## Toolsets\n\nA toolset filters what is listed; every action can be called.\n\n{table}"
+
+
+def _errors() -> str:
+    columns = ("code", "HTTP", "raised when", "what to do")
+    rows = [(f"`{error.code}`", str(error.status), _meaning(error), error.hint or "") for error in every_error()]
+    return f"## Errors\n\nA reply may carry a more particular advice than the one here.\n\n{_table(columns, rows)}"
+
+
+def _meaning(error: type[BrowseError]) -> str:
+    return " ".join((error.__doc__ or "").split()).removeprefix("Raised when ").removesuffix(".")
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in line) + " |" for line in lines
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _plain(value: JsonValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def main(arguments: Sequence[str], page: Path = PAGE) -> int:
+    text = reference()
+    if "--check" not in arguments:
+        page.write_text(text, encoding="utf-8")
+        return 0
+    if page.exists() and page.read_text(encoding="utf-8") == text:
+        return 0
+    sys.stderr.write("shared/TOOLS.md is stale: run make docs\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,115 @@
+"""What crosses the seam between the service and its hosts comes out of JSON as it went in."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from shared import calls
+from shared.calls import (
+    Artifact,
+    Call,
+    CallMoved,
+    CallState,
+    CookiesSaved,
+    EventBatch,
+    HostEvent,
+    Model,
+    Notice,
+    NoticeGiven,
+    Outcome,
+    Owner,
+    PageBlock,
+    PageChanged,
+    PageClosed,
+    PageOpened,
+    PageState,
+    SessionSpec,
+)
+from shared.errors import PageOwned
+
+PAGE = PageState(page_id="cart", session_id="default", url="https://example.com", title="Cart ✓", holder_id="c1")
+NOTICE = Notice(text='"cart" was closed by its owner.', page_id="cart")
+EVENTS: list[Model] = [
+    PageOpened(seq=1, page=PAGE),
+    PageChanged(seq=2, page=PAGE),
+    PageClosed(seq=3, page_id="cart", session_id="default"),
+    CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
+    NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
+    CookiesSaved(seq=6, session_id="default", cookies=[{"name": "a", "value": "b", "expires": -1}]),
+]
+EXAMPLES: list[Model] = [
+    *EVENTS,
+    PAGE,
+    NOTICE,
+    Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart", remaining_ms=900),
+    Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
+    Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
+    Artifact(artifact_id="a1", mime_type="image/png", size=3, url="/api/files/a1", data="AAAA"),
+    SessionSpec(session_id="default", persistent=True, cookies=[{"name": "a"}], pages=[PAGE]),
+    EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
+    PageBlock(page_id="a", session_id="b", url="c", title="d", revision=1, owner=Owner(label="Claude", you=True)),
+    Owner(label="Claude · shop", you=False),
+]
+
+every_example = pytest.mark.parametrize("model", EXAMPLES, ids=lambda each: type(each).__name__)
+
+
+def test_every_model_has_an_example_here() -> None:
+    declared = {each for each in vars(calls).values() if isinstance(each, type) and issubclass(each, Model)}
+    assert declared - {Model} == {type(each) for each in EXAMPLES}
+
+
+@every_example
+def test_a_model_comes_out_of_json_as_it_went_in(model: Model) -> None:
+    assert type(model).model_validate_json(model.model_dump_json()) == model
+    assert type(model).model_validate(json.loads(json.dumps(model.model_dump(mode="json")))) == model
+
+
+@every_example
+def test_a_model_speaks_camel_case_and_takes_nothing_unknown(model: Model) -> None:
+    wire = model.model_dump(mode="json")
+    assert [*wire] == [to_camel(name) for name in type(model).model_fields]
+    with pytest.raises(ValidationError, match="surprise"):
+        type(model).model_validate({**wire, "surprise": 1})
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda each: type(each).__name__)
+def test_an_event_is_known_by_its_kind(event: Model) -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(HostEvent)
+    again = adapter.validate_json(event.model_dump_json())
+    assert type(again) is type(event)
+    assert again == event
+
+
+def test_an_event_of_an_unknown_kind_is_refused() -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(HostEvent)
+    with pytest.raises(ValidationError, match="page_exploded"):
+        adapter.validate_python({"kind": "page_exploded", "seq": 1})
+
+
+def test_a_batch_keeps_its_events_apart() -> None:
+    batch = EventBatch.model_validate({"incarnation": "i1", "events": [each.model_dump() for each in EVENTS]})
+    assert [type(each) for each in batch.events] == [type(each) for each in EVENTS]
+
+
+def test_an_outcome_with_an_error_has_failed() -> None:
+    assert Outcome(call_id="k1", error=PageOwned("In use.").body()).state is CallState.FAILED
+    assert Outcome(call_id="k1", result={}).state is CallState.DONE
+
+
+@given(
+    text=st.text(),
+    number=st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False),
+    flag=st.none() | st.booleans(),
+)
+def test_whatever_a_body_holds_crosses_unchanged(text: str, number: float, flag: bool | None) -> None:  # noqa: FBT001 - drawn
+    body = {"action": "evaluate_script", "arg": {text: [text, number, {"flag": flag}]}}
+    call = Call.model_validate({"callId": "k1", "seq": 1, "clientId": "c1", "remainingMs": 1, "body": body})
+    again = Call.model_validate_json(call.model_dump_json())
+    assert again == call
+    assert again.body == body

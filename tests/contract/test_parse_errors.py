@@ -1,0 +1,181 @@
+"""A body that cannot be understood is refused in words that name what is wrong and what to send instead."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from shared.catalogue import ACTIONS, NAMES, parse
+from shared.errors import ErrorBody, InvalidRequest, ValidationFailed
+
+Body = dict[str, JsonValue]
+
+CLICK: Body = {"action": "click", "selector": "#buy"}
+FILL: Body = {"action": "fill", "selector": "#name"}
+
+
+def refused(body: Body) -> ErrorBody:
+    with pytest.raises(ValidationFailed) as caught:
+        parse(body)
+    return caught.value.body()
+
+
+def field(error: ErrorBody) -> JsonValue:
+    context = error.details["context"]
+    assert isinstance(context, dict)
+    return context["field"]
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [("clik", "click"), ("go_to", "goto"), ("gotoo", "goto"), ("screen_shot", "screenshot"), ("Evaluate", "evaluate")],
+)
+def test_an_unknown_action_names_the_nearest(typo: str, meant: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse({"action": typo})
+    error = caught.value.body()
+    assert error.message == f"Unknown action: {typo}"
+    assert meant in str(error.hint).partition("?")[0].replace(" or ", " ").split()
+    assert error.details == {"context": {"availableActions": sorted(ACTIONS)}}
+
+
+@given(st.text())
+def test_no_name_but_those_of_the_catalogue_is_an_action(name: str) -> None:
+    if name in NAMES:
+        return
+    with pytest.raises(InvalidRequest, match="Unknown action"):
+        parse({"action": name})
+
+
+@pytest.mark.parametrize(
+    ("action", "kind"),
+    [(5, "a number"), (None, "null"), (True, "true or false"), (["goto"], "a list"), ({"name": "goto"}, "an object")],
+)
+def test_an_action_that_is_no_text_is_said_to_be_something_else(action: JsonValue, kind: str) -> None:
+    with pytest.raises(InvalidRequest, match=f'"action" must be a name, not {kind}'):
+        parse({"action": action})
+
+
+def test_a_body_without_an_action_is_shown_one() -> None:
+    with pytest.raises(InvalidRequest, match='"action" is missing') as caught:
+        parse({"url": "https://example.com"})
+    assert '"action": "goto"' in str(caught.value.advice)
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [("click_count", "clickCount"), ("clickcount", "clickCount"), ("butto", "button"), ("pageID", "pageId")],
+)
+def test_an_unknown_argument_suggests_the_nearest_and_lists_them_all(typo: str, meant: str) -> None:
+    error = refused({**CLICK, typo: 1})
+    assert error.message == f"Unknown argument {typo!r} for click."
+    assert str(error.hint).startswith(f"Did you mean {meant!r}? It takes: selector, ")
+    assert str(error.hint).endswith("params.")
+    assert (error.details["tool"], field(error)) == ("click", typo)
+
+
+@pytest.mark.parametrize("bag", [{"params": {"colour": "red"}}, {"colour": "red"}])
+def test_an_unknown_option_is_refused_beside_params_and_in_them(bag: Body) -> None:
+    assert field(refused({**CLICK, **bag})) == "colour"
+
+
+def test_an_unknown_part_of_an_argument_lists_the_parts_that_exist() -> None:
+    error = refused({**CLICK, "position": {"x": 1, "y": 2, "z": 3}})
+    assert error.message == "Unknown argument 'position.z' for click."
+    assert error.hint == "position takes: x, y."
+
+
+def test_a_bag_within_a_bag_is_refused_without_suggesting_itself() -> None:
+    error = refused({**CLICK, "params": {"params": {"button": "right"}}})
+    assert error.message == "Unknown argument 'params' for click."
+    assert "Did you mean" not in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"action": "screenshot", "path": "shots/a.png"}, "artifact"),
+        ({"action": "fetch", "url": "/", "fetchOptions": {"signal": {}}}, "cancel_call"),
+    ],
+)
+def test_what_cannot_cross_the_wire_says_what_to_do_instead(body: Body, reason: str) -> None:
+    assert reason in str(refused(body).hint)
+
+
+def test_a_missing_argument_is_named_and_described() -> None:
+    error = refused({"action": "click"})
+    assert error.message == "click needs 'selector'."
+    assert str(error.hint).startswith("Add it: selector: Ref from a snapshot")
+
+
+def test_a_missing_argument_with_two_names_is_asked_for_by_the_listed_one() -> None:
+    assert refused(FILL).message == "fill needs 'value'."
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "said"),
+    [
+        ({**CLICK, "clickCount": "twice"}, "clickCount", "Input should be a valid integer"),
+        ({**CLICK, "clickCount": 4}, "clickCount", "less than or equal to 3"),
+        ({**CLICK, "button": "middel"}, "button", "'left', 'right' or 'middle'"),
+        ({**CLICK, "modifiers": ["Alt", "Win"]}, "modifiers.1", "'Alt', 'Control'"),
+        ({**CLICK, "position": 5}, "position", "Input should be an object"),
+        ({**CLICK, "position": {"x": 1, "y": float("inf")}}, "position.y", "finite number"),
+        ({**CLICK, "timeout": 1.5}, "timeout", "integer"),
+        ({**CLICK, "selector": "  "}, "selector", "at least 1 character"),
+        ({**FILL, "text": 5}, "text", "valid string"),
+        ({"action": "select_option", "selector": "#a", "value": 5}, "value", "valid string"),
+        ({"action": "fetch", "url": "/", "headers": {"X-A": 1}}, "headers.X-A", "valid string"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_the_argument_that_has_it(body: Body, where: str, said: str) -> None:
+    error = refused(body)
+    assert error.message.startswith(f"{where} of {body['action']}: ")
+    assert said in error.message
+    assert field(error) == where
+    assert len(str(error.hint).split()) > 2
+
+
+@pytest.mark.parametrize("second", ["x", "y"])
+@pytest.mark.parametrize("place", ["beside", "in params"])
+def test_two_names_of_one_argument_are_not_both_given(second: str, place: str) -> None:
+    twin: Body = {"text": second} if place == "beside" else {"params": {"text": second}}
+    error = refused({**FILL, "value": "x", **twin})
+    assert error.message == "value and text of fill are the same argument."
+    assert error.hint == "Give value alone."
+
+
+def test_an_option_with_two_values_is_refused() -> None:
+    error = refused({**CLICK, "button": "left", "params": {"button": "right"}})
+    assert error.message == "button is given twice with different values: beside params, and in it."
+    assert field(error) == "button"
+
+
+def test_the_page_cannot_be_changed_by_an_option() -> None:
+    assert field(refused({**CLICK, "pageId": "cart", "params": {"pageId": "mine"}})) == "pageId"
+
+
+@pytest.mark.parametrize(("bag", "kind"), [("x", "text"), ([1], "a list"), (5, "a number"), (False, "true or false")])
+def test_params_that_are_no_object_are_refused(bag: JsonValue, kind: str) -> None:
+    error = refused({**CLICK, "params": bag})
+    assert error.message == f"params of click must be an object of options, not {kind}."
+    assert '{"params": {' in str(error.hint)
+
+
+def test_an_action_without_options_takes_no_params() -> None:
+    assert field(refused({"action": "list_pages", "params": {}})) == "params"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "\ud800"},
+        {**CLICK, "\udfff": 1},
+        {**CLICK, "params": {"\ud800": 1}},
+        {"action": "evaluate", "expression": "x", "arg": ["\ud83d"]},
+    ],
+)
+def test_half_a_character_is_refused_in_words_that_can_be_sent(body: Body) -> None:
+    error = refused(body)
+    assert "half a character" in error.message
+    assert ErrorBody.model_validate_json(error.model_dump_json()) == error

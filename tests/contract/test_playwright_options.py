@@ -1,0 +1,105 @@
+"""Every option that Playwright's own call takes is an argument of the action, or is left out for a reason."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, Final, Literal, cast, get_args, get_origin
+
+import pytest
+from playwright.async_api import Locator, Page
+from pydantic import JsonValue
+from pydantic.alias_generators import to_camel
+
+from shared.actions.base import Action
+from shared.catalogue import ACTIONS, parse
+from shared.errors import ValidationFailed
+from shared.schema import Schema, full_schema
+
+Method = Any  # Playwright's methods share no type
+
+CALLS: Final[list[tuple[Method, str]]] = [
+    (Page.goto, "goto"),
+    (Page.goto, "open_page"),
+    (Page.go_back, "go_back"),
+    (Page.go_forward, "go_forward"),
+    (Page.reload, "reload_page"),
+    (Page.content, "content"),
+    (Page.close, "close_page"),
+    (Page.screenshot, "screenshot"),
+    (Locator.screenshot, "screenshot"),
+    (Locator.aria_snapshot, "snapshot"),
+    (Locator.click, "click"),
+    (Locator.fill, "fill"),
+    (Locator.press_sequentially, "type"),
+    (Locator.press, "press"),
+    (Locator.hover, "hover"),
+    (Locator.select_option, "select_option"),
+    (Locator.check, "check"),
+    (Locator.uncheck, "uncheck"),
+    (Locator.wait_for, "wait_for_selector"),
+]
+NOT_TAKEN: Final = {
+    ("screenshot", "path"): "callers give names, never paths: the picture is kept under an id",
+    ("select_option", "element"): "a handle lives in the service; callers name options by value, label or index",
+    ("snapshot", "mode"): "always the mode with refs, which is what a selector argument takes",
+}
+SAMPLES: Final = {"url": "https://example.com", "selector": "#a", "value": "x", "text": "x", "key": "Enter"}
+
+
+def options(method: Method) -> dict[str, inspect.Parameter]:
+    return {name: each for name, each in inspect.signature(method).parameters.items() if name != "self"}
+
+
+def choices(annotation: object) -> Iterator[str]:
+    """The words of every Literal in an annotation."""
+    for inner in get_args(annotation):
+        yield from [inner] if get_origin(annotation) is Literal else choices(inner)
+
+
+EVERY_OPTION = [
+    pytest.param(ACTIONS[name], option, parameter.annotation, id=f"{name}-{option}")
+    for method, name in CALLS
+    for option, parameter in options(method).items()
+    if (name, option) not in NOT_TAKEN
+]
+
+
+def some(node: Schema) -> JsonValue:
+    """A value that a schema allows."""
+    if isinstance(listed := node.get("enum"), list):
+        return listed[0]
+    if isinstance(either := node.get("anyOf"), list):
+        return some(cast("Schema", either[0]))
+    members = cast("dict[str, Schema]", node.get("properties", {}))
+    values: dict[str, JsonValue] = {
+        "integer": node.get("minimum", 1),
+        "number": 1,
+        "boolean": True,
+        "array": [],
+        "object": {name: some(member) for name, member in members.items()},
+    }
+    return values.get(str(node.get("type")), "some")
+
+
+@pytest.mark.parametrize(("action", "option", "annotation"), EVERY_OPTION)
+def test_an_option_of_playwright_is_an_argument(action: type[Action], option: str, annotation: object) -> None:
+    schema = full_schema(action)
+    node = cast("dict[str, Schema]", schema["properties"])[to_camel(option)]
+    required = {name: SAMPLES[name] for name in cast("list[str]", schema.get("required", []))}
+    parsed = parse({"action": action.name(), "params": {**required, to_camel(option): some(node)}})
+    assert option in parsed.model_fields_set
+    items = cast("Schema", node.get("items", node))
+    assert set(choices(annotation)) <= {*cast("list[str]", items.get("enum", []))}
+
+
+@pytest.mark.parametrize(("name", "option"), NOT_TAKEN)
+def test_what_is_not_taken_is_refused_and_still_exists_in_playwright(name: str, option: str) -> None:
+    assert any(option in options(method) for method, action in CALLS if action == name)
+    with pytest.raises(ValidationFailed, match=f"Unknown argument '{option}'"):
+        parse({"action": name, "selector": "#a", "params": {option: "x"}})
+
+
+def test_handlers_get_the_options_by_playwrights_names() -> None:
+    parsed = parse({"action": "click", "selector": "#a", "params": {"clickCount": 2, "position": {"x": 1, "y": 2}}})
+    own = parsed.own()
+    assert own.keys() <= options(Locator.click).keys()
+    assert (own["click_count"], own["position"]) == (2, {"x": 1.0, "y": 2.0})

@@ -1,0 +1,128 @@
+"""What a schema allows is accepted, and what it forbids is refused: the two say the same."""
+
+import string
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from pydantic import JsonValue
+
+from shared.actions.base import Action
+from shared.catalogue import ACTIONS, parse
+from shared.errors import ValidationFailed
+from shared.schema import Schema, full_schema
+from shared.wire import RESERVED_IDS
+
+Arguments = dict[str, JsonValue]
+
+WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20)
+
+every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+a_few = settings(max_examples=10, deadline=None)
+
+
+def allowed(node: Schema) -> st.SearchStrategy[JsonValue]:
+    """Values that a schema allows."""
+    if isinstance(choices := node.get("enum"), list):
+        return st.sampled_from(choices)
+    if isinstance(options := node.get("anyOf"), list):
+        return st.one_of(*(allowed(cast("Schema", option)) for option in options))
+    return of_type(node)
+
+
+def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
+    values: st.SearchStrategy[JsonValue] = st.none() | st.booleans() | st.integers(-9, 9) | WORDS
+    match node.get("type"):
+        case "boolean":
+            values = st.booleans()
+        case "integer":
+            values = st.integers(cast("int", node.get("minimum", -9)), cast("int", node.get("maximum", 9)))
+        case "number":
+            least = cast("float", node.get("exclusiveMinimum", node.get("minimum", -9)))
+            most = cast("float", node.get("maximum", 99))
+            values = st.floats(least, most, exclude_min="exclusiveMinimum" in node)
+        case "string":
+            values = st.from_regex(str(node["pattern"]), fullmatch=True) if "pattern" in node else WORDS
+            values = values.filter(lambda text: text not in RESERVED_IDS)
+        case "array":
+            values = st.lists(allowed(cast("Schema", node["items"])), max_size=3).map(list)
+        case "object" if "properties" in node:
+            values = arguments(node).map(dict)
+        case "object":
+            inner = allowed(cast("Schema", node["additionalProperties"]))
+            values = st.dictionaries(WORDS, inner, max_size=3).map(dict)
+    return values
+
+
+def arguments(schema: Schema) -> st.SearchStrategy[Arguments]:
+    """Objects with all that a schema requires, and some of what it allows."""
+    required = cast("list[str]", schema.get("required", []))
+    values = {name: allowed(node) for name, node in cast("dict[str, Schema]", schema["properties"]).items()}
+    return st.fixed_dictionaries(
+        {name: value for name, value in values.items() if name in required},
+        optional={name: value for name, value in values.items() if name not in required},
+    )
+
+
+def asked(action: type[Action], given_arguments: Arguments) -> Action:
+    return parse({"action": action.name(), **given_arguments})
+
+
+@every_action
+@given(data=st.data())
+@a_few
+def test_what_the_schema_allows_is_accepted_and_survives_the_wire(action: type[Action], data: st.DataObject) -> None:
+    chosen = data.draw(arguments(full_schema(action)))
+    Draft202012Validator(full_schema(action)).validate(chosen)
+    parsed = asked(action, chosen)
+    assert type(parsed) is action
+    assert parse(parsed.wire_body()) == parsed
+    assert parsed.wire_body().keys() == {"action", *chosen}
+
+
+@every_action
+@given(data=st.data(), stranger=WORDS)
+@a_few
+def test_an_argument_that_the_schema_lacks_is_refused(action: type[Action], data: st.DataObject, stranger: str) -> None:
+    schema = full_schema(action)
+    chosen = {**data.draw(arguments(schema)), f"un{stranger}": 1}
+    assert not Draft202012Validator(schema).is_valid(chosen)
+    with pytest.raises(ValidationFailed, match=f"Unknown argument 'un{stranger}'"):
+        asked(action, chosen)
+
+
+@every_action
+@given(data=st.data())
+@a_few
+def test_what_the_schema_requires_is_missed(action: type[Action], data: st.DataObject) -> None:
+    schema = full_schema(action)
+    chosen = data.draw(arguments(schema))
+    for name in cast("list[str]", schema.get("required", [])):
+        with pytest.raises(ValidationFailed, match=f"{action.name()} needs '{name}'"):
+            asked(action, {key: value for key, value in chosen.items() if key != name})
+
+
+def beyond(node: Schema) -> list[JsonValue]:
+    """Values just outside what a schema allows."""
+    outside: list[JsonValue] = ["never-a-choice"] if "enum" in node else []
+    outside += [cast("float", node["minimum"]) - 1] if "minimum" in node else []
+    outside += [cast("float", node["maximum"]) + 1] if "maximum" in node else []
+    outside += [""] if "minLength" in node else []
+    outside += ["x" * (cast("int", node["maxLength"]) + 1)] if "maxLength" in node else []
+    outside += ["-"] if "pattern" in node and "minLength" not in node else []
+    return outside
+
+
+@every_action
+@given(data=st.data())
+@settings(max_examples=1, deadline=None)
+def test_the_limits_that_a_schema_states_are_kept(action: type[Action], data: st.DataObject) -> None:
+    schema = full_schema(action)
+    chosen = data.draw(arguments(schema))
+    for name, node in cast("dict[str, Schema]", schema["properties"]).items():
+        for value in beyond(node):
+            assert not Draft202012Validator(schema).is_valid({**chosen, name: value})
+            with pytest.raises(ValidationFailed, match=name):
+                asked(action, {**chosen, name: value})

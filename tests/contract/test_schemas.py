@@ -1,0 +1,108 @@
+"""Every schema is plain enough for every client, and says all that a model needs."""
+
+import re
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from shared.actions.base import Action, Effect, PageAction
+from shared.catalogue import ACTIONS, NAMES, annotations, tools
+from shared.schema import Schema, full_schema, inherited_names, listed_schema
+
+DESCRIPTION_LENGTH = 300
+
+every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+
+
+def properties(schema: Schema) -> dict[str, Schema]:
+    return cast("dict[str, Schema]", schema.get("properties", {}))
+
+
+def nodes(schema: Schema) -> Iterator[Schema]:
+    """The schema and every schema in it."""
+    yield schema
+    inner: list[object] = [*properties(schema).values(), schema.get("items"), schema.get("additionalProperties")]
+    inner += cast("list[object]", schema.get("anyOf", []))
+    for node in inner:
+        if isinstance(node, dict):
+            yield from nodes(node)
+
+
+@every_action
+def test_a_schema_is_valid_json_schema(action: type[Action]) -> None:
+    Draft202012Validator.check_schema(full_schema(action))
+    Draft202012Validator.check_schema(listed_schema(action))
+
+
+@every_action
+def test_a_schema_has_no_references_nulls_or_constants(action: type[Action]) -> None:
+    for node in nodes(full_schema(action)):
+        assert not node.keys() & {"$ref", "$defs", "oneOf", "allOf", "const", "title"}
+        assert node.get("type") != "null"
+        assert node.get("default", "given") is not None
+
+
+@every_action
+def test_a_schema_is_an_object_that_takes_nothing_unknown(action: type[Action]) -> None:
+    for schema in (full_schema(action), listed_schema(action)):
+        assert schema["type"] == "object"
+        assert not schema.keys() & {"anyOf", "oneOf", "allOf", "not", "if", "enum"}
+    for node in nodes(full_schema(action)):
+        if "properties" in node:
+            assert node["additionalProperties"] is False
+
+
+@every_action
+def test_every_argument_is_described_and_named_in_camel_case(action: type[Action]) -> None:
+    for node in nodes(full_schema(action)):
+        for name, argument in properties(node).items():
+            assert re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name), name
+            assert str(argument.get("description", "")).strip(), f"{name} has no description"
+
+
+@every_action
+def test_an_action_is_described_within_a_few_lines(action: type[Action]) -> None:
+    assert 0 < len(action.description()) <= DESCRIPTION_LENGTH
+    assert action.description().endswith(".")
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", action.name())
+
+
+@every_action
+def test_an_actions_own_arguments_come_before_the_inherited_ones(action: type[Action]) -> None:
+    names = [*properties(full_schema(action))]
+    inherited = inherited_names(action)
+    assert [name in inherited for name in names] == sorted(name in inherited for name in names)
+
+
+@every_action
+def test_a_listed_schema_shows_of_the_inherited_arguments_the_page_alone(action: type[Action]) -> None:
+    listed = properties(listed_schema(action)).keys()
+    own = properties(full_schema(action)).keys() - inherited_names(action)
+    assert listed == own | ({"pageId"} if issubclass(action, PageAction) else set())
+
+
+@every_action
+def test_what_is_required_is_listed(action: type[Action]) -> None:
+    schema = listed_schema(action)
+    assert set(cast("list[str]", schema.get("required", []))) <= properties(schema).keys()
+
+
+@every_action
+def test_the_effect_is_told_to_clients(action: type[Action]) -> None:
+    hints = annotations(action)
+    assert hints["readOnlyHint"] is (action.effect is Effect.READS)
+    assert hints["destructiveHint"] is (action.effect is Effect.DESTROYS)
+    assert hints["idempotentHint"] or action.effect is not Effect.READS
+
+
+def test_no_name_is_used_twice() -> None:
+    aliases = [alias.name for action in ACTIONS.values() for alias in action.aliases]
+    assert len(NAMES) == len(ACTIONS) + len(aliases)
+
+
+def test_all_toolsets_together_list_every_action_in_order() -> None:
+    assert [tool.name for tool in tools(frozenset({"all"}))] == [*ACTIONS]
+    assert [tool.name for tool in tools(frozenset())] == []
+    assert {tool.name for tool in tools()} == {name for name, action in ACTIONS.items() if action.toolset == "core"}
