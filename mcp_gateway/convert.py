@@ -21,6 +21,8 @@ from shared.catalogue import NAMES
 HOSTS_ERRORS: Final = frozenset({"INTERNAL_ERROR", "UNAUTHORIZED"})
 """What no model can mend: these are the host's to see, as errors of the protocol."""
 _LINKS_SINCE: Final = "2025-06-18"
+_TREE: Final = "snapshot"
+"""What an act answers beside its text, where the whole reply was asked for."""
 _MOST_NOTICES: Final = 3
 _LINE_CHARACTERS: Final = 200
 
@@ -141,10 +143,14 @@ def _shown(tool: str, result: Json) -> str:
     if result.get("stillRunning"):
         call = json.dumps({"callId": result.get("callId")})
         return f"Still running. Read on with get_call {call}; cancel_call {call} stops it."
-    value: JsonValue = result.get(NAMES[tool].action.shown, result)
+    action = NAMES[tool].action
+    value: JsonValue = result.get(action.shown, result)
     text = value if isinstance(value, str) else _compact(_without_bytes(value))
+    if action.shown != _TREE and isinstance(tree := result.get(_TREE), str):
+        text += f"\n{tree}"
     if cursor := result.get("cursor"):
-        text += f"\n… more: {tool} {json.dumps({'cursor': cursor})}"
+        reader = action.name() if "cursor" in action.model_fields else "content"
+        text += f"\n… more: {reader} {json.dumps({'cursor': cursor})}"
     return text
 
 

@@ -94,7 +94,7 @@ async def chatting(env: Mapping[str, str], *command: str) -> AsyncIterator[Chat]
     finally:
         if process.returncode is None:
             process.kill()
-        await process.communicate()
+        await asyncio.wait_for(process.communicate(), PATIENCE_S)
 
 
 def text(result: JsonValue) -> str:

@@ -73,6 +73,8 @@ class StandIn:
         self.end_streams()
         self.answer: Answer = echo
         self.events_status = 200
+        self.opens_streams = asyncio.Event()
+        self.opens_streams.set()
         self.calls: asyncio.Queue[Seen] = asyncio.Queue()
         self.cancels: asyncio.Queue[str] = asyncio.Queue()
         self.streams: asyncio.Queue[dict[str, str]] = asyncio.Queue()
@@ -85,6 +87,10 @@ class StandIn:
 
     async def stream(self) -> dict[str, str]:
         return await asyncio.wait_for(self.streams.get(), PATIENCE_S)
+
+    @property
+    def open_streams(self) -> int:
+        return len(self._events)
 
     def emit(self, name: str, data: Json) -> None:
         for events in self._events:
@@ -110,6 +116,7 @@ class StandIn:
         self.streams.put_nowait(dict(request.headers))
         if self.events_status != 200:
             return failure("UNAUTHORIZED", "no", self.events_status)
+        await self.opens_streams.wait()
         return StreamingResponse(self._stream(), media_type="text/event-stream")
 
     async def _stream(self) -> AsyncIterator[str]:

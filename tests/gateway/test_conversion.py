@@ -66,6 +66,16 @@ def test_a_cursor_says_how_to_read_on() -> None:
     assert lines(envelope, "content") == ["first", '… more: content {"cursor": "text-1:5"}']
 
 
+def test_the_rest_of_a_script_s_text_is_read_by_content_which_takes_cursors() -> None:
+    envelope = done({"value": "first", "cursor": "text-1:5"})
+    assert lines(envelope, "evaluate_script") == ["first", '… more: content {"cursor": "text-1:5"}']
+
+
+def test_the_snapshot_of_a_full_reply_follows_what_was_observed() -> None:
+    envelope = done({"observed": "navigated", "snapshot": "- main [ref=e1]"})
+    assert lines(envelope, "click") == ["navigated", "- main [ref=e1]"]
+
+
 def test_a_call_that_goes_on_says_how_to_read_its_end() -> None:
     (line,) = lines(done({"stillRunning": True, "callId": "c-1"}), "goto")
     assert 'get_call {"callId": "c-1"}' in line

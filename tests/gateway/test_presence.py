@@ -30,15 +30,30 @@ async def test_the_stream_is_held_with_the_token_of_the_calls(gateway: Gateway, 
     assert claims["sub"] == gateway.service.identity.client_id == "tester"
 
 
-async def test_it_is_up_before_the_first_call_goes_out(gateway: Gateway, standin: StandIn) -> None:
+async def test_a_call_waits_until_the_stream_is_up(gateway: Gateway, standin: StandIn) -> None:
     async def look(_: Seen) -> Response:
-        return success({"streams": standin.streams.qsize()})
+        return success({"streams": standin.open_streams})
 
     standin.answer = look
-    async with Client(gateway.server()) as client:
+    await standin.stream()
+    standin.opens_streams.clear()
+    standin.end_streams()
+    await standin.stream()  # it is asked for again, and not given yet
+    async with asyncio.timeout(PATIENCE_S), Client(gateway.server()) as client:
+        asyncio.get_running_loop().call_later(0.3, standin.opens_streams.set)
         result = await client.call_tool("list_pages", {})
     assert result.structured_content is not None
     assert result.structured_content["result"] == {"streams": 1}
+
+
+async def test_a_call_does_not_wait_for_ever(gateway: Gateway, standin: StandIn) -> None:
+    await standin.stream()
+    standin.opens_streams.clear()
+    standin.end_streams()
+    await standin.stream()
+    async with asyncio.timeout(PATIENCE_S), Client(gateway.server()) as client:
+        assert not (await client.call_tool("list_pages", {})).is_error
+    standin.opens_streams.set()
 
 
 async def test_a_call_that_waits_and_runs_is_told_as_progress(gateway: Gateway, standin: StandIn) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import time
@@ -23,6 +24,7 @@ from tests.gateway.standin import Seen, StandIn, success
 
 pytestmark = pytest.mark.anyio
 
+HANDSHAKE: dict[str, JsonValue] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 StartChat = Callable[..., AbstractAsyncContextManager[Chat]]
 
 
@@ -99,7 +101,7 @@ async def test_an_unknown_tool_is_told_the_names_that_exist(client: Chat) -> Non
 
 async def test_a_burst_during_the_start_is_answered_once_each(chat: StartChat) -> None:
     async with chat() as client:
-        await client.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT})
+        await client.send("initialize", HANDSHAKE)
         replies = [await client.receive()]
         for _ in range(60):  # paced by the replies, so that they span the handing over
             await client.send("ping")
@@ -185,7 +187,7 @@ async def test_closing_stdin_ends_an_idle_gateway_within_a_second(client: Chat) 
 
 async def test_closing_stdin_ends_a_gateway_that_is_still_importing(chat: StartChat) -> None:
     async with chat() as client:
-        await client.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT})
+        await client.send("initialize", HANDSHAKE)
         client.stdin.close()
         reply = await client.receive()
         assert reply["id"] == 1
@@ -211,6 +213,33 @@ async def test_closing_stdin_ends_a_gateway_with_calls_in_flight_and_cancels_the
     assert {await standin.cancelled() for _ in range(2)} == calls
     assert children == []
     never.set()
+
+
+async def test_closing_stdin_ends_a_gateway_whose_client_does_not_read(standin: StandIn, data_dir: Path) -> None:
+    async def much(_: Seen) -> Response:
+        return success({"value": "x" * 1_000_000})
+
+    standin.answer = much
+    unread, outgoing = os.pipe()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "mcp_gateway"),
+        env=environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=outgoing,
+    )
+    os.close(outgoing)
+    assert process.stdin
+    for message in (
+        {"id": 1, "method": "initialize", "params": HANDSHAKE},
+        {"id": 2, "method": "tools/call", "params": {"name": "evaluate_script", "arguments": {}}},
+    ):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    await standin.call()
+    process.stdin.close()
+    since = time.monotonic()
+    assert await asyncio.wait_for(process.wait(), 10) == 0
+    assert time.monotonic() - since < 1
+    os.close(unread)
 
 
 async def test_what_was_piped_in_is_answered_before_the_end(client: Chat) -> None:
