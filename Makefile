@@ -1,0 +1,42 @@
+# What is done here; every target sets up first, which takes no time once done.
+
+PYTHON_IN_VENV := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types docs docs-check bench check clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make .venv with everything in it, and see to a browser
+	@scripts/setup.sh
+
+demo: setup ## Two agents share one login in a smart home
+	@$(PYTHON_IN_VENV) -m examples.demo
+
+test: setup ## Run all tests
+	@$(PYTHON_IN_VENV) -m pytest
+
+lint: setup ## Check style and formatting
+	@$(PYTHON_IN_VENV) -m ruff check .
+	@$(PYTHON_IN_VENV) -m ruff format --check .
+
+types: setup ## Check types
+	@$(PYTHON_IN_VENV) -m mypy
+
+docs: setup ## Write the generated pages anew
+	@$(PYTHON_IN_VENV) -m shared.reference
+	@$(PYTHON_IN_VENV) -m scripts.settings_tables
+
+docs-check: setup ## Check that the generated pages are current
+	@$(PYTHON_IN_VENV) -m shared.reference --check
+	@$(PYTHON_IN_VENV) -m scripts.settings_tables --check
+
+bench: setup ## Measure
+	@$(PYTHON_IN_VENV) -m benchmarks
+
+check: lint types docs-check test ## All of the checks
+
+clean: ## Remove .venv, caches and build leftovers
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

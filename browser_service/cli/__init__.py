@@ -1,0 +1,5 @@
+"""The command `browse-together`."""
+
+from browser_service.cli.root import main
+
+__all__ = ["main"]

@@ -1,0 +1,106 @@
+"""`pages` and `run`: each action of the catalogue is a command of its own."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, cast
+
+import typer
+
+from browser_service.cli import arguments, flags, output
+from browser_service.cli.client import Client
+from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, signed
+from browser_service.cli.replies import deliver, error_of
+from browser_service.cli.root import VERBATIM
+from shared import catalogue
+from shared.actions.base import Action
+from shared.calls import Json
+from shared.errors import Relayed
+
+_COLUMNS: Final = {"": False, "page": False, "session": False, "title": True, "url": True, "acted": False, "by": False}
+_PARTS: Final = {"yours": "yours", "people": "people's", "others": "other agents'"}
+
+app = new_app()
+
+
+@app.command()
+def pages(
+    *, data_dir: flags.DataDir = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
+    reply = Client(flags.settings(data_dir).data_dir).pages()
+    if not reply["success"]:
+        raise Relayed(error_of(reply))
+    listed = cast("dict[str, list[Json]]", reply["result"])
+    if as_json:
+        output.say_json(listed)
+    else:
+        output.show_rows(_COLUMNS, [_rows(title, listed[part]) for part, title in _PARTS.items()])
+
+
+@app.command(add_help_option=False, context_settings=dict(VERBATIM))
+def run(context: typer.Context) -> None:
+    """Run one action."""
+    name, *rest = context.args or ["--help"]
+    if name.startswith("-"):
+        _list_actions(context.command_path)
+        return
+    named = catalogue.NAMES.get(name.replace("-", "_")) or catalogue.NAMES.get(name)
+    if named is None:
+        catalogue.parse({"action": name})  # raises, naming what is near
+        return
+    command_of(name, named.action)(args=rest, prog_name=f"{context.command_path} {name}")
+
+
+def perform(body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool) -> None:
+    client = Client(flags.settings(data_dir).data_dir)
+    deliver(client.call(body), action, client, as_json=as_json, out=out)
+
+
+def command_of(name: str, action: type[Action], then: Callable[..., None] = perform) -> typer.Typer:
+    """The command of one action, under this name or another of its names; `then` is called with what was typed."""
+    wire_name = name if name in catalogue.NAMES else action.name()
+
+    def act(
+        *,
+        data_dir: flags.DataDir = None,
+        as_json: Annotated[bool, typer.Option("--json", help="Print the whole reply.")] = False,
+        out: Annotated[
+            Path | None, typer.Option(metavar="FILE", help="Save the file of the reply, or its text, here.")
+        ] = None,
+        **typed: Any,  # Any: of each option what typer made of it
+    ) -> None:
+        body = arguments.body(wire_name, action, typed.pop("positions", None) or [], typed)
+        then(body, action, data_dir, out, as_json=as_json)
+
+    single = new_app()
+    made = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]
+    single.command(help=action.description())(signed(act, made))
+    return single
+
+
+def _by_position(action: type[Action]) -> list[inspect.Parameter]:
+    names = [kebab(option.name).upper() for option in arguments.positional(action)]
+    places = typer.Argument(None, metavar=" ".join(names), show_default=False, help="The same by position.")
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return [inspect.Parameter("positions", keyword, default=places, annotation=list[str] | None)] if names else []
+
+
+def _list_actions(path: str) -> None:
+    output.say(f"Usage: {path} ACTION [OPTIONS]\n\nRun one action; `{path} ACTION --help` has its options.")
+    rows = [(name, action.description().split(". ")[0]) for name, action in catalogue.ACTIONS.items()]
+    output.show_rows({"action": False, "what it does": True}, [rows])
+
+
+def _rows(title: str, listed: list[Json]) -> list[tuple[str, ...]]:
+    """The rows of one part; its name stands on the first."""
+    if not listed:
+        return [(title, "none")]
+    return [_row(title if number == 0 else "", page) for number, page in enumerate(listed)]
+
+
+def _row(title: str, page: Json) -> tuple[str, ...]:
+    owner, acted = page.get("owner"), page.get("actedMsAgo")
+    holder = str(owner["label"]) if isinstance(owner, dict) else ""
+    ago = f"{acted // 1000} s ago" if isinstance(acted, int) else ""
+    return (title, *(str(page[key]) for key in ("pageId", "sessionId", "title", "url")), ago, holder)

@@ -1,0 +1,62 @@
+"""The arguments of an action as options of its command, made from the catalogue."""
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import typer
+from pydantic import AliasChoices
+
+from browser_service.cli.parameters import Option, kebab, read
+from shared.actions.base import Action
+from shared.calls import Json
+from shared.schema import Schema, full_schema
+
+
+def options(action: type[Action]) -> list[Option]:
+    """One for each argument of the action, from its schema."""
+    properties = cast("dict[str, Schema]", full_schema(action)["properties"])
+    return [Option(name, schema, tuple(_spellings(action, name)), _help(schema)) for name, schema in properties.items()]
+
+
+def positional(action: type[Action]) -> list[Option]:
+    """The required ones, which may be given by position as well."""
+    required = cast("list[str]", full_schema(action).get("required", []))
+    return [option for option in options(action) if option.name in required and option.schema.get("type") != "array"]
+
+
+def body(name: str, action: type[Action], positions: list[str], typed: Mapping[str, object]) -> Json:
+    """What is sent: only what was typed. Raises typer.BadParameter where that makes no sense."""
+    by_name = {
+        option.name: read(option, value)
+        for option in options(action)
+        if (value := typed[option.identifier]) not in (None, [])
+    }
+    open_places = [option for option in positional(action) if option.name not in by_name]
+    if len(positions) > len(open_places):
+        raise typer.BadParameter(f"What is {positions[len(open_places)]!r}? Arguments have names: see --help.")
+    by_position = {option.name: read(option, text) for option, text in zip(open_places, positions, strict=False)}
+    return {"action": name, **by_position, **by_name}
+
+
+def _spellings(action: type[Action], name: str) -> Iterator[str]:
+    """The ways to write an argument: `page-id`, `pageId`, and its second names."""
+    for spelled in (name, *_second_names(action, name)):
+        yield kebab(spelled)
+        yield spelled
+    if name == "pageId":
+        yield "page"
+
+
+def _second_names(action: type[Action], name: str) -> Iterator[str]:
+    for alias in action.aliases:
+        yield from (old for old, new in alias.renames.items() if new == name)
+    for field in action.model_fields.values():
+        if isinstance(choices := field.validation_alias, AliasChoices) and choices.choices[0] == name:
+            yield from map(str, choices.choices[1:])
+
+
+def _help(schema: Schema) -> str:
+    notes = {"default": schema.get("default"), "at least": schema.get("minimum"), "at most": schema.get("maximum")}
+    known = ", ".join(f"{word} {str(value).lower()}" for word, value in notes.items() if value is not None)
+    text = str(schema.get("description", ""))
+    return f"{text} ({known})" if known else text

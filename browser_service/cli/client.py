@@ -1,0 +1,98 @@
+"""The command line as a client of the service: who it is, and its calls."""
+
+import getpass
+import os
+import re
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx
+from pydantic import JsonValue
+
+from browser_service.cli import instance
+from browser_service.security.auth import Identity, ensure_secret, mint
+from shared import wire
+from shared.calls import Json
+from shared.errors import ServiceUnavailable
+
+_PATIENCE_S: Final = 60.0
+_LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot), then decide whether to repeat it."
+
+
+def account() -> str:
+    """The name of this account, as a client id may have it."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = str(os.getuid())
+    return re.sub(r"[^A-Za-z0-9._@-]+", "-", name)
+
+
+def identity(label: str = "") -> Identity:
+    """Lasting: the same account finds its pages again. A label makes it a client of its own."""
+    if label:
+        return Identity(client_id=f"http-{account()}-{wire.spelled_validly(label)}", label=label)
+    return Identity(client_id=os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}", label="CLI")
+
+
+class Client:
+    """Calls to the service of a data directory, as this account. Raises ServiceUnavailable where none runs."""
+
+    def __init__(self, data_dir: Path) -> None:
+        running = instance.require(data_dir)
+        self._http = instance.http(running.url, _PATIENCE_S)
+        self._http.headers["Authorization"] = f"Bearer {mint(ensure_secret(data_dir), identity())}"
+
+    def call(self, body: Json) -> Json:
+        """The envelope of the reply; one that still runs is waited for. Interrupted, the call is cancelled."""
+        call_id = f"cli-{uuid4().hex}"
+        try:
+            reply = self._post(_path(body), body, {wire.CALL_ID: call_id})
+            while _still_runs(reply):
+                reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id})
+        except KeyboardInterrupt:
+            self._post(f"{wire.CALLS}/{call_id}/cancel", {})
+            raise
+        return reply
+
+    def pages(self) -> Json:
+        return _envelope(self._http.get(wire.PAGES))
+
+    def file(self, url: str) -> bytes:
+        reply = self._http.get(url)
+        if reply.status_code != HTTPStatus.OK:
+            raise ServiceUnavailable(f"The file {url} could not be read: {reply.text[:200]}")
+        return reply.content
+
+    def _post(self, path: str, body: Json, headers: dict[str, str] | None = None) -> Json:
+        try:
+            return _envelope(self._http.post(path, json=body, headers=headers))
+        except httpx.TimeoutException:
+            raise ServiceUnavailable(
+                f"The service has not answered for {_PATIENCE_S:.0f} s.", hint=_LOOK_FIRST
+            ) from None
+        except httpx.HTTPError as error:
+            raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
+
+
+def _path(body: Json) -> str:
+    page_id = body.get("pageId")
+    return f"{wire.BROWSER}/{quote(page_id, safe='')}" if isinstance(page_id, str) and page_id else wire.BROWSER
+
+
+def _envelope(reply: httpx.Response) -> Json:
+    try:
+        envelope: JsonValue = reply.json()
+    except ValueError:
+        envelope = None
+    if not isinstance(envelope, dict) or "success" not in envelope:
+        raise ServiceUnavailable(f"{reply.url} answered {reply.status_code}, with no reply of the service.")
+    return envelope
+
+
+def _still_runs(reply: Json) -> bool:
+    result = reply.get("result")
+    return isinstance(result, dict) and result.get("stillRunning") is True

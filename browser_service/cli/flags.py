@@ -1,0 +1,59 @@
+"""The settings as flags: one for each field of `Settings`, with its description."""
+
+import inspect
+from functools import cache
+from typing import Annotated, Any, cast
+
+import typer
+from pydantic import AliasChoices, JsonValue
+
+from browser_service.cli.parameters import Option, kebab, parameter
+from browser_service.settings import Settings
+from shared.schema import Schema, plain
+
+DataDir = Annotated[
+    str | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="The service's data directory (BROWSE_DATA_DIR, or the platform's)."
+    ),
+]
+
+
+@cache
+def flags() -> tuple[Option, ...]:
+    properties = plain(cast("Schema", Settings.model_json_schema(by_alias=False)))["properties"]
+    return tuple(
+        Option(name, schema, (kebab(name),), _help(name, schema))
+        for name, schema in cast("dict[str, Schema]", properties).items()
+    )
+
+
+def parameters() -> list[inspect.Parameter]:
+    return [parameter(flag) for flag in flags()]
+
+
+def given(typed: dict[str, Any]) -> dict[str, JsonValue]:  # Any: of each flag what typer made of it
+    """The settings that were typed; all others come from the environment."""
+    return {name: value for name, value in typed.items() if value not in (None, [])}
+
+
+def settings(data_dir: str | None = None) -> Settings:
+    return Settings(**given({"data_dir": data_dir}))  # type: ignore[arg-type] # pydantic makes the path
+
+
+def environment(changes: dict[str, JsonValue]) -> dict[str, str]:
+    """The same settings as variables, for a child process: a command line can be read by everyone."""
+    return {f"BROWSE_{name.upper()}": _text(value) for name, value in changes.items()}
+
+
+def _text(value: JsonValue) -> str:
+    return ",".join(str(item) for item in value) if isinstance(value, list) else str(value)
+
+
+def _help(name: str, schema: Schema) -> str:
+    """The description, the variable that works without the prefix, and the default."""
+    alias = Settings.model_fields[name].validation_alias
+    notes = [str(choice) for choice in alias.choices[1:]] if isinstance(alias, AliasChoices) else []
+    if (default := schema.get("default")) not in (None, []):
+        notes.append(f"default {str(default).lower()}")
+    return f"{schema.get('description', '')} ({'; '.join(notes)})" if notes else str(schema.get("description", ""))

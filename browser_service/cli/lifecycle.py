@@ -1,0 +1,111 @@
+"""`up`, `down` and `status`: the service as a process."""
+
+from typing import Annotated, Any
+
+import typer
+
+from browser_service.cli import flags, instance, output
+from browser_service.cli.parameters import new_app, parameters_of, signed
+from browser_service.settings import Settings
+from shared.calls import Json
+from shared.wire import READY
+
+NOT_RUNNING = 3
+"""Exit code of `status` where no service runs, as init scripts have it."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+app = new_app()
+
+
+def up(
+    *,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background, and return.")] = False,
+    **typed: Any,  # Any: of each flag what typer made of it
+) -> None:
+    """Run the service, in the foreground or detached.
+
+    Each setting may also be given in the environment, as BROWSE_ and its name, such as BROWSE_MAX_PAGES.
+    """
+    changes = flags.given(typed)
+    settings = Settings(**changes)  # type: ignore[arg-type] # pydantic makes each what it should be
+    if detach:
+        _detached(settings, changes)
+    else:
+        _in_the_foreground(settings)
+
+
+app.command()(signed(up, [*parameters_of(up), *flags.parameters()]))
+
+
+@app.command()
+def down(data_dir: flags.DataDir = None) -> None:
+    """End the service of this data directory. Pages and logins are kept, and come back with the next start."""
+    directory = flags.settings(data_dir).data_dir
+    running = instance.find(directory)
+    if running is None:
+        output.say(f"No service runs (data directory {directory}).")
+        return
+    if not instance.end(running):
+        output.say(
+            f"Process {running.pid} was asked to end, and still runs after {instance.END_WITHIN_S:.0f} s.",
+            to_stderr=True,
+        )
+        raise typer.Exit(1)
+    output.say(f"The service has ended (process {running.pid}, {running.url}).")
+
+
+@app.command()
+def status(*, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
+    """Whether the service runs, and where. The exit code is 0 when it runs, 3 when not."""
+    directory = flags.settings(data_dir).data_dir
+    running = instance.find(directory)
+    facts: dict[str, object] = {"running": running is not None, "dataDir": str(directory)}
+    if running:
+        facts |= {"pid": running.pid, "url": running.url, "version": running.version, "pages": _pages(running)}
+    if as_json:
+        output.say_json(facts)
+    else:
+        _say_status(facts)
+    if running is None:
+        raise typer.Exit(NOT_RUNNING)
+
+
+def _in_the_foreground(settings: Settings) -> None:
+    from browser_service.serving import AlreadyRunning, serve  # noqa: PLC0415 - half a second that `status` saves
+
+    try:
+        serve(settings)
+    except AlreadyRunning as error:
+        output.say(str(error), to_stderr=True)
+        raise typer.Exit(1) from None
+
+
+def _detached(settings: Settings, changes: Json) -> None:
+    running, started = instance.start(settings.data_dir, changes)
+    verb = "runs now" if started else "runs already"
+    output.say(f"The service {verb}: process {running.pid}, {running.url}")
+    if not started and changes.keys() - {"data_dir"}:
+        output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
+
+
+def _pages(running: instance.Instance) -> int | None:
+    with instance.http(running.url) as client:
+        count = client.get(READY).json().get("pages")
+    return count if isinstance(count, int) else None
+
+
+def _say_status(facts: dict[str, object]) -> None:
+    if not facts["running"]:
+        output.say(f"The service is not running (data directory {facts['dataDir']}).")
+        output.say("Start it: browse-together up --detach")
+        return
+    output.say("The service is running.")
+    for name, key in (
+        ("process", "pid"),
+        ("URL", "url"),
+        ("version", "version"),
+        ("pages", "pages"),
+        ("data", "dataDir"),
+    ):
+        output.say(f"  {name:<8} {facts[key]}")

@@ -1,0 +1,79 @@
+"""What the commands print: text for people or JSON, and errors with what to do about them."""
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import typer
+from pydantic import ValidationError
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from shared.errors import BrowseError, ErrorBody, ServiceUnavailable
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WIDE: Final = 200
+
+Columns = Mapping[str, bool]
+"""The names of a table's columns, and whether each may be broken."""
+Row = Sequence[str]
+
+
+def plain(text: str) -> str:
+    """Text of a page or another program, without what would steer the terminal."""
+    return _CONTROL.sub("", text)
+
+
+def say(text: str, *, to_stderr: bool = False) -> None:
+    stream = sys.stderr if to_stderr else sys.stdout
+    typer.echo(plain(text) if stream.isatty() else text, err=to_stderr)
+
+
+def say_json(value: object) -> None:
+    typer.echo(as_json(value))
+
+
+def as_json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
+    """A table with a line between its parts."""
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for name, may_break in columns.items():
+        table.add_column(name, no_wrap=not may_break, overflow="fold")
+    for rows in parts:
+        for row in rows:
+            table.add_row(*(Text(" ".join(plain(cell).split())) for cell in row))
+        table.add_section()
+    Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False).print(table)
+
+
+def tell(error: ErrorBody) -> None:
+    say(f"{error.code}: {error.message}", to_stderr=True)
+    if error.hint:
+        say(error.hint, to_stderr=True)
+
+
+@contextlib.contextmanager
+def errors_told() -> Iterator[None]:
+    """Errors as code, message and hint on stderr; exit code 1, or 2 for what was typed wrongly."""
+    try:
+        yield
+    except BrowseError as error:
+        tell(error.body())
+    except ValidationError as error:
+        for problem in error.errors(include_url=False):
+            place = ".".join(str(part) for part in problem["loc"])
+            say(f"Setting {place}: {problem['msg']} (given: {problem['input']!r})", to_stderr=True)
+        raise SystemExit(2) from None
+    except OSError as error:
+        tell(ServiceUnavailable(str(error)).body())
+    else:
+        return
+    raise SystemExit(1)

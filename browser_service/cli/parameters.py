@@ -1,0 +1,146 @@
+"""Command line options made from a JSON Schema: of the settings, and of each action's arguments."""
+
+import functools
+import inspect
+import json
+import keyword
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple, cast
+
+import typer
+from pydantic import JsonValue
+
+from shared.schema import Schema
+
+_SCALARS: Final[Mapping[str, type]] = {"boolean": bool, "integer": int, "number": float, "string": str}
+_CALLED: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}
+_JSON_TYPES: Final[Mapping[type, frozenset[str]]] = {
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+    str: frozenset(),
+    list: frozenset({"array"}),
+    dict: frozenset({"object"}),
+    type(None): frozenset({"null"}),
+}
+"""What a JSON text may stand for; text in quotes is text as it was typed."""
+
+
+def new_app(**options: Any) -> typer.Typer:  # Any: whatever typer takes
+    """Help is plain text: what stands in brackets is no markup, and nothing is cut off to fit a box."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **options)
+
+
+class Option(NamedTuple):
+    """One option: the names it may be written with, without dashes, the canonical one first."""
+
+    name: str
+    schema: Schema
+    spellings: tuple[str, ...]
+    help: str
+
+    @property
+    def identifier(self) -> str:
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
+
+
+def kebab(name: str) -> str:
+    """`fullPage` and `full_page` are written `full-page`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()
+
+
+def parameter(option: Option) -> inspect.Parameter:
+    """The option as typer reads it from a function's signature. Left out, it is None, and nothing is sent."""
+    annotation, metavar = _annotation(option.schema)
+    spellings = dict.fromkeys(option.spellings)
+    written = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
+    info = typer.Option(None, *written, help=option.help, metavar=metavar, show_default=False)
+    return inspect.Parameter(
+        option.identifier, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation | None
+    )
+
+
+def read(option: Option, value: object) -> JsonValue:
+    """What was typed, as JSON. Raises typer.BadParameter where JSON text is needed and it is none."""
+    if not isinstance(value, list):
+        return _read(option, option.schema, value)
+    if option.schema.get("type") == "array":
+        return [item for typed in value for item in _items(option, typed)]
+    items = next(each for each in _alternatives(option.schema) if each.get("type") == "array").get("items", {})
+    schema = cast("Schema", items) if len(value) > 1 else option.schema
+    values = [_read(option, schema, typed) for typed in value]
+    return values if len(values) > 1 else values[0]
+
+
+def parameters_of(function: Callable[..., None]) -> list[inspect.Parameter]:
+    """The parameters that a function has by name: its catch-all is what others are added to."""
+    own = inspect.signature(function).parameters.values()
+    return [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def signed(function: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    """`function`, with the signature from which typer makes its options."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:  # Any: of each option what typer made of it
+        function(**given)
+
+    command.__signature__ = inspect.Signature([*parameters])  # type: ignore[attr-defined] # inspect reads it there
+    return command
+
+
+def _annotation(schema: Schema) -> tuple[Any, str | None]:  # Any: a type, made at run time
+    """What typer converts to, and how the value is called in the help."""
+    types = _types(schema)
+    choices = _choices(schema)
+    if "array" in types:
+        items = cast("Schema", schema.get("items", {}))
+        return list[str], "|".join(_choices(items)) or _called(_types(items) | types - {"array"})
+    if choices:
+        return Literal[*choices], "|".join(choices)
+    kind = _SCALARS.get(*types) if len(types) == 1 else None
+    return kind or str, None if kind is bool else _called(types)
+
+
+def _called(types: frozenset[str]) -> str:
+    return "|".join(sorted({_CALLED.get(name, "JSON") for name in types}, reverse=True)) or "JSON"
+
+
+def _choices(schema: Schema) -> list[str]:
+    choices = schema.get("enum")
+    return [choice for choice in choices if isinstance(choice, str)] if isinstance(choices, list) else []
+
+
+def _alternatives(schema: Schema) -> list[Schema]:
+    options = schema.get("anyOf")
+    return [option for option in options if isinstance(option, dict)] if isinstance(options, list) else [schema]
+
+
+def _types(schema: Schema) -> frozenset[str]:
+    """The JSON types that the schema allows; none where it allows any."""
+    return frozenset(str(option["type"]) for option in _alternatives(schema) if "type" in option)
+
+
+def _switch(name: str) -> str:
+    return f"--{name}/--{name[3:]}" if name.startswith("no-") else f"--{name}/--no-{name}"
+
+
+def _items(option: Option, typed: object) -> list[JsonValue]:
+    """A repeated option; what is no text may also be given as one whole list of JSON."""
+    schema = cast("Schema", option.schema.get("items", {}))
+    value = _read(option, schema, typed)
+    return value if isinstance(value, list) and "array" not in _types(schema) else [value]
+
+
+def _read(option: Option, schema: Schema, typed: object) -> JsonValue:
+    types = _types(schema)
+    if not isinstance(typed, str) or types == {"string"}:
+        return cast("JsonValue", typed)
+    try:
+        value = cast("JsonValue", json.loads(typed))
+    except ValueError as error:
+        if "string" in types:
+            return typed
+        raise typer.BadParameter(f"{typed!r} is no JSON: {error}", param_hint=f"--{kebab(option.name)}") from None
+    return value if _JSON_TYPES[type(value)] & types or "string" not in types else typed

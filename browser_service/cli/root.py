@@ -1,0 +1,66 @@
+"""The commands by name. What a command needs is imported when that command is asked for, so that help is quick."""
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from shared.wire import VERSION
+
+
+class Command(NamedTuple):
+    module: str
+    help: str
+
+
+COMMANDS: Final = MappingProxyType(
+    {
+        "up": Command("lifecycle", "Run the service, in the foreground or detached."),
+        "down": Command("lifecycle", "End the service."),
+        "status": Command("lifecycle", "Whether the service runs, and where."),
+        "pages": Command("acting", "The open pages: yours, people's, other agents'."),
+        "run": Command("acting", "Run one action, such as `run goto --url https://example.com`."),
+        "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
+        "logs": Command("upkeep", "Show the log of a detached service."),
+        "token": Command("upkeep", "Print a token for callers over plain HTTP."),
+    }
+)
+
+VERBATIM: Final = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def _say_version(asked: bool) -> None:  # noqa: FBT001 - typer's signature
+    if asked:
+        typer.echo(VERSION)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """One logged-in browser, shared by many agents."""
+
+
+def _add(name: str, command: Command) -> None:
+    """A stand-in that hands its arguments to the command itself, which parses them."""
+
+    @app.command(name, help=command.help, add_help_option=False, context_settings=dict(VERBATIM))
+    def late(context: typer.Context) -> None:
+        commands = import_module(f"browser_service.cli.{command.module}").app
+        with import_module("browser_service.cli.output").errors_told():
+            commands(args=[name, *context.args], prog_name=context.find_root().command_path)
+
+
+for _name, _command in COMMANDS.items():
+    _add(_name, _command)
+
+
+def main() -> None:
+    app()

@@ -1,0 +1,72 @@
+"""`doctor`, `logs` and `token`."""
+
+import asyncio
+from typing import Annotated, Any, Final
+
+import typer
+
+from browser_service.cli import flags, logfile, output
+from browser_service.cli.client import identity
+from browser_service.cli.parameters import new_app, parameters_of, signed
+from browser_service.security.auth import ensure_secret, mint
+from browser_service.settings import Settings
+from shared.errors import ServiceUnavailable
+from shared.wire import LOG_FILE
+
+_DAY_S: Final = 86_400
+
+app = new_app()
+
+
+def doctor(
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    **typed: Any,  # Any: of each flag what typer made of it
+) -> None:
+    """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
+    from browser_service.doctor import examine  # noqa: PLC0415 - Playwright, which logs and tokens do not need
+
+    checks = asyncio.run(examine(Settings(**flags.given(typed))))  # type: ignore[arg-type] # pydantic makes the types
+    healthy = all(check.ok for check in checks)
+    if as_json:
+        output.say_json({"ok": healthy, "checks": [check._asdict() for check in checks]})
+    else:
+        for check in checks:
+            output.say(f"{'✓' if check.ok else '✗'} {check.name:<11} {check.found}")
+            if check.advice:
+                output.say(f"  {'':<11} {check.advice}")
+    raise typer.Exit(0 if healthy else 1)
+
+
+app.command()(signed(doctor, [*parameters_of(doctor), *flags.parameters()]))
+
+
+@app.command()
+def logs(
+    *,
+    data_dir: flags.DataDir = None,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last lines.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written.")] = False,
+) -> None:
+    """Show the log of a service that runs detached, or was started by a gateway."""
+    log = flags.settings(data_dir).data_dir / LOG_FILE
+    if not log.exists():
+        raise ServiceUnavailable(
+            f"There is no log {log}.",
+            hint="A detached service writes one; in the foreground it writes to its terminal.",
+        )
+    for line in logfile.read(log, lines, follow=follow):
+        output.say(line)
+
+
+@app.command()
+def token(
+    data_dir: flags.DataDir = None,
+    label: Annotated[
+        str, typer.Option(help="Name of a caller that is to have pages of its own; else it shares the command line's.")
+    ] = "",
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is valid.")] = 30,
+) -> None:
+    """Print a token for callers over plain HTTP: curl -H "Authorization: Bearer $(browse-together token)"."""
+    secret = ensure_secret(flags.settings(data_dir).data_dir)
+    typer.echo(mint(secret, identity(label), days * _DAY_S))

@@ -1,0 +1,192 @@
+"""What a service needs of this machine: each thing looked at, and what to do where it is missing."""
+
+import asyncio
+import os
+import platform
+import socket
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import psutil
+
+from browser_service.browser.launcher import Launcher, LaunchOptions
+from browser_service.cli import instance
+from browser_service.settings import Settings
+from shared import wire
+from shared.catalogue import fingerprint
+from shared.errors import BrowseError
+
+_START_WITHIN_S: Final = 60
+_OTHERS: Final = 0o077
+
+
+class Check(NamedTuple):
+    name: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+async def examine(settings: Settings) -> list[Check]:
+    """All checks, the quick ones first."""
+    running = instance.find(settings.data_dir)
+    return [
+        check_versions(),
+        check_data_dir(settings.data_dir),
+        check_secret(settings.data_dir),
+        check_port(settings, running),
+        *([check_running(running)] if running else []),
+        check_display(settings),
+        *await check_browser(settings),
+    ]
+
+
+def check_versions() -> Check:
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("playwright", "mcp", "pydantic"))
+    found = f"{wire.APP_NAME} {wire.VERSION}, Python {platform.python_version()}, {libraries}; {platform.platform()}"
+    return Check("versions", ok=True, found=found)
+
+
+def check_data_dir(directory: Path) -> Check:
+    """Whether it can be written, without making it."""
+    place = next(place for place in (directory, *directory.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        advice = "Make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR."
+        return Check("data dir", ok=False, found=f"{place} cannot be written: {error.strerror}", advice=advice)
+    return Check("data dir", ok=True, found=f"{directory}" + ("" if place == directory else " (made at first start)"))
+
+
+def check_secret(directory: Path) -> Check:
+    """Whether other accounts of this machine can read what tokens are made from."""
+    secret = directory / wire.SECRET_FILE
+    if not secret.exists():
+        return Check("secret", ok=True, found="none yet; made at first start, for this account alone")
+    if os.name == "posix":
+        for path, mode in ((directory, 0o700), (secret, 0o600)):
+            seen = path.stat().st_mode & 0o777
+            if seen & _OTHERS:
+                advice = f"chmod {mode:o} {path}; if others use this machine, then remove {secret} and start anew."
+                return Check("secret", ok=False, found=f"{path} has mode {seen:04o}: others may read it", advice=advice)
+    return Check("secret", ok=True, found=f"{secret}, for this account alone")
+
+
+def check_port(settings: Settings, running: instance.Instance | None) -> Check:
+    """Free, or ours."""
+    address = f"{settings.host}:{settings.port}"
+    if settings.port == 0:
+        return Check("port", ok=True, found="any free one")
+    if running and running.url.endswith(f":{settings.port}"):
+        return Check("port", ok=True, found=f"{address}, used by this service")
+    problem = _bind(settings)
+    if problem is None:
+        return Check("port", ok=True, found=f"{address} is free")
+    other = instance.health(f"http://127.0.0.1:{settings.port}")
+    user = f" by a service with another data directory (process {other['pid']})" if other else ""
+    return Check(
+        "port", ok=False, found=f"{address} cannot be used: {problem}{user}", advice="Choose another: --port or PORT."
+    )
+
+
+def check_running(running: instance.Instance) -> Check:
+    """Whether the service that runs is the one that is installed."""
+    found = f"process {running.pid} at {running.url}, version {running.version}"
+    if running.catalogue == fingerprint():
+        return Check("service", ok=True, found=found)
+    advice = "Restart it: browse-together down, then browse-together up --detach."
+    return Check("service", ok=False, found=f"{found}, is of another version than this command", advice=advice)
+
+
+def check_display(settings: Settings) -> Check:
+    if settings.headless:
+        return Check("display", ok=True, found="none needed: the browser runs headless")
+    if not sys.platform.startswith("linux"):
+        return Check("display", ok=True, found="this desktop's")
+    if display := os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"):
+        return Check("display", ok=True, found=display)
+    advice = "Set HEADLESS=true, or give it a display (xvfb-run browse-together up)."
+    return Check("display", ok=False, found="HEADLESS=false, and there is none", advice=advice)
+
+
+async def check_browser(settings: Settings) -> list[Check]:
+    """Whether it is found and starts, and whether its sandbox is on."""
+    options = LaunchOptions(
+        profile_dir=settings.profile_dir,
+        engine=settings.browser_type,
+        executable=settings.executable_path,
+        sandbox=settings.sandbox,
+    )
+    started = await _start(options)
+    if started.ok:
+        return [started, _sandbox(options)]
+    if not options.sandboxed or "sandbox" not in started.found:
+        return [started]
+    return [await _start(replace(options, sandbox="off")), started._replace(name="sandbox")]
+
+
+async def try_browser(options: LaunchOptions) -> str:
+    """What was started, with a throw-away profile and asked for a picture. Raises BrowseError, TimeoutError."""
+    with tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True) as profile:
+        launcher = Launcher(replace(options, profile_dir=Path(profile)))
+        try:
+            async with asyncio.timeout(_START_WITHIN_S):
+                context = await launcher.persistent_context()
+                page = context.pages[0] if context.pages else await context.new_page()
+                await page.screenshot()
+                return _executable(profile) or options.engine
+        finally:
+            await launcher.stop()
+
+
+async def _start(options: LaunchOptions) -> Check:
+    began = time.monotonic()
+    try:
+        found = await try_browser(options)
+    except BrowseError as error:
+        return Check("browser", ok=False, found=error.message, advice=error.advice or "")
+    except TimeoutError:
+        return Check("browser", ok=False, found=f"did not start within {_START_WITHIN_S} s")
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is what was found
+        return Check("browser", ok=False, found=f"started, but did not work: {error}")
+    return Check("browser", ok=True, found=f"{found} starts and takes a picture, in {time.monotonic() - began:.1f} s")
+
+
+def _executable(profile: str) -> str:
+    """What was really started: the process that has this profile."""
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any(profile in argument for argument in process.cmdline()):
+                return process.exe()
+        except psutil.Error:
+            continue
+    return ""
+
+
+def _sandbox(options: LaunchOptions) -> Check:
+    if options.engine != "chromium":
+        return Check("sandbox", ok=True, found=f"{options.engine} has its own")
+    if options.sandboxed:
+        return Check("sandbox", ok=True, found="on")
+    if options.sandbox == "off":
+        return Check("sandbox", ok=True, found="off, as BROWSE_SANDBOX says")
+    advice = "Run the service as an ordinary user to have it."
+    return Check("sandbox", ok=True, found="off: Chromium refuses it to root", advice=advice)
+
+
+def _bind(settings: Settings) -> str | None:
+    """Why the service could not listen there."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            return error.strerror or str(error)
+    return None

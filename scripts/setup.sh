@@ -1,0 +1,88 @@
+#!/bin/sh
+# Makes .venv with everything in it, and sees to a browser. A second run finds its stamp and ends at once.
+set -eu
+cd "$(dirname "$0")/.."
+
+VENV=.venv
+STAMP=$VENV/.setup-stamp
+BROWSER_WITHIN_S=900
+
+say() { printf '%s\n' "setup: $*"; }
+fail() { printf '%s\n' "setup: $*" >&2; exit 1; }
+
+# What decides whether there is anything to do: this place, and the files that say what is to be installed.
+fingerprint() { { pwd; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum; }
+
+is_done() {
+    [ -x "$VENV/bin/python" ] && [ -f "$STAMP" ] || return 1
+    { read -r before; read -r browser; } <"$STAMP" || return 1
+    [ "$before" = "$(fingerprint)" ] && [ -x "$browser" ]
+}
+
+find_python() {
+    for candidate in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    fail "Python 3.11 or newer is needed, and python3 is none. Name one: make setup PYTHON=/path/to/python3"
+}
+
+make_venv() {
+    [ -x "$VENV/bin/python" ] && return
+    python=$(find_python)
+    "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+        fail "$python cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"
+    say "making $VENV with $("$python" --version)"
+    "$python" -m venv "$VENV"
+}
+
+install_packages() {
+    say "installing packages"
+    pip="$VENV/bin/python -m pip --disable-pip-version-check -qq"
+    $pip --version >/dev/null 2>&1 || "$VENV/bin/python" -m ensurepip --upgrade >/dev/null
+    $pip install --upgrade 'pip>=25.1' # the first that knows --group
+    $pip install --constraint constraints.txt --editable . --group dev
+    # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
+    "$VENV/bin/python" -m compileall -q "$VENV/lib" browser_service mcp_gateway shared >/dev/null 2>&1 || true
+}
+
+bounded() {
+    if command -v timeout >/dev/null; then timeout "$BROWSER_WITHIN_S" "$@"; else "$@"; fi
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+has_browser() { browser=$("$VENV/bin/python" -m scripts.try_browser 2>"$VENV/browser-error"); }
+
+playwrights_browser() { bounded "$VENV/bin/python" -m playwright install chromium >/dev/null 2>&1; }
+
+# It brings the libraries that Playwright's own browser needs, too.
+debians_browser() {
+    command -v apt-get >/dev/null || return 1
+    as_root true 2>/dev/null || return 1
+    say "installing Debian's chromium"
+    as_root apt-get update -qq >/dev/null &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            chromium fonts-liberation >/dev/null
+}
+
+make_browser() {
+    has_browser && return
+    say "no browser works here yet: trying Playwright's"
+    playwrights_browser && has_browser && return
+    debians_browser && has_browser && return
+    fail "no browser could be installed: $(cat "$VENV/browser-error")
+Install Chrome, Edge or Chromium, or run \`$VENV/bin/python -m playwright install --with-deps chromium\`; then repeat."
+}
+
+is_done && exit 0
+make_venv
+install_packages
+make_browser
+rm -f "$VENV/browser-error"
+printf '%s\n' "$(fingerprint)" "$browser" >"$STAMP"
+say "done; the browser is $browser"

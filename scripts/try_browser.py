@@ -1,0 +1,22 @@
+"""Starts the browser that a service would start here, and prints its path; says why and fails where none works."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from browser_service.browser.launcher import LaunchOptions
+from browser_service.doctor import try_browser
+from shared.errors import BrowseError
+
+
+def main() -> None:
+    # Whether its sandbox works is a question of its own: `browse-together doctor` answers it.
+    options = LaunchOptions(profile_dir=Path(), sandbox="off")
+    try:
+        print(asyncio.run(try_browser(options)))  # noqa: T201 - for setup.sh
+    except (BrowseError, TimeoutError) as error:
+        sys.exit(str(error) or "it did not start in time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""`up`, `down`, `status` and `logs`: the service as a process."""
+
+import json
+import os
+import re
+import signal
+import stat
+from pathlib import Path
+
+import httpx
+import psutil
+
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, VERSION
+from tests.cli.terminal import Terminal, eventually
+
+
+def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
+    started = terminal.succeed("up", "--detach")
+    status = terminal.succeed("status", "--json").json
+    assert started.out == f"The service runs now: process {status['pid']}, {status['url']}\n"
+    assert status == {
+        "running": True,
+        "dataDir": str(terminal.data_dir),
+        "pid": status["pid"],
+        "url": status["url"],
+        "version": VERSION,
+        "pages": 0,
+    }
+    assert httpx.get(status["url"] + HEALTH, trust_env=False).json()["pid"] == status["pid"]
+
+    ended = terminal.succeed("down")
+    assert f"process {status['pid']}" in ended.out
+    assert not psutil.pid_exists(status["pid"]) or psutil.Process(status["pid"]).status() == psutil.STATUS_ZOMBIE
+    assert not (terminal.data_dir / INSTANCE_FILE).exists()
+    after = terminal.run("status", "--json")
+    assert (after.code, after.json) == (3, {"running": False, "dataDir": str(terminal.data_dir)})
+    assert "No service runs" in terminal.succeed("down").out
+
+
+def test_a_detached_service_outlives_its_terminal_and_its_log_is_private(running: Terminal) -> None:
+    assert running.service
+    pid = running.service.pid
+    assert os.getsid(pid) == pid
+    assert stat.S_IMODE((running.data_dir / LOG_FILE).stat().st_mode) == 0o600
+
+
+def test_starting_it_again_detached_is_no_error_and_says_that_flags_came_too_late(running: Terminal) -> None:
+    again = running.succeed("up", "--detach", "--max-pages", "3")
+    assert running.service
+    assert f"runs already: process {running.service.pid}" in again.out
+    assert "browse-together down, then up" in again.err
+
+
+def test_a_second_service_on_the_same_directory_is_refused_and_told_of_the_first(running: Terminal) -> None:
+    second = running.run("up")
+    assert running.service
+    assert second.code == 1
+    assert second.err == f"The service runs already, as process {running.service.pid} at {running.url}.\n"
+
+
+def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(terminal: Terminal) -> None:
+    with terminal.start("up") as process:
+        eventually(lambda: terminal.service is not None)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert process.stderr
+        assert json.loads(process.stderr.readline())["event"] == "listening"
+    assert not (terminal.data_dir / INSTANCE_FILE).exists()
+
+
+def test_what_a_killed_service_left_behind_is_no_running_service(terminal: Terminal) -> None:
+    with terminal.start("up") as process:
+        eventually(lambda: terminal.service is not None)
+        process.kill()
+    assert (terminal.data_dir / INSTANCE_FILE).exists()
+    assert "No service runs" in terminal.succeed("down").out
+
+
+def test_down_never_ends_a_process_that_is_not_the_service(running: Terminal, tmp_path: Path) -> None:
+    """The address answers, and the pid lives, but they are not the same."""
+    liar = Terminal(tmp_path)
+    (tmp_path / INSTANCE_FILE).write_text(json.dumps({"pid": os.getpid(), "url": running.url}), encoding="utf-8")
+    assert "No service runs" in liar.succeed("down").out
+    assert running.service
+
+
+def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
+    running: Terminal, terminal: Terminal
+) -> None:
+    port = running.url.rpartition(":")[2]
+    failed = terminal.run("up", "--detach", "--port", port)
+    assert failed.code == 1
+    assert f"Port {port} on 127.0.0.1 cannot be used" in failed.err
+    assert "browse-together doctor" in failed.err
+
+
+def test_a_wrong_setting_is_named(terminal: Terminal) -> None:
+    assert "Setting port: " in terminal.run("up", "--port", "99999").err
+    wrong = terminal.run("status", BROWSE_MAX_PAGES="many")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+    assert "Setting max_pages: " in wrong.err
+
+
+def test_without_a_service_the_command_that_starts_it_is_named(terminal: Terminal) -> None:
+    for arguments in (("pages",), ("run", "list_pages")):
+        refused = terminal.run(*arguments)
+        assert refused.code == 1
+        assert refused.err.startswith("SERVICE_UNAVAILABLE: The service is not running")
+        assert refused.err.endswith("Start it: browse-together up --detach\n")
+
+
+def test_logs_shows_the_last_lines_and_follows(running: Terminal) -> None:
+    running.succeed("pages")
+    last = running.succeed("logs", "--lines", "1").out
+    assert json.loads(last)["action"] == "list_pages"
+    with running.start("logs", "--follow", "--lines", "0") as following:
+        assert following.stdout
+        eventually(lambda: bool(psutil.Process(following.pid).open_files()))
+        running.succeed("pages")
+        assert json.loads(following.stdout.readline())["action"] == "list_pages"
+        following.send_signal(signal.SIGINT)
+        following.wait(10)
+
+
+def test_logs_of_a_service_that_never_ran_detached(terminal: Terminal) -> None:
+    assert re.search(r"There is no log .*service\.log", terminal.run("logs").err)

@@ -1,0 +1,127 @@
+"""Options are computed: from the settings, and from the catalogue."""
+
+import re
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+import typer
+from pydantic import AliasChoices, JsonValue
+from typer.testing import CliRunner
+
+from browser_service.cli import flags, lifecycle, upkeep
+from browser_service.cli.acting import command_of
+from browser_service.cli.root import COMMANDS
+from browser_service.settings import Settings
+from shared import catalogue
+from shared.actions.base import Action
+from shared.schema import full_schema
+
+ACTIONS = [pytest.param(action, id=name) for name, action in catalogue.ACTIONS.items()]
+OWN = {"--data-dir", "--json", "--out", "--help"}
+SAMPLES: dict[type, JsonValue] = {int: 1234, bool: False, str: "x"}
+
+
+def offered(app: typer.Typer, *command: str) -> list[str]:
+    """The options in a command's help as they are written there, without what switches them off."""
+    text = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+    lines = re.findall(r"^  ((?:-\w, )?--.*?)(?:  | / |$)", text, re.MULTILINE)
+    return [option for line in lines for option in re.findall(r"--[A-Za-z][\w-]*", line)]
+
+
+def kebab(name: str) -> str:
+    return "--" + re.sub(r"([A-Z])", r"-\1", name).replace("_", "-").lower()
+
+
+@pytest.mark.parametrize(("app", "command"), [(lifecycle.app, "up"), (upkeep.app, "doctor")])
+def test_every_setting_is_a_flag(app: typer.Typer, command: str) -> None:
+    assert {kebab(name) for name in Settings.model_fields} <= set(offered(app, command))
+
+
+def test_flags_reach_a_child_through_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = {name: sample(field.annotation) for name, field in Settings.model_fields.items()}
+    for name, value in flags.environment(changes).items():
+        monkeypatch.setenv(name, value)
+    assert Settings() == Settings.model_validate(changes)
+
+
+def sample(annotation: Any) -> JsonValue:  # Any: a type as an annotation has it
+    if "tuple" in str(annotation):
+        return ["a.example", "b.example"]
+    if get_origin(annotation) is Literal:
+        return str(get_args(annotation)[-1])
+    return SAMPLES.get(annotation, "/somewhere/else")
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_actions_options_are_its_arguments_and_nothing_else(action: type[Action]) -> None:
+    spelled = offered(command_of(action.name(), action))
+    assert len(spelled) == len(set(spelled)), "an argument has the name of another option"
+    names = full_schema(action)["properties"]
+    assert isinstance(names, dict)
+    in_help = {f"--{name}" for name in names} | {kebab(name) for name in names}
+    assert in_help <= set(spelled)
+    assert set(spelled) - in_help == OWN | second_names(action)
+
+
+def second_names(action: type[Action]) -> set[str]:
+    aliases = [field.validation_alias for field in action.model_fields.values()]
+    names = [str(name) for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices[1:]]
+    names += [name for alias in action.aliases for name in alias.renames]
+    page = {"--page"} if "page_id" in action.model_fields else set()
+    return page | {f"--{name}" for name in names} | {kebab(name) for name in names}
+
+
+def test_every_command_of_the_list_is_there() -> None:
+    for name, command in COMMANDS.items():
+        app = __import__(f"browser_service.cli.{command.module}", fromlist=["app"]).app
+        assert name in {made.name or made.callback.__name__ for made in app.registered_commands}
+
+
+BODIES: list[tuple[str, list[str], dict[str, JsonValue]]] = [
+    ("click", ["e3"], {"selector": "e3"}),
+    ("click", ["--selector", "e3", "--click-count", "2", "--no-strict"], {"clickCount": 2, "strict": False}),
+    ("click", ["e3", "--clickCount", "2", "--noWaitAfter"], {"clickCount": 2, "noWaitAfter": True}),
+    ("click", ["e3", "--modifiers", "Alt", "--modifiers", "Shift"], {"modifiers": ["Alt", "Shift"]}),
+    ("click", ["e3", "--position", '{"x": 1, "y": 2.5}'], {"position": {"x": 1, "y": 2.5}}),
+    ("fill", ["e3", "new text"], {"selector": "e3", "value": "new text"}),
+    ("fill", ["--text", "new text", "e3"], {"selector": "e3", "value": "new text"}),
+    ("fill", ["e3", "--", "--dashes"], {"value": "--dashes"}),
+    ("fill", ["e3", ""], {"value": ""}),
+    ("fill", ["e3", "7", "--page", "shop"], {"value": "7", "pageId": "shop"}),
+    ("fetch", ["/api", "--headers", '{"A": "b"}'], {"headers": {"A": "b"}}),
+    ("evaluate_script", ["x => x", "--arg", "[1, null]"], {"arg": [1, None]}),
+    ("evaluate", ["--script", "x => x", "--arg", '"text"'], {"expression": "x => x", "arg": "text"}),
+    ("select_option", ["e3", "--value", "7"], {"value": "7"}),
+    ("select_option", ["e3", "--value", '["a", "b"]'], {"value": ["a", "b"]}),
+    ("select_option", ["e3", "--value", "red", "--value", "7"], {"value": ["red", "7"]}),
+    ("select_option", ["e3", "--index", "2"], {"index": 2}),
+    ("select_option", ["e3", "--index", "0", "--index", "2"], {"index": [0, 2]}),
+]
+
+
+@pytest.mark.parametrize(("name", "typed", "expected"), BODIES)
+def test_what_is_typed_becomes_the_body(name: str, typed: list[str], expected: dict[str, JsonValue]) -> None:
+    bodies: list[dict[str, JsonValue]] = []
+    command = command_of(name, catalogue.NAMES[name].action, lambda body, *_, **__: bodies.append(body))
+    assert CliRunner().invoke(command, typed).exit_code == 0
+    assert {key: bodies[0].get(key) for key in expected} == expected
+    catalogue.parse(bodies[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [
+        ("click", ["e3", "e4"], "What is 'e4'?"),
+        ("list_pages", ["shop"], "unexpected extra argument"),
+        ("click", ["e3", "--positon", "{}"], "--position"),
+        ("click", ["e3", "--position", "{x: 1}"], "is no JSON"),
+        ("click", ["e3", "--button", "up"], "left"),
+        ("click", ["e3", "--click-count", "two"], "--click-count"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_sent(name: str, typed: list[str], said: str) -> None:
+    bodies: list[dict[str, JsonValue]] = []
+    command = command_of(name, catalogue.NAMES[name].action, lambda body, *_, **__: bodies.append(body))
+    refused = CliRunner().invoke(command, typed)
+    assert (refused.exit_code, bodies) == (2, [])
+    assert said in refused.output
