@@ -1,0 +1,91 @@
+"""Runs the benchmarks one after another and shows what they found."""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from rich.console import Console
+from rich.markup import escape
+
+from benchmarks import calls, startup, throughput
+from benchmarks.figures import Report, Skipped, table, today
+from benchmarks.processes import Failed
+from shared.errors import BrowseError
+
+BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
+    "calls": calls.run,
+    "startup": startup.run,
+    "throughput": throughput.run,
+}
+_LONGEST_S: Final = 180
+
+console = Console(width=110, highlight=False)
+
+
+def main() -> int:
+    """1 where a benchmark could not be run; a target that is missed is a finding and no failure."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is stopped
+    asked = _arguments()
+    load_before, began = _load(), time.perf_counter()
+    reports = [asyncio.run(_report(name, quick=asked.quick)) for name in asked.names or BENCHMARKS]
+    for report in reports:
+        for note in report.notes:
+            console.print(f"[dim]{report.benchmark} · {escape(note)}[/dim]", soft_wrap=True)
+    console.print(table(reports))
+    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    loads = f"{load_before} before, {_load()} after"
+    console.print(f"{today()}, {machine}; load {loads}; {time.perf_counter() - began:.0f} s", soft_wrap=True)
+    if asked.json:
+        _write(asked.json, reports, {"date": today(), "machine": machine, "load": loads, "quick": asked.quick})
+    return any(report.failed for report in reports)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: do they run at all, and roughly where")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    asked = parser.parse_args()
+    if unknown := set(asked.names) - BENCHMARKS.keys():
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    return asked
+
+
+async def _report(name: str, *, quick: bool) -> Report:
+    console.print(f"[dim]{name} ...[/dim]")
+    try:
+        async with asyncio.timeout(_LONGEST_S):
+            return await BENCHMARKS[name](quick=quick)
+    except Skipped as skipped:
+        return Report(name, "its peer", problem=str(skipped))
+    except (Failed, BrowseError, PlaywrightError, TimeoutError) as error:
+        return Report(name, "its peer", problem=f"failed: {type(error).__name__}: {error}", failed=True)
+
+
+def _load() -> str:
+    """Of the last minute, where the system tells."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def _write(path: Path, reports: list[Report], about: dict[str, object]) -> None:
+    figures = [figure.row(report.benchmark) for report in reports for figure in report.figures]
+    problems = {report.benchmark: report.problem for report in reports if report.problem}
+    notes = {report.benchmark: [*report.notes] for report in reports}
+    text = json.dumps({**about, "figures": figures, "notes": notes, "problems": problems}, indent=2)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was started is stopped")

@@ -1,0 +1,47 @@
+"""The peer whose start is compared: Playwright's own MCP server, installed by npm in the user's cache."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from benchmarks.figures import Skipped
+
+NAME: Final = "@playwright/mcp"
+VERSION: Final = "0.0.83"
+
+_INSTALLED_WITHIN_S = 120
+
+
+def command() -> list[str]:
+    """How it is started. Installs it where that was not done before. Raises Skipped."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        raise Skipped(f"skipped: {NAME} needs node and npm, which are not on the PATH")
+    folder = Path(platformdirs.user_cache_dir("browse-together", appauthor=False)) / f"playwright-mcp-{VERSION}"
+    program = folder / "node_modules" / NAME / "cli.js"
+    done = folder / "installed"
+    if not done.exists():
+        _install(npm, folder)
+        done.touch()
+    return [node, str(program), "--headless"]
+
+
+def _install(npm: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    install = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-save", f"{NAME}@{VERSION}"]
+    try:
+        subprocess.run(
+            install,
+            env=os.environ | {"PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1"},
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=_INSTALLED_WITHIN_S,
+        )
+    except (subprocess.SubprocessError, OSError) as error:
+        raise Skipped(f"skipped: npm could not install {NAME} {VERSION} ({type(error).__name__})") from error

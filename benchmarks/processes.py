@@ -1,0 +1,171 @@
+"""The real processes that are measured: started apart from the developer's own, and stopped by their pid."""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import psutil
+
+ROOT: Final = Path(__file__).parents[1]
+CLIENT: Final = {"name": "benchmark", "version": "1"}
+PROTOCOL: Final = "2025-11-25"
+
+_STARTS_WITHIN_S = 30
+_ENDS_WITHIN_S = 10
+_ANSWERS_WITHIN_S = 60
+_LONGEST_LINE = 4_000_000
+_OURS = ("BROWSE_", "CLAUDE_CODE_SESSION_ID")
+_BARE = frozenset({"PORT", "LOG_LEVEL", "APP_ENV", "HEADLESS", "BROWSER_TYPE"})
+
+
+class Failed(Exception):
+    """Something that is measured did not do its work, so that its times mean nothing."""
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """Ours without any setting of the product's: a service or chat of the developer's is left alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS) and name not in _BARE}
+    return kept | settings
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service, with a data directory of its own."""
+
+    url: str
+    data_dir: Path
+    pid: int
+
+    def gateway_settings(self, client_id: str) -> dict[str, str]:
+        return environment(
+            BROWSE_URL=self.url,
+            BROWSE_DATA_DIR=str(self.data_dir),
+            BROWSE_AUTOSTART="false",
+            BROWSE_CLIENT_ID=client_id,
+        )
+
+
+@asynccontextmanager
+async def service() -> AsyncIterator[Service]:
+    """A service process that answers; its browser starts with the first page."""
+    with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
+        data_dir = Path(data)
+        command = [sys.executable, "-m", "browser_service", "up", "--port", "0"]
+        async with _running(*command, env=environment(BROWSE_DATA_DIR=data)) as process:
+            yield Service(await _url(data_dir, process), data_dir, process.pid)
+
+
+async def _url(data_dir: Path, process: asyncio.subprocess.Process) -> str:
+    instance = data_dir / "instance.json"
+    async with asyncio.timeout(_STARTS_WITHIN_S), httpx.AsyncClient(trust_env=False) as http:
+        while True:
+            if process.returncode is not None:
+                raise Failed(f"the service ended with exit code {process.returncode}")
+            with contextlib.suppress(OSError, ValueError, httpx.TransportError):
+                url = str(json.loads(instance.read_text(encoding="utf-8"))["url"])
+                if (await http.get(f"{url}/health")).is_success:
+                    return url
+            await asyncio.sleep(0.05)  # between two looks at a process that is starting
+
+
+class Gateway:
+    """A gateway process, spoken to in raw lines: an MCP client's own work would be added to every call."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise Failed("the gateway has no pipes")
+        self.pid = process.pid
+        self._to, self._from = process.stdin, process.stdout
+        self._last_id = 0
+
+    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The result of a request. Any: JSON. Raises Failed."""
+        self._last_id += 1
+        self._write({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
+        while True:
+            line = await self._from.readline()
+            if not line:
+                raise Failed(f"the gateway ended at {method}")
+            message: dict[str, Any] = json.loads(line)
+            if message.get("id") != self._last_id:
+                continue
+            if "error" in message:
+                raise Failed(f"{method}: {message['error']}")
+            return dict(message["result"])
+
+    async def open(self) -> None:
+        hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": CLIENT}
+        await self.ask("initialize", hello)
+        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """A tool call that must succeed."""
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            result = await self.ask("tools/call", {"name": tool, "arguments": arguments})
+        if result.get("isError"):
+            raise Failed(f"{tool}: {result['content']}")
+        return result
+
+    async def value(self, page_id: str, expression: str) -> object:
+        result = await self.call("evaluate_script", pageId=page_id, expression=expression)
+        return result["structuredContent"]["result"]["value"]
+
+    def _write(self, message: dict[str, Any]) -> None:
+        self._to.write(json.dumps(message).encode() + b"\n")
+
+
+@asynccontextmanager
+async def gateway(of: Service, client_id: str) -> AsyncIterator[Gateway]:
+    async with _running(sys.executable, "-m", "mcp_gateway", env=of.gateway_settings(client_id)) as process:
+        opened = Gateway(process)
+        await opened.open()
+        yield opened
+
+
+@asynccontextmanager
+async def _running(*command: str, env: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        env=env,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        limit=_LONGEST_LINE,
+    )
+    try:
+        yield process
+    finally:
+        await _stop(process)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """SIGTERM, and for good after ten seconds; so also what it started and left behind, such as a browser."""
+    family = children(process.pid)
+    if process.returncode is None:
+        process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), _ENDS_WITHIN_S)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+    for left in family:
+        with contextlib.suppress(psutil.NoSuchProcess):  # psutil knows a pid that was given out anew
+            left.kill()
+
+
+def children(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
