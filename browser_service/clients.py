@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from shared.calls import CallMoved, Notice
+from shared.calls import CallMoved, CallState, Notice
 
 _NOTICES_KEPT = 50
 _NOTICES_SHOWN = 3
@@ -21,6 +21,7 @@ class Clients:
         self._streams: dict[str, set[asyncio.Queue[CallMoved | None]]] = defaultdict(set)
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
+        self._last: dict[tuple[str, str], CallMoved] = {}
         self._closed = False
         self.on_gone: OnGone | None = None
 
@@ -46,8 +47,19 @@ class Clients:
                 del self._streams[client_id]
                 self._left(client_id)
 
+    def beat(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
+        """Where a call was last said to be, it still is."""
+        last = self._last.get((client_id, call_id))
+        if last is None:
+            last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
+        self.send(last.model_copy(update={"elapsed_ms": elapsed_ms}))
+
+    def ended(self, client_id: str, call_id: str) -> None:
+        self._last.pop((client_id, call_id), None)
+
     def send(self, event: CallMoved) -> None:
         """To whoever listens; progress that a slow reader has no room for is dropped, not queued for ever."""
+        self._last[event.client_id, event.call_id] = event
         for inbox in self._streams.get(event.client_id, ()):
             if not inbox.full():
                 inbox.put_nowait(event)

@@ -110,6 +110,10 @@ class Directory:
         self._minted.add(page_id)
         return page_id
 
+    def unmint(self, address: Address) -> None:
+        """A name that was made for a call is free again where no page came of it."""
+        self._minted.discard(address.page_id or "")
+
     def _no_page(self, page_id: str) -> PageNotFound:
         near = difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)
         hint = f'Did you mean "{near[0]}"? ' if near else ""
@@ -130,4 +134,4 @@ class Directory:
 
 
 def _durable(page: PageState) -> tuple[object, ...]:
-    return page.session_id, page.url, page.title, page.holder_id, page.holder_label, page.opener_id
+    return page.session_id, page.url, page.title, page.revision, page.holder_id, page.holder_label, page.opener_id

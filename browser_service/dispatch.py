@@ -16,7 +16,7 @@ from browser_service.security.auth import Identity
 from browser_service.service import Service, page_block
 from shared import catalogue
 from shared.actions.base import Action, Scope
-from shared.calls import Call, CallMoved, CallState, Json, Outcome
+from shared.calls import Call, Json, Outcome
 from shared.errors import BrowseError, ErrorBody, InternalError, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
@@ -92,14 +92,7 @@ class Dispatcher:
             if done:
                 return record.task.result()
             left_s -= _HEARTBEAT_S
-            self._clients.send(
-                CallMoved(
-                    call_id=record.call_id,
-                    client_id=record.client_id,
-                    state=CallState.RUNNING,
-                    elapsed_ms=record.elapsed_ms,
-                )
-            )
+            self._clients.beat(record.client_id, record.call_id, record.elapsed_ms)
         result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
         return Reply(200, {"success": True, "result": result, "page": None, "notices": []})
 
@@ -114,6 +107,7 @@ class Dispatcher:
             log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
             outcome = Outcome(call_id=call_id, error=InternalError("The service failed at this call.").body())
         await self._feed.catch_up()
+        self._clients.ended(identity.client_id, call_id)
         reply = self._envelope(outcome, identity, asked.request_id, action)
         log.info(
             "call",
@@ -131,7 +125,10 @@ class Dispatcher:
             handler = self._handlers[action.name()]
             return Outcome(call_id=call_id, result=await handler(Service(self, identity.client_id), action))
         address = self.directory.address(action, identity.client_id)
-        return await self.host.run(self._call(identity, asked, action, call_id, address))
+        outcome = await self.host.run(self._call(identity, asked, action, call_id, address))
+        if outcome.page is None:
+            self.directory.unmint(address)
+        return outcome
 
     def _call(self, identity: Identity, asked: Asked, action: Action, call_id: str, address: Address) -> Call:
         return Call(
@@ -160,7 +157,7 @@ class Dispatcher:
         """Its calls end, its leases lapse; its pages, logins and downloads live on."""
         for record in self.register.running(client_id):
             await self.host.cancel(_host_call_id(client_id, record.call_id))
-        await self.host.release(client_id)
+        await self.host.release(client_id, next(self._seq))
 
 
 def failed(error: ErrorBody, *, page: Json | None = None, notices: list[Json] | None = None) -> Reply:

@@ -43,7 +43,11 @@ class Feed:
 
     async def catch_up(self) -> None:
         """All that the host has told by now is known, and on disk where it must be, when this returns."""
-        await self._apply_all(await self._host.events_after(self._seq, 0, _BATCH))
+        full = True
+        while full:
+            batch = await self._host.events_after(self._seq, 0, _BATCH)
+            await self._apply_all(batch)
+            full = len(batch.events) == _BATCH
 
     async def _apply_all(self, batch: EventBatch) -> None:
         async with self._lock:

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 from pathlib import Path
+from types import FrameType
 
 import structlog
 import uvicorn
@@ -54,6 +56,11 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
+        """An ordinary end. uvicorn would raise the signal again, which ends the process before it has tidied up."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         parts: Parts = self._app.state.parts

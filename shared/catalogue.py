@@ -101,6 +101,8 @@ def _check_text(body: Body) -> None:
             f"The body has half a character in its text: {error.object[error.start]!r}.",
             hint="Send both halves of the surrogate pair, or the character itself.",
         ) from None
+    except RecursionError:
+        raise ValidationFailed("The body is nested too deeply.") from None
 
 
 def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -244,7 +246,7 @@ def _kind(value: JsonValue) -> str:
 
 def _details(action: type[Action], field: str, **context: JsonValue) -> dict[str, JsonValue]:
     tool = action.name() if action in ACTIONS.values() else None
-    details: dict[str, JsonValue] = {"context": {"field": field, **context}}
+    details: dict[str, JsonValue] = {"context": {"field": field, **context}} if field else {}
     return {"tool": tool, **details} if tool else details
 
 

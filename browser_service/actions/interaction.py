@@ -1,11 +1,35 @@
 """Acting on elements as a person would: click, type, choose."""
 
-from playwright.async_api import Locator
+from typing import Any, Final
 
+from playwright.async_api import ElementHandle, Locator
+
+from browser_service.browser.locating import read_back
 from browser_service.browser.page import BrowserPage
 from shared.actions import interaction
 from shared.actions.base import ElementAction
 from shared.calls import Json
+from shared.errors import ElementNotInteractable
+
+_READY_FOR_KEYS: Final = """(e, types) => {
+  const focused = () => e.contains(e.getRootNode().activeElement);
+  if (e.matches(':disabled')) throw new Error('it is disabled');
+  if (!e.checkVisibility()) throw new Error('it is not visible');
+  if (types && e.readOnly) throw new Error('it is read-only');
+  const had = focused();
+  e.focus();
+  if (types && !focused()) throw new Error('it takes no keys');
+  if (types && !had) getSelection().modify('move', 'forward', 'documentboundary');
+}"""
+_FOCUSED: Final = """() => {
+  let e = document.activeElement;
+  while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+  return e || document.documentElement;
+}"""
+_VALUE: Final = "e => [e.value ?? e.innerText, e.type === 'password']"
+_CHECKED: Final = "e => e.checked ?? e.getAttribute('aria-checked') === 'true'"
+_ANSWERS_WITHIN_S: Final = 0.5
+_GONE: Final[Json] = {"observed": "the element is no longer there"}
 
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
@@ -17,21 +41,24 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own(), timeout=action.timeout)
-    return await _value(element, action.value, action.timeout)
+    return await _value(page, element, action.value)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
+    await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
-    return await _value(element, None, action.timeout)
+    return await _value(page, element, None)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
+    element: Locator | ElementHandle
     if action.selector is None:
-        await page.live.keyboard.press(action.key, delay=action.delay)
-        return {}
-    element = await page.element(action.selector, action.frame, strict=action.strict)
-    await element.press(action.key, delay=action.delay, timeout=action.timeout)
+        element = await _focused(page)
+    else:
+        element = await page.element(action.selector, action.frame, strict=action.strict)
+        await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
+    await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
     return {}
 
 
@@ -50,30 +77,55 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
 async def check(page: BrowserPage, action: interaction.Check) -> Json:
     element = await _element(page, action)
     await element.check(**action.own(), timeout=action.timeout)
-    return await _checked(element, action.timeout)
+    return await _checked(page, element)
 
 
 async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
     element = await _element(page, action)
     await element.uncheck(**action.own(), timeout=action.timeout)
-    return await _checked(element, action.timeout)
+    return await _checked(page, element)
 
 
 async def _element(page: BrowserPage, action: ElementAction) -> Locator:
     return await page.element(action.selector, action.frame, strict=action.strict)
 
 
-async def _checked(element: Locator, within_ms: int) -> Json:
+async def _focused(page: BrowserPage) -> ElementHandle:
+    """What has the focus, in whichever frame. A key pressed on it waits for the navigation that it starts; one that is
+    pressed on Playwright's keyboard does not."""
+    frame = page.live.main_frame
+    while True:
+        focused = (await frame.evaluate_handle(_FOCUSED)).as_element()
+        if focused is None:
+            raise ElementNotInteractable("The page has no document that a key could be pressed on.")
+        inside = await focused.content_frame()
+        if inside is None:
+            return focused
+        frame = inside
+
+
+async def _checked(page: BrowserPage, element: Locator) -> Json:
     """What the page shows afterwards, which a script may have changed back."""
-    checked = await element.is_checked(timeout=within_ms)
+    checked = await _read_back(page, element, _CHECKED)
+    if checked is None:
+        return _GONE
     return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
 
 
-async def _value(element: Locator, wanted: str | None, within_ms: int) -> Json:
+async def _value(page: BrowserPage, element: Locator, wanted: str | None) -> Json:
     """The value that the page shows afterwards; passwords are not repeated."""
-    value, secret = await element.evaluate("e => [e.value ?? e.innerText, e.type === 'password']", timeout=within_ms)
+    found = await _read_back(page, element, _VALUE)
+    if found is None:
+        return _GONE
+    value, secret = found
     if secret:
         return {"observed": f"it has {len(value)} characters now"}
     if wanted is not None and value != wanted:
         return {"value": value, "observed": f"the page shows {value!r} instead of {wanted!r}"}
     return {"value": value, "observed": f"the value is {value!r} now"}
+
+
+async def _read_back(page: BrowserPage, element: Locator, expression: str) -> Any:  # Any: what the expression gives
+    if page.entry.observer is not None:
+        await page.entry.observer.answered(_ANSWERS_WITHIN_S)
+    return await read_back(element, expression)

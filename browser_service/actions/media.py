@@ -15,7 +15,7 @@ async def screenshot(page: BrowserPage, action: media.Screenshot) -> Json:
     if action.type == "png":
         options.pop("quality")
     if action.mask:
-        options["mask"] = [await page.element(masked, action.frame) for masked in action.mask]
+        options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
     if action.selector:
         for whole_page in ("full_page", "clip"):
             options.pop(whole_page, None)

@@ -2,14 +2,14 @@
 
 from playwright.async_api import Response
 
-from browser_service.browser.page import BrowserPage
+from browser_service.browser.page import BLANK, BrowserPage
 from shared.actions import navigation
 from shared.calls import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
     response = await page.live.goto(**action.own(), timeout=action.timeout)
-    return _arrived(page, response)
+    return arrived(page, response)
 
 
 async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:
@@ -22,16 +22,14 @@ async def go_forward(page: BrowserPage, action: navigation.GoForward) -> Json:
 
 async def reload_page(page: BrowserPage, action: navigation.ReloadPage) -> Json:
     if not action.ignore_cache:
-        return _arrived(page, await page.live.reload(wait_until=action.wait_until, timeout=action.timeout))
+        return arrived(page, await page.live.reload(wait_until=action.wait_until, timeout=action.timeout))
     cdp = await page.cdp()
     try:
-        async with page.live.expect_event("domcontentloaded", timeout=action.timeout):
+        async with page.live.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
             await cdp.send("Page.reload", {"ignoreCache": True})
-        if action.wait_until != "commit":
-            await page.live.wait_for_load_state(action.wait_until, timeout=action.timeout)
+        return arrived(page, await arrival.value)
     finally:
         await cdp.detach()
-    return {"url": page.live.url}
 
 
 async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Json:
@@ -43,15 +41,28 @@ async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:
 
 
 async def _through_history(page: BrowserPage, action: navigation.GoBack | navigation.GoForward, step: int) -> Json:
-    before = page.live.url
+    if not await _has_entry(page, step):
+        return {"url": page.live.url, "observed": "there is no such entry in the history; the page stays where it was"}
     go = page.live.go_back if step < 0 else page.live.go_forward
-    response = await go(wait_until=action.wait_until, timeout=action.timeout)
-    if response is None and page.live.url == before:
-        return {"url": before, "observed": "there is no such entry in the history; the page stays where it was"}
-    return _arrived(page, response)
+    return arrived(page, await go(wait_until=action.wait_until, timeout=action.timeout))
 
 
-def _arrived(page: BrowserPage, response: Response | None) -> Json:
+async def _has_entry(page: BrowserPage, step: int) -> bool:
+    """Whether the history leads on. The blank document that a window opens with is no place to go back to."""
+    browser = page.live.context.browser
+    if browser is None or browser.browser_type.name != "chromium":
+        return True
+    cdp = await page.cdp()
+    try:
+        history = await cdp.send("Page.getNavigationHistory")
+    finally:
+        await cdp.detach()
+    index, entries = history["currentIndex"] + step, history["entries"]
+    opening = index == 0 and entries[0]["url"].startswith(BLANK)
+    return 0 <= index < len(entries) and not opening
+
+
+def arrived(page: BrowserPage, response: Response | None) -> Json:
     """A server's error page is an arrival too, and is said."""
     if response is None:
         return {"url": page.live.url}

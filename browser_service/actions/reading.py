@@ -1,16 +1,24 @@
 """Reading a page: its content, and its accessibility tree with refs."""
 
+from typing import Final
+
 from browser_service.browser import snapshot as trees
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.text import markdown
 from shared.actions import reading
 from shared.calls import Json
 
+_TEXT: Final = """e => {
+  const shown = e === e.ownerDocument.documentElement && e.ownerDocument.body || e;
+  return shown.innerText ?? e.textContent;
+}"""
+"""What a person sees; of SVG, which has no innerText, all of its text."""
+
 
 async def content(page: BrowserPage, action: reading.Content) -> Json:
     if action.format == "text":
-        element = await page.element(action.selector or "body", action.frame)
-        text = await element.inner_text(timeout=action.timeout)
+        element = await page.element(action.selector or ":root", action.frame)
+        text = str(await element.evaluate(_TEXT, timeout=action.timeout))
     else:
         html = await _html(page, action)
         text = html if action.format == "html" else await markdown(html)

@@ -2,12 +2,17 @@
 
 import base64
 import json
+import math
+from datetime import datetime
 from typing import Final
+from urllib.parse import ParseResult, urljoin, urlsplit
+
+from pydantic import JsonValue
 
 from browser_service.browser.page import BrowserPage
 from shared.actions import scripting
 from shared.calls import Json
-from shared.errors import NetworkError, ScriptExecutionFailed
+from shared.errors import BrowseError, NetworkError, ScriptExecutionFailed, ValidationFailed
 
 _FETCH: Final = """async ({url, init, binary, timeout}) => {
   const stop = new AbortController();
@@ -39,6 +44,7 @@ _REACHABLE: Final = """async ({url, timeout}) => {
     return true;
   } catch { return false; }
 }"""
+_NOT_SENT: Final = "Failed to execute 'fetch' on 'Window': "
 _BODY_START: Final = 2_000
 _PROBE_MS: Final = 2_000
 
@@ -56,65 +62,94 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
 
 
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
+    url = urljoin(page.live.url, action.url)
     binary = action.response_type == "binary"
-    asked = {"url": action.url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
+    asked = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
     answer = await page.live.evaluate(_FETCH, asked)
     if "error" in answer:
-        raise await _unreachable(page, action, answer)
+        raise await _unreachable(page, action, url, answer)
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - HTTP
-        raise _http_error(action, answer)
+        raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}
     if binary:
         kind = answer["headers"].get("content-type", "application/octet-stream")
         return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind)}
     if action.response_type == "json":
-        return {**facts, "body": _parsed(action, answer)}
+        return {**facts, "body": _parsed(url, answer)}
     return {**facts, **await page.shown("body", answer["body"], None)}
 
 
 async def _json_value(page: BrowserPage, value: object) -> Json:
     """A script's result; a large one is cut like any text, and said to be JSON text then."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    cut = await page.shown("value", text, None)
-    return cut if "cursor" in cut else {"value": json.loads(text)}
+    plain = _plain(value)
+    cut = await page.shown("value", json.dumps(plain, ensure_ascii=False), None)
+    return cut if "cursor" in cut else {"value": plain}
 
 
-def _parsed(action: scripting.Fetch, answer: Json) -> Json:
+def _plain(value: object, around: tuple[int, ...] = ()) -> JsonValue:
+    """A value of JavaScript as JSON; what JSON has no word for is spelled as JavaScript prints it."""
+    if id(value) in around:
+        return "[Circular]"
+    inside = (*around, id(value))
+    if isinstance(value, dict):
+        return {str(key): _plain(item, inside) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, inside) for item in value]
+    return _spelled(value)
+
+
+def _spelled(value: object) -> JsonValue:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return value.geturl() if isinstance(value, ParseResult) else str(value)
+
+
+def _parsed(url: str, answer: Json) -> Json:
     body = str(answer["body"])
     try:
         value: Json = json.loads(body)
     except ValueError as error:
         raise ScriptExecutionFailed(
-            f"{action.url} answered {answer['status']} with a body that is no JSON: {error}",
+            f"{url} answered {answer['status']} with a body that is no JSON: {error}",
             hint='Ask for it as text: "responseType": "text".',
-            details={"url": action.url, "context": {**_context(answer), "field": "responseType"}},
+            details={"url": url, "context": {**_context(answer), "field": "responseType"}},
         ) from None
     return value
 
 
-def _http_error(action: scripting.Fetch, answer: Json) -> NetworkError:
+def _http_error(url: str, answer: Json) -> NetworkError:
+    unreadable = {"opaque": "an opaque response (no-cors)", "opaqueredirect": 'a redirect ("redirect": "manual")'}
     said = f"{answer['status']} {answer['statusText']}".strip()
     if answer["status"] == 0:
-        said = f"an opaque {answer['type']} response, which scripts may not read"
-    return NetworkError(f"{action.url} answered {said}", details={"url": action.url, "context": _context(answer)})
+        said = f"{unreadable.get(str(answer['type']), 'nothing')}, which scripts may not read"
+    return NetworkError(f"{url} answered {said}", details={"url": url, "context": _context(answer)})
 
 
-async def _unreachable(page: BrowserPage, action: scripting.Fetch, answer: Json) -> NetworkError:
+async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:
     """fetch() says "Failed to fetch" for everything; a request that needs no permission tells CORS from a dead host."""
-    details: Json = {"url": action.url, "context": {"lastError": answer["error"]}}
+    said = str(answer["error"])
+    details: Json = {"url": url, "context": {"lastError": said}}
+    if said.startswith(_NOT_SENT):
+        return ValidationFailed(f"fetch cannot be sent: {said.removeprefix(_NOT_SENT)}", details=details)
     if answer["timedOut"]:
-        return NetworkError(f"{action.url} did not answer within {action.timeout} ms.", details=details)
-    probe = {"url": action.url, "timeout": _PROBE_MS}
-    if await page.live.evaluate(_REACHABLE, probe):
+        return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
+    foreign = urlsplit(url)[:2] != urlsplit(page.live.url)[:2]
+    if foreign and await page.live.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS}):
         return NetworkError(
-            f"{action.url} may not be read from {page.live.url}: the server does not allow that origin (CORS).",
+            f"{url} may not be read from {page.live.url}: the server does not allow that origin (CORS).",
             hint="Fetch it from a page of its own site: open_page there, then fetch.",
             details=details,
         )
-    return NetworkError(f"{action.url} could not be reached: {answer['error']}", details=details)
+    refusals = [name for name in ("redirect", "integrity", "mode") if getattr(action, name)]
+    return NetworkError(
+        f"{url} could not be reached: {said}",
+        hint=f"Or its answer was refused by what you gave as {', '.join(refusals)}." if refusals else None,
+        details=details,
+    )
 
 
 def _context(answer: Json) -> Json:

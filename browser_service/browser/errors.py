@@ -22,6 +22,7 @@ from shared.errors import (
 )
 
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
+_INTERRUPTED: Final = "is interrupted by another navigation"
 _CLOSED: Final = (
     "has been closed",
     "Page crashed",
@@ -80,6 +81,15 @@ def is_timeout(error: Exception) -> bool:
     return isinstance(error, PlaywrightTimeout)
 
 
+def is_network(error: Exception) -> bool:
+    """A navigation that ended in an error page of the browser, or in none."""
+    return _NET_ERROR.search(str(error)) is not None
+
+
+def shows_error_page(error: Exception) -> bool:
+    return is_network(error) and "ERR_ABORTED" not in str(error)
+
+
 def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseError:
     """Our error for Playwright's, with the details that 004 asks for: tool, selector, url, context."""
     message = str(error)
@@ -89,10 +99,11 @@ def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseErro
     if selector:
         details["selector"] = selector
     if is_closed(error):
-        return BrowserCrashed("The page or its browser ended while the call ran.", details=details)
+        details["context"] = {"lastUrl": url, "crashReason": first}
+        return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
     if any(text in message for text in _SYNTAX):
         return InvalidSelector(f"Selector {selector!r} has a syntax error: {_reason(first)}", details=details)
-    if isinstance(action, NavigationAction) and (is_timeout(error) or _NET_ERROR.search(message)):
+    if isinstance(action, NavigationAction) and (is_timeout(error) or is_network(error) or _INTERRUPTED in message):
         return _navigation(action, details, message)
     if is_timeout(error):
         return _timeout(action, selector, details, message)
@@ -119,6 +130,14 @@ def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) ->
     )
 
 
+def no_frame(selector: str, *, url: str) -> BrowseError:
+    return ValidationFailed(
+        f"frame {selector!r} is no iframe.",
+        hint="Name an iframe element.",
+        details={"url": url, "context": {"field": "frame"}},
+    )
+
+
 def _navigation(action: NavigationAction, details: Json, message: str) -> BrowseError:
     target = getattr(action, "url", None) or details["url"]
     found = _NET_ERROR.search(message)
@@ -130,6 +149,12 @@ def _navigation(action: NavigationAction, details: Json, message: str) -> Browse
         return NavigationFailed(
             f"Navigation to {target} failed: {reason}",
             hint=hint,
+            details={**details, "url": target, "context": context},
+        )
+    if _INTERRUPTED in message:
+        return NavigationFailed(
+            f"Navigation to {target} was {message[message.index(_INTERRUPTED) + 3 :].splitlines()[0]}.",
+            hint="The page went elsewhere by itself: see where it is now, or repeat it. snapshot {}.",
             details={**details, "url": target, "context": context},
         )
     return NavigationFailed(

@@ -4,9 +4,29 @@ import asyncio
 import itertools
 from collections import deque
 
-from shared.calls import EventBatch, HostEvent
+from pydantic import JsonValue
+
+from shared.calls import EventBatch, HostEvent, Json
 
 _KEPT = 10_000
+
+
+def sendable(result: Json) -> Json:
+    """The same, fit for a message: pages can make texts that are no Unicode."""
+    return {well_formed(key): _sendable(value) for key, value in result.items()}
+
+
+def well_formed(text: str) -> str:
+    """Half a surrogate pair, which JavaScript allows and UTF-8 cannot carry, becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _sendable(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_sendable(item) for item in value]
+    return sendable(value) if isinstance(value, dict) else value
 
 
 class EventLog:

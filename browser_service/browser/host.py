@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 import structlog
 
-from browser_service.browser.events import EventLog
+from browser_service.browser.events import EventLog, sendable
 from browser_service.browser.leases import Lease, admit
 from browser_service.browser.page import ArtifactPort, BrowserPage, PageEntry, read_on
 from browser_service.browser.performing import Handler, Running, perform
@@ -38,6 +38,7 @@ from shared.calls import (
 )
 from shared.errors import (
     BrowseError,
+    ErrorBody,
     InternalError,
     PageNotFound,
     ResourceExhausted,
@@ -69,8 +70,8 @@ class SessionHost(Protocol):
     async def cancel(self, call_id: str) -> None:
         """Stop a call, also one that has not arrived yet. Idempotent."""
 
-    async def release(self, client_id: str) -> None:
-        """A client is gone: its leases lapse."""
+    async def release(self, client_id: str, before_seq: int) -> None:
+        """A client was gone at that point of the front's order: leases that it has not used since lapse. Idempotent."""
 
     async def describe(self) -> list[PageState]: ...
 
@@ -147,9 +148,10 @@ class LocalHost:
         if entry is not None:
             entry.queue.cancel(call_id)
 
-    async def release(self, client_id: str) -> None:
+    async def release(self, client_id: str, before_seq: int) -> None:
         for entry in self._pages.values():
-            if entry.lease is not None and entry.lease.client_id == client_id:
+            held = entry.lease
+            if held is not None and held.client_id == client_id and held.seq < before_seq:
                 entry.lease = None
                 self._log.emit(PageChanged(page=entry.state()))
 
@@ -183,17 +185,18 @@ class LocalHost:
                 return Outcome(call_id=call.call_id, result=await self._read_on(running, cursor))
             entry = self._entry(running)
             result = await self._perform(entry, running)
-            return Outcome(call_id=call.call_id, result=result, page=entry.state())
+            return Outcome(call_id=call.call_id, result=sendable(result), page=entry.state())
         except BrowseError as error:
             page = entry.state() if entry is not None and not entry.closed else None
-            return Outcome(call_id=call.call_id, error=error.body(), page=page)
+            body = ErrorBody.model_validate(sendable(error.body().model_dump()))
+            return Outcome(call_id=call.call_id, error=body, page=page)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
             return Outcome(call_id=call.call_id, error=InternalError("The service failed at this call.").body())
         finally:
             self._running.pop(call.call_id, None)
             if entry is not None:
-                self._after(entry)
+                self._after(entry, call)
 
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action
@@ -206,10 +209,12 @@ class LocalHost:
                 await self._live(entry, running)
             return await perform(entry, running, handler, page)
         async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms):
+            running.check_not_cancelled()
             self._admit(entry, running)
             self._started(running)
             await entry.ensure_live(
                 call.client_id,
+                running.cancelled,
                 navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
                 replaces=isinstance(action, Goto | ReloadPage),
             )
@@ -223,17 +228,23 @@ class LocalHost:
     async def _live(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""
         async with entry.queue.turn(running.call, running.action.name(), self._limits.queue_wait_ms):
-            await entry.ensure_live(running.call.client_id, navigates=False, replaces=False)
+            await entry.ensure_live(running.call.client_id, running.cancelled, navigates=False, replaces=False)
 
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action
         if url := getattr(action, "url", None):
             self._policy.check(urljoin(entry.state().url, url) if action.name() == "fetch" else url)
-        taken_from = admit(entry, call, action, self._limits.idle_lease_ms)
+        taken_from = admit(entry, call, action, self._limits.idle_lease_ms, self._busy)
         if taken_from is not None:
             who = call.client_label or "another client"
             self._tell(taken_from.client_id, entry, f'"{who}" took {entry.page_id}, which you had left idle.')
             self._tell(call.client_id, entry, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
+
+    def _busy(self, client_id: str, page_id: str) -> bool:
+        return any(
+            running.call.client_id == client_id and running.call.page_id == page_id
+            for running in self._running.values()
+        )
 
     def _entry(self, running: Running) -> PageEntry:
         """The page of a call; those that may create one do. No await: of many first calls, one creates."""
@@ -255,7 +266,7 @@ class LocalHost:
             self._policy.check(url)
         state = PageState(page_id=page_id, session_id=session.session_id)
         entry = self._pages[page_id] = self._new_entry(state, session)
-        entry.lease = Lease(call.client_id, call.client_label)
+        entry.lease = Lease(call.client_id, call.client_label, call.seq)
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
@@ -265,8 +276,10 @@ class LocalHost:
 
         return PageEntry(state, session, self._policy, self._log.emit, on_close)
 
-    def _after(self, entry: PageEntry) -> None:
-        """Follow up on what the call did to the page."""
+    def _after(self, entry: PageEntry, call: Call) -> None:
+        """Follow up on what the call did to the page. A holder is idle from the end of its last call on."""
+        if entry.lease is not None and entry.lease.client_id == call.client_id:
+            entry.lease.renew(call.seq)
         never_opened = entry.page is None and entry.revision == 0 and not entry.closed and not entry.queue.busy
         if entry.closed or never_opened:
             self._forget(entry)

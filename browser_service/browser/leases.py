@@ -3,6 +3,7 @@
 import fnmatch
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ from shared.errors import PageNotFound, PageOwned, StaleRevision
 if TYPE_CHECKING:
     from browser_service.browser.page import PageEntry
 
+Busy = Callable[[str, str], bool]
+"""Whether a client has a call queued or running on a page: its lease does not lapse meanwhile."""
+
 
 @dataclass
 class Lease:
@@ -21,9 +25,12 @@ class Lease:
 
     client_id: str
     label: str
+    seq: int = 0
+    """The front's number of the last call that used it."""
     acted_at: float = field(default_factory=time.monotonic)
 
-    def renew(self) -> None:
+    def renew(self, seq: int) -> None:
+        self.seq = max(seq, self.seq)
         self.acted_at = time.monotonic()
 
     @property
@@ -36,7 +43,7 @@ class Lease:
         return free.strftime("%H:%M:%S")
 
 
-def admit(entry: "PageEntry", call: Call, action: Action, idle_lease_ms: int) -> Lease | None:
+def admit(entry: "PageEntry", call: Call, action: Action, idle_lease_ms: int, busy: Busy) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
     if entry.closed:
         raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a page of your own: open_page {}.")
@@ -45,11 +52,11 @@ def admit(entry: "PageEntry", call: Call, action: Action, idle_lease_ms: int) ->
         return None
     held = entry.lease
     if held is not None and held.client_id == call.client_id:
-        held.renew()
+        held.renew(call.seq)
         return None
-    if held is not None and (held.idle_ms < idle_lease_ms or entry.queue.involves(held.client_id)):
+    if held is not None and (held.idle_ms < idle_lease_ms or busy(held.client_id, entry.page_id)):
         raise owned(entry, held, action, idle_lease_ms)
-    entry.lease = Lease(call.client_id, call.client_label)
+    entry.lease = Lease(call.client_id, call.client_label, call.seq)
     return held
 
 

@@ -1,24 +1,30 @@
 """From a selector or ref to an element, and what to say when that fails."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.browser import errors
-from shared.actions.base import Action
+from shared.actions.base import Action, NavigationAction, PageAction
 from shared.errors import BrowseError, InvalidSelector
 from shared.wire import REF_PATTERN
 
 _CANDIDATES: Final = 8
 _LOOK_MS: Final = 1_000
+_ERROR_PAGE: Final = re.compile(r"^chrome-error:")
 
 _DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
   tag: e.tagName.toLowerCase(),
   text: (e.getAttribute('aria-label') || e.innerText || e.value || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
   visible: e.checkVisibility ? e.checkVisibility() : true,
 }))"""
+
+_CONTROL: Final = """e => {
+  const own = 'a, input, textarea, button, select, [role=link], [role=button], [role=checkbox], [role=radio]';
+  return e.isContentEditable ? e : e.closest(own) || e.closest('label')?.control || e;
+}"""
 
 _HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)"
 
@@ -43,17 +49,53 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseError:
     """Why an action on an element failed: looked up in the page, where the error itself does not say."""
-    selector = getattr(action, "selector", None)
-    if isinstance(selector, str) and (errors.is_ambiguous(error) or errors.is_timeout(error)):
-        try:
-            found = find(page, selector, getattr(action, "frame", None))
-            if errors.is_ambiguous(error):
-                return await _ambiguous(found, selector, url=page.url)
-            if await found.count() == 0:
-                return await _not_found(page, action, selector)
-        except PlaywrightError as second:
-            return errors.translate(second, action, url=page.url)
+    selector, frame = getattr(action, "selector", None), getattr(action, "frame", None)
+    if isinstance(action, NavigationAction) and errors.shows_error_page(error):
+        await _error_page(page)
+    try:
+        if isinstance(frame, str) and (wrong := await _wrong_frame(error, page, action, frame)):
+            return wrong
+        if isinstance(selector, str) and errors.is_ambiguous(error):
+            return await _ambiguous(find(page, selector, frame), selector, url=page.url)
+        if isinstance(selector, str) and errors.is_timeout(error) and not await find(page, selector, frame).count():
+            return await _not_found(page, action, selector)
+    except PlaywrightError as second:
+        return errors.translate(second, action, url=page.url)
     return errors.translate(error, action, url=page.url)
+
+
+async def _error_page(page: Page) -> None:
+    """Wait for the browser's error page: it comes after the error, and would interrupt the next navigation."""
+    try:
+        await page.wait_for_url(_ERROR_PAGE, wait_until="commit", timeout=_LOOK_MS)
+    except PlaywrightError:
+        return
+
+
+async def _wrong_frame(error: PlaywrightError, page: Page, action: Action, frame: str) -> BrowseError | None:
+    """What is wrong with the selector of the frame, if it is that."""
+    found = find(page, frame, None)
+    if "<iframe> was expected" in str(error):
+        return errors.no_frame(frame, url=page.url)
+    if errors.is_timeout(error) and await found.count() == 0:
+        return await _not_found(page, action, frame)
+    if errors.is_ambiguous(error) and await found.count() > 1:
+        return await _ambiguous(found, frame, url=page.url)
+    return None
+
+
+async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
+    """What an act left behind, or None where its element went with it: the act is done, so this waits for nothing.
+
+    A label stands for its control, as it does for Playwright's own acts.
+    """
+    try:
+        values = await found.evaluate_all(f"found => found.slice(0, 1).map({_CONTROL}).map({expression})")
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return None
+    return values[0] if values else None
 
 
 async def check_syntax(found: Locator, selector: str, page: Page) -> None:
@@ -81,4 +123,5 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
     elif len(page.frames) > 1 and not getattr(action, "frame", None):
         hint = "The page has frames: name one with `frame`, or take a ref from snapshot {}, which reaches into all."
-    return errors.not_found(selector, action.allowed_ms(), url=page.url, hint=hint)
+    waited = action.timeout if isinstance(action, PageAction) else action.allowed_ms()
+    return errors.not_found(selector, waited, url=page.url, hint=hint)

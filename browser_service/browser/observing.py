@@ -32,9 +32,12 @@ class Observation:
 
     async def settle(self) -> None:
         """Wait until requests that the act sent are answered, its navigation has a document, its popups have names."""
-        await self._until(lambda: all(self.sent.values()), _REQUESTS_END_WITHIN_S)
+        await self.answered(_REQUESTS_END_WITHIN_S)
         await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
         await self._until(lambda: len(self.popups) >= self.popups_coming, _POPUP_ARRIVES_WITHIN_S)
+
+    async def answered(self, seconds: float) -> None:
+        await self._until(lambda: all(self.sent.values()), seconds)
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> None:
         try:
@@ -103,6 +106,11 @@ class Observer:
         for observation in self._running:
             observation.popups_coming += 1
 
+    async def answered(self, seconds: float) -> None:
+        """Wait until the requests that the running act sent are answered: their answers may change what it did."""
+        for observation in [*self._running]:
+            await observation.answered(seconds)
+
     def popup(self, page_id: str) -> None:
         for observation in self._running:
             observation.popups.append(page_id)
@@ -131,7 +139,8 @@ class Observer:
         navigation = request.is_navigation_request() and request.frame == self._page.main_frame
         for observation in self._running:
             if request in observation.sent:
-                observation.sent[request] = request.failure or "failed"
+                # an answer whose body nobody read "fails" afterwards: it was an answer all the same
+                observation.sent[request] = observation.sent[request] or request.failure or "failed"
             elif navigation:
                 observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation

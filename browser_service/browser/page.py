@@ -1,13 +1,15 @@
 """A page: the durable entry behind a pageId, and the view of it that a handler gets for one call."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import CDPSession, Dialog, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import locating, snapshot
+from browser_service.browser.events import well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.leases import Lease
 from browser_service.browser.observing import Observer
@@ -25,7 +27,15 @@ from shared.calls import (
     PageChanged,
     PageState,
 )
-from shared.errors import BrowserCrashed, ElementGone, PageNotFound, StaleRevision, TimedOut, ValidationFailed
+from shared.errors import (
+    BrowserCrashed,
+    Cancelled,
+    ElementGone,
+    PageNotFound,
+    StaleRevision,
+    TimedOut,
+    ValidationFailed,
+)
 from shared.wire import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -82,7 +92,7 @@ class PageEntry:
 
     def state(self) -> PageState:
         """What is known without asking the page, so that it can never hang."""
-        if self.page is not None and self.live and not self.page.url.startswith(_ERROR_PAGE):
+        if self.page is not None and self.live and not self.page.url.startswith((_ERROR_PAGE, f"{BLANK}#")):
             self.url = self.page.url
         return PageState(
             page_id=self.page_id,
@@ -96,7 +106,7 @@ class PageEntry:
             opener_id=self.opener_id,
         )
 
-    async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
+    async def ensure_live(self, client_id: str, cancelled: asyncio.Event, *, navigates: bool, replaces: bool) -> None:
         """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
 
         `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
@@ -105,22 +115,18 @@ class PageEntry:
         if self.closed:
             raise PageNotFound(f"Page {self.page_id!r} was closed.", hint="Open a new one: open_page {}.")
         if self.live:
-            if not self.suspect or await self._responds():
+            if not self.suspect or await self._responds() or (replaces and await self._responds_once_stopped()):
                 self.suspect = False
                 return
             if not replaces:
-                raise TimedOut(
-                    f"Page {self.page_id!r} does not respond: a script keeps it busy.",
-                    hint=f'Replace it, its login stays: reload_page {{"pageId": "{self.page_id}"}}.',
-                    details={"url": self.url},
-                )
+                raise await self._unresponsive()
             await self._discard()
         was_open = self.page is not None or self.revision > 0
         await self.adopt(await self.session.open_window())
         if was_open:
             self._tell(client_id, f"{self.page_id} was reopened at {self.url}; what was typed and not sent is lost.")
         if self.page is not None and self.url != BLANK and not navigates:
-            await self._revisit(self.page)
+            await self._revisit(self.page, cancelled)
 
     async def adopt(self, page: Page) -> None:
         """Make `page` the one behind this pageId."""
@@ -162,7 +168,7 @@ class PageEntry:
             return
         try:
             async with asyncio.timeout(_TITLE_WITHIN_S):
-                title = await self.page.title()
+                title = well_formed(await self.page.title())
         except (TimeoutError, PlaywrightError):
             return
         if title != self.title:
@@ -191,6 +197,34 @@ class PageEntry:
             return "Execution context was destroyed" in str(error)
         return True
 
+    async def _responds_once_stopped(self) -> bool:
+        return await self.stop_loading() and await self._responds()
+
+    async def stop_loading(self) -> bool:
+        """As a browser's stop button: while a page waits for a server's answer, all calls on it wait too."""
+        if self.page is None:
+            return False
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                session = await self.page.context.new_cdp_session(self.page)
+                await session.send("Page.stopLoading")
+                await session.detach()
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
+
+    async def _unresponsive(self) -> TimedOut:
+        """While it loads, Playwright answers for a page's title; it does not while a script runs."""
+        reload = f'reload_page {{"pageId": "{self.page_id}"}}.'
+        why, hint = "a script keeps it busy", f"Replace it, its login stays: {reload}"
+        if self.page is not None:
+            with contextlib.suppress(TimeoutError, PlaywrightError):
+                async with asyncio.timeout(_TITLE_WITHIN_S):
+                    await self.page.title()
+                why = "it goes to a URL whose server has not answered yet"
+                hint = f"Give it time, or stop that: {reload}"
+        return TimedOut(f"Page {self.page_id!r} does not respond: {why}.", hint=hint, details={"url": self.url})
+
     async def _discard(self) -> None:
         page, self.page = self.page, None
         if page is not None:
@@ -200,10 +234,15 @@ class PageEntry:
             except (TimeoutError, PlaywrightError):
                 return
 
-    async def _revisit(self, page: Page) -> None:
+    async def _revisit(self, page: Page, cancelled: asyncio.Event) -> None:
+        """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
+        visit = page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         try:
-            await page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
+            if not await unless(cancelled, visit):
+                await self._discard()
+                raise Cancelled("The call was cancelled while its page was brought back; it did not happen.")
         except PlaywrightError as error:
+            await self._discard()
             first = str(error).splitlines()[0]
             raise BrowserCrashed(
                 f"Page {self.page_id!r} was lost with its browser, and {self.url} does not open again: {first}",
@@ -248,7 +287,7 @@ class PageEntry:
         )
 
     def _tell(self, client_id: str, text: str) -> None:
-        self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=self.page_id)))
+        self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id)))
 
 
 class BrowserPage:
@@ -297,7 +336,7 @@ class BrowserPage:
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
-        limit = budget or self._call.inline_text or MAX_MESSAGE_BYTES // 2
+        limit, text = budget or self._call.inline_text or MAX_MESSAGE_BYTES // 2, well_formed(text)
         if len(text) <= limit:
             return {key: text}
         whole = await self._artifacts.put(
@@ -339,6 +378,20 @@ class BrowserPage:
         return ElementGone(
             f"ref {ref} ({was}) is gone from the page.", hint=hint, details={"selector": ref, "url": self.live.url}
         )
+
+
+async def unless(cancelled: asyncio.Event, work: Coroutine[object, object, object]) -> bool:
+    """Whether `work` ended before the call was cancelled; else it is stopped."""
+    task, stop = asyncio.create_task(work), asyncio.create_task(cancelled.wait())
+    try:
+        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+        return task.done()
+    finally:
+        stop.cancel()
+        task.cancel()
+        await asyncio.wait({task, stop})
 
 
 async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:

@@ -8,7 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import errors, locating
 from browser_service.browser.observing import Observation
-from browser_service.browser.page import BrowserPage, PageEntry
+from browser_service.browser.page import BrowserPage, PageEntry, unless
 from shared.actions.base import Action, Effect
 from shared.calls import Call, Json
 from shared.errors import BrowseError, Cancelled, PageNotFound, TimedOut, UnknownOutcome
@@ -17,6 +17,7 @@ Handler = Callable[[BrowserPage, Action], Awaitable[Json]]
 
 _GRACE_S = 1.0
 _EXPLAIN_S = 2.0
+_LOOK_MS = 5_000
 _NOTHING = "nothing observable: no navigation, request, popup or dialog"
 
 
@@ -48,12 +49,15 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         result = await _translated(entry, running, _in_front(page, running.action, handler), page)
         if observation is None:
             return result
-        if not getattr(running.action, "no_wait_after", False):
-            await observation.settle()
-        return _with_observation(running.action, result, observation)
+        waits = not getattr(running.action, "no_wait_after", False)
+        if waits and not await unless(running.cancelled, observation.settle()):
+            raise running.cancelled_error()
+        return await _told(page, running.action, result, observation)
     finally:
         if observation is not None and entry.observer is not None:
             entry.observer.end(observation)
+        if running.cancelled.is_set() and observation is not None and observation.navigating:
+            await entry.stop_loading()
         if acts:
             entry.revision += 1
             await _refresh(entry, observation)
@@ -72,6 +76,7 @@ async def _translated(entry: PageEntry, running: Running, work: Awaitable[Json],
     except PlaywrightError as error:
         if entry.closed:
             raise PageNotFound(f"Page {entry.page_id!r} was closed while {running.action.name()} ran.") from error
+        entry.suspect = entry.suspect or errors.is_timeout(error)
         try:
             async with asyncio.timeout(_EXPLAIN_S):
                 raise await locating.explain(error, page.live, running.action) from error
@@ -100,6 +105,21 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Js
         stop.cancel()
         task.cancel()
         await asyncio.wait({task, stop})
+
+
+async def _told(page: BrowserPage, action: Action, result: Json, observation: Observation) -> Json:
+    """As much of an act as its `reply` asks for."""
+    amount = getattr(action, "reply", "delta")
+    if amount == "none" and action.shown == "observed":
+        return {}
+    told = _with_observation(action, result, observation)
+    if amount != "full":
+        return told
+    try:
+        async with asyncio.timeout(_LOOK_MS / 1000):
+            return told | await page.shown("snapshot", await page.snapshot(_LOOK_MS), None)
+    except (TimeoutError, PlaywrightError):
+        return told | {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
 
 
 def _with_observation(action: Action, result: Json, observation: Observation) -> Json:

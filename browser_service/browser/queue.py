@@ -42,11 +42,6 @@ class PageQueue:
     def busy(self) -> bool:
         return self.current is not None or bool(self._waiting)
 
-    def involves(self, client_id: str) -> bool:
-        """Whether a client has a call queued or running: its lease does not lapse meanwhile."""
-        turns = [*self._waiting, *([self.current] if self.current else [])]
-        return any(turn.call.client_id == client_id for turn in turns)
-
     def cancel(self, call_id: str) -> bool:
         """Take a waiting call out; it did not happen."""
         turn = next((turn for turn in self._waiting if turn.call.call_id == call_id), None)
@@ -77,7 +72,8 @@ class PageQueue:
             async with asyncio.timeout(wait_ms / 1000):
                 await turn.ready.wait()
         except TimeoutError:
-            raise self._too_long(turn, wait_ms) from None
+            if turn is not self.current:  # else its turn came in the very instant of the deadline
+                raise self._too_long(turn, wait_ms) from None
         finally:
             if turn is not self.current:
                 self._leave(turn)
@@ -90,22 +86,24 @@ class PageQueue:
     def _insert(self, turn: Turn) -> None:
         later = next((i for i, other in enumerate(self._waiting) if other.call.seq > turn.call.seq), len(self._waiting))
         self._waiting.insert(later, turn)
-        self._tell(turn)
+        self._tell_from(later)
 
     def _leave(self, turn: Turn) -> None:
         if turn in self._waiting:
+            place = self._waiting.index(turn)
             self._waiting.remove(turn)
+            self._tell_from(place)
 
     def _advance(self) -> None:
         if self.current is None and self._waiting:
             self.current = self._waiting.popleft()
             self.current.ready.set()
-            for turn in self._waiting:
-                self._tell(turn)
+            self._tell_from(0)
 
-    def _tell(self, turn: Turn) -> None:
-        position = self._waiting.index(turn) + 1
-        self._on_move(turn, position, self.current.said if self.current else "")
+    def _tell_from(self, place: int) -> None:
+        """Those from a place on have another one than before."""
+        for position, turn in enumerate([*self._waiting][place:], place + 1):
+            self._on_move(turn, position, self.current.said if self.current else "")
 
     def _too_long(self, turn: Turn, wait_ms: int) -> TimedOut:
         position = self._waiting.index(turn) + 1 if turn in self._waiting else 1

@@ -6,12 +6,13 @@ from typing import Protocol
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser.launcher import Launcher
+from browser_service.browser.launcher import Launcher, bounded
 from browser_service.browser.windows import Windows
 from shared.calls import Json, SessionSpec
 from shared.errors import BrowserCrashed
 
 _SAVE_AFTER_S = 0.5
+_SAVE_WITHIN_S = 5
 
 
 class BrowserEvents(Protocol):
@@ -37,6 +38,7 @@ class BrowserSession:
         self._spec = spec
         self._launcher = launcher
         self._on = on
+        self._shared: BrowserContext | None = None
         self._context: BrowserContext | None = None
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
@@ -45,7 +47,7 @@ class BrowserSession:
 
     @property
     def live(self) -> bool:
-        return self._context is not None and self._launcher.alive
+        return self._context is not None and self._launcher.runs(self._shared)
 
     async def open_window(self) -> Page:
         """A blank page of its own window; starts the browser where it does not run."""
@@ -69,7 +71,7 @@ class BrowserSession:
             await self._save()
         context, self._context, self._windows = self._context, None, None
         if context is not None and not self._spec.persistent:
-            await context.close()
+            await bounded(context.close())
 
     async def _ready(self) -> Windows:
         if self.live and self._windows is not None:
@@ -86,17 +88,21 @@ class BrowserSession:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         else:
             context = await shared.browser.new_context()
-        await self._bring_back_cookies(context)
+        await self._bring_back_cookies(context, after_crash=self._context is not None)
         context.on("dialog", self._dialog)
-        self._context = context
+        self._shared, self._context = shared, context
         self._windows = Windows(context, lambda page: self._on.foreign_page(self, page), self._on.popup_coming)
         return self._windows
 
-    async def _bring_back_cookies(self, context: BrowserContext) -> None:
-        """A profile on disk loses its session cookies with the browser's end: add those that it lacks."""
+    async def _bring_back_cookies(self, context: BrowserContext, *, after_crash: bool) -> None:
+        """A profile on disk loses its session cookies with the browser's end: add those that it lacks.
+
+        In a crash it loses the others too that came in the last 30 s, because Chromium writes no sooner.
+        """
+        kept_on_disk = self._spec.persistent and not after_crash
         present = {_key(_json(cookie)) for cookie in await context.cookies()}
         for cookie in self._saved:
-            if _key(cookie) in present or (self._spec.persistent and cookie.get("expires") != -1):
+            if _key(cookie) in present or (kept_on_disk and cookie.get("expires") != -1):
                 continue
             try:
                 await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
@@ -114,9 +120,10 @@ class BrowserSession:
         if self._context is None:
             return
         try:
-            cookies = [_json(cookie) for cookie in await self._context.cookies()]
-        except PlaywrightError:
-            return  # the browser ended: what was saved before stays
+            async with asyncio.timeout(_SAVE_WITHIN_S):
+                cookies = [_json(cookie) for cookie in await self._context.cookies()]
+        except (TimeoutError, PlaywrightError):
+            return  # the browser ended, or hangs: what was saved before stays
         if cookies != self._saved:
             self._saved = cookies
             self._on.cookies(self.session_id, cookies)

@@ -7,7 +7,10 @@ from typing import Final
 from playwright.async_api import Page
 
 _REF: Final = re.compile(r"\[ref=((?:f\d+)?e\d+)\]")
-_LINE: Final = re.compile(r"""^ *- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?""")
+_LINE: Final = re.compile(
+    r"""^ *- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]*\])*)"""
+)
+"""Marks stand after the name and before the text: what looks like one in the page's own words is none."""
 _INTERACTIVE: Final = frozenset(
     {
         *("button", "link", "textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "option"),
@@ -42,23 +45,22 @@ async def take(page: Page, timeout_ms: int, *, boxes: bool = False) -> tuple[str
 
 
 def first_ref(tree: str) -> str | None:
-    found = _REF.search(tree)
-    return found.group(1) if found else None
+    return next((ref for line in tree.splitlines() if (ref := _ref_of(line))), None)
 
 
 def elements_of(tree: str) -> dict[str, str]:
     """Ref -> `role "name"`."""
     found: dict[str, str] = {}
     for line in tree.splitlines():
-        if (ref := _REF.search(line)) and (shown := _LINE.match(line)):
-            found[ref.group(1)] = shown.group("role") + (f' "{shown.group("name")}"' if shown.group("name") else "")
+        if (ref := _ref_of(line)) and (shown := _LINE.match(line)):
+            found[ref] = shown.group("role") + (f' "{shown.group("name")}"' if shown.group("name") else "")
     return found
 
 
 def subtree(tree: str, ref: str) -> str:
     """The lines of one element and what is in it."""
     lines = tree.splitlines()
-    start = next((i for i, line in enumerate(lines) if f"[ref={ref}]" in line), None)
+    start = next((i for i, line in enumerate(lines) if _ref_of(line) == ref), None)
     if start is None:
         return ""
     indent = _indent(lines[start])
@@ -77,7 +79,13 @@ def interactive(tree: str) -> str:
 
 def _is_interactive(line: str) -> bool:
     shown = _LINE.match(line)
-    return shown is not None and (shown.group("role") in _INTERACTIVE or "[cursor=pointer]" in line)
+    return shown is not None and (shown.group("role") in _INTERACTIVE or "[cursor=pointer]" in shown.group("marks"))
+
+
+def _ref_of(line: str) -> str | None:
+    shown = _LINE.match(line)
+    found = _REF.search(shown.group("marks")) if shown else None
+    return found.group(1) if found else None
 
 
 def _indent(line: str) -> int:

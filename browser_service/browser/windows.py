@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 
-from playwright.async_api import BrowserContext, CDPSession, Page
+from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str], None]
@@ -20,6 +20,7 @@ class Windows:
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
+        self._connecting = asyncio.Lock()
         context.on("page", self._arrived)
 
     async def open(self, timeout_s: float = 15) -> Page:
@@ -27,34 +28,52 @@ class Windows:
         browser = self._context.browser
         if browser is None or browser.browser_type.name != "chromium":
             return await self._context.new_page()
-        if self._cdp is None:
-            self._cdp = await browser.new_browser_cdp_session()
-            self._cdp.on("Target.targetCreated", self._created)
-            await self._cdp.send("Target.setDiscoverTargets", {"discover": True})
-            self._browser_context_id = await self._own_context_id()
         url = f"about:blank#{secrets.token_hex(8)}"
         arrival: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
         self._expected[url] = arrival
         target: dict[str, object] = {"url": url, "newWindow": True}
-        if self._browser_context_id:
-            target["browserContextId"] = self._browser_context_id
         try:
             async with asyncio.timeout(timeout_s):
-                await self._cdp.send("Target.createTarget", target)
+                cdp = await self._connected(browser)
+                if self._browser_context_id:
+                    target["browserContextId"] = self._browser_context_id
+                await cdp.send("Target.createTarget", target)
                 return await arrival
         finally:
             self._expected.pop(url, None)
 
+    async def _connected(self, browser: Browser) -> CDPSession:
+        """Of many first pages one finds out whose they are, before any of them opens."""
+        async with self._connecting:
+            if self._cdp is None:
+                cdp = await browser.new_browser_cdp_session()
+                cdp.on("Target.targetCreated", self._created)
+                await cdp.send("Target.setDiscoverTargets", {"discover": True})
+                self._browser_context_id = await self._own_context_id()
+                self._cdp = cdp
+            return self._cdp
+
     async def _own_context_id(self) -> str | None:
         """CDP's name of the context, read from a page of it; the default context has none."""
-        page = self._context.pages[0] if self._context.pages else await self._context.new_page()
+        pages = self._context.pages
+        page = pages[0] if pages else await self._first_page()
         session = await self._context.new_cdp_session(page)
         try:
             info = await session.send("Target.getTargetInfo")
         finally:
             await session.detach()
+        if not pages:
+            await page.close()
         found = info["targetInfo"].get("browserContextId")
         return str(found) if found else None
+
+    async def _first_page(self) -> Page:
+        """One of ours, though it comes without a nonce."""
+        self._expected["about:blank"] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._context.new_page()
+        finally:
+            self._expected.pop("about:blank")
 
     def _created(self, event: dict[str, dict[str, str]]) -> None:
         """Told before the click that opens a window returns, and some ms before Playwright has its page."""

@@ -155,7 +155,7 @@ class PageAction(Action):
         default=None, description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text)."
     )
     reply: Literal["none", "delta", "full"] = Field(
-        default="delta", description="How much the reply tells: none, what was observed, or all of it."
+        default="delta", description="What an act answers: nothing, what was observed, or that and a snapshot."
     )
 
     def allowed_ms(self) -> int:

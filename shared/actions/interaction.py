@@ -1,8 +1,8 @@
 """Acting on elements as a person would: click, type, choose."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, model_validator
 
 from shared.actions.base import Effect, ElementAction, PageAction, Position, Selector
 
@@ -83,7 +83,8 @@ class Hover(ElementAction):
 
 
 class SelectOption(ElementAction):
-    """Choose options of a select element by value, label or index. The reply has the values selected afterwards."""
+    """Choose options of a select element by value, label or index; an empty list chooses none. The reply has the
+    values selected afterwards."""
 
     idempotent = True
 
@@ -92,6 +93,12 @@ class SelectOption(ElementAction):
     index: int | list[int] | None = Field(default=None, description="Positions, from 0.")
     force: Force = False
     no_wait_after: NoWaitAfter = False
+
+    @model_validator(mode="after")
+    def _something_to_choose(self) -> Self:
+        if self.value is None and self.label is None and self.index is None:
+            raise ValueError("needs 'value', 'label' or 'index'")
+        return self
 
 
 class Check(ElementAction):

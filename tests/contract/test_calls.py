@@ -86,6 +86,11 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
     assert again == event
 
 
+def test_the_kinds_of_events_are_lasting_names() -> None:
+    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "notice", "cookies"]
+    assert [each.model_dump()["kind"] for each in EVENTS] == kinds
+
+
 def test_an_event_of_an_unknown_kind_is_refused() -> None:
     adapter: TypeAdapter[Any] = TypeAdapter(HostEvent)
     with pytest.raises(ValidationError, match="page_exploded"):

@@ -108,6 +108,12 @@ def test_a_missing_argument_is_named_and_described() -> None:
     assert str(error.hint).startswith("Add it: selector: Ref from a snapshot")
 
 
+def test_one_of_several_arguments_is_asked_for() -> None:
+    error = refused({"action": "select_option", "selector": "#size"})
+    assert error.message == "select_option: needs 'value', 'label' or 'index'"
+    assert error.details == {"tool": "select_option"}
+
+
 def test_a_missing_argument_with_two_names_is_asked_for_by_the_listed_one() -> None:
     assert refused(FILL).message == "fill needs 'value'."
 
@@ -164,6 +170,13 @@ def test_params_that_are_no_object_are_refused(bag: JsonValue, kind: str) -> Non
 
 def test_an_action_without_options_takes_no_params() -> None:
     assert field(refused({"action": "list_pages", "params": {}})) == "params"
+
+
+def test_a_body_nested_too_deeply_is_refused() -> None:
+    nested: JsonValue = []
+    for _ in range(20_000):
+        nested = [nested]
+    assert refused({"action": "evaluate", "expression": "x", "arg": nested}).message == "The body is nested too deeply."
 
 
 @pytest.mark.parametrize(

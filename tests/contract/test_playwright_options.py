@@ -42,6 +42,7 @@ NOT_TAKEN: Final = {
     ("select_option", "element"): "a handle lives in the service; callers name options by value, label or index",
     ("snapshot", "mode"): "always the mode with refs, which is what a selector argument takes",
 }
+ALSO_NEEDED: Final[dict[str, dict[str, JsonValue]]] = {"select_option": {"index": 0}}
 SAMPLES: Final = {"url": "https://example.com", "selector": "#a", "value": "x", "text": "x", "key": "Enter"}
 
 
@@ -85,7 +86,8 @@ def test_an_option_of_playwright_is_an_argument(action: type[Action], option: st
     schema = full_schema(action)
     node = cast("dict[str, Schema]", schema["properties"])[to_camel(option)]
     required = {name: SAMPLES[name] for name in cast("list[str]", schema.get("required", []))}
-    parsed = parse({"action": action.name(), "params": {**required, to_camel(option): some(node)}})
+    needed = {**required, **ALSO_NEEDED.get(action.name(), {})}
+    parsed = parse({"action": action.name(), "params": {**needed, to_camel(option): some(node)}})
     assert option in parsed.model_fields_set
     items = cast("Schema", node.get("items", node))
     assert set(choices(annotation)) <= {*cast("list[str]", items.get("enum", []))}

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 Json = dict[str, JsonValue]
-PATIENCE_S = 15
+PATIENCE_S = 45
 ROOT = Path(__file__).parents[2]
 CLIENT: Json = {"name": "claude-ai", "title": "Claude", "version": "1.0"}
 MODERN: Json = {

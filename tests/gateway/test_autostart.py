@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import stat
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
@@ -43,17 +42,27 @@ class Place:
         instance = json.loads((self.data_dir / wire.INSTANCE_FILE).read_text(encoding="utf-8"))
         return psutil.Process(instance["pid"])
 
+    def started(self) -> list[psutil.Process]:
+        """Every service that a gateway started here, also one that does not answer yet: they run in this directory."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.cwd() == str(self.data_dir) and "browser_service" in process.cmdline():
+                    found.append(process)
+        return found
+
     async def refuses(self) -> None:
         """Until nobody listens: the sockets of a killed process close a moment after it."""
         async with asyncio.timeout(END_WITHIN_S):
             while True:
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                    writer.close()
+                    await writer.wait_closed()
                 except ConnectionRefusedError:
                     return
-                writer.close()
-                with contextlib.suppress(OSError):
-                    await writer.wait_closed()
+                except ConnectionResetError:
+                    continue
 
     async def health(self) -> dict[str, object]:
         async with httpx.AsyncClient(trust_env=False) as http:
@@ -79,8 +88,7 @@ def free_port() -> int:
 async def place(tmp_path: Path, free_port: int) -> AsyncIterator[Place]:
     place = Place(tmp_path / "data", free_port)
     yield place
-    if (place.data_dir / wire.INSTANCE_FILE).exists():
-        service = place.process()
+    for service in place.started():
         service.terminate()
         await gone(service)
 
@@ -104,7 +112,7 @@ async def test_ten_gateways_that_race_start_one_service_which_outlives_them(plac
         assert [await client.ended() for client in clients] == [0] * 10
     assert place.log.count('"listening"') == 1
     assert "runs already" not in place.log
-    service = place.process()
+    (service,) = place.started()
     assert (await place.health())["pid"] == service.pid
     assert os.getsid(service.pid) == service.pid
 
@@ -133,11 +141,9 @@ async def test_a_service_that_died_is_started_again_by_the_next_call(place: Plac
 
 async def test_the_handshake_does_not_wait_for_the_start(place: Place) -> None:
     async with place.chat() as client:
-        since = time.monotonic()
         await client.initialize()
         await client.ask("tools/list")
-        assert time.monotonic() - since < 1
-        assert not (place.data_dir / wire.INSTANCE_FILE).exists()
+        assert not (place.data_dir / wire.INSTANCE_FILE).exists()  # which the service writes before it answers
         assert not (await client.call("list_pages"))["isError"]
 
 

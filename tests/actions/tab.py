@@ -1,0 +1,43 @@
+"""A page of an agent's own: what it is shown, and what its document sees."""
+
+import socket
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.service import Agent
+from tests.support.site import Route, Site
+
+
+def closed_port() -> int:
+    """A port of this machine where nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Tab:
+    """The agent's only page unless a test opens more, so calls need no pageId."""
+
+    agent: Agent
+    site: Site
+    _pages: int = field(default=0)
+
+    async def show(self, route: Route, path: str = "", host: str = "127.0.0.1") -> str:
+        """Go to a document of the site; its URL."""
+        self._pages += 1
+        path = path or f"/page-{self._pages}"
+        self.site.page(path, route)
+        url = self.site.url(path, host)
+        await self.agent.call("goto", pageId="tab", url=url)
+        return url
+
+    async def sees(self, expression: str) -> Any:
+        """What an expression is in the page; Any: whatever JSON it gives."""
+        return (await self.agent.call("evaluate_script", expression=expression))["value"]
+
+    async def call(self, action: str, **arguments: Any) -> dict[str, Any]:
+        return await self.agent.call(action, **arguments)
+
+    async def error(self, action: str, **arguments: Any) -> dict[str, Any]:
+        return await self.agent.error(action, **arguments)

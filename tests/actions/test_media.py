@@ -1,0 +1,180 @@
+"""Pictures: their size, their form, and what is on them."""
+
+import io
+import re
+
+import pytest
+from PIL import Image
+
+from tests.actions.tab import Tab
+from tests.support.service import Agent
+
+pytestmark = pytest.mark.anyio
+
+PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+RED, BLUE, WHITE, PINK = (255, 0, 0), (0, 0, 255), (255, 255, 255), (255, 0, 255)
+
+PAINTED = """<style>body {margin: 0; background: white}
+#red {position: absolute; left: 100px; top: 50px; width: 200px; height: 100px; background: rgb(255, 0, 0)}
+#low {position: absolute; left: 0; top: 1900px; width: 60px; height: 100px; background: rgb(0, 0, 255)}</style>
+<div id=red></div><div id=low></div>"""
+
+
+async def _bytes(agent: Agent, result: dict[str, object]) -> bytes:
+    artifact = result["artifact"]
+    assert isinstance(artifact, dict)
+    got = await agent.http.get(artifact["url"])
+    assert (got.status_code, got.headers["content-type"], len(got.content)) == (
+        200,
+        artifact["mimeType"],
+        artifact["size"],
+    )
+    return got.content
+
+
+async def _picture(tab: Tab, **arguments: object) -> Image.Image:
+    """The picture of a call, whose size must be the one that the reply says."""
+    result = await tab.call("screenshot", **arguments)
+    picture = Image.open(io.BytesIO(await _bytes(tab.agent, result))).convert("RGBA")
+    assert (result["width"], result["height"]) == picture.size
+    return picture
+
+
+def _at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
+    pixel = picture.getpixel((x, y))
+    assert isinstance(pixel, tuple)
+    return pixel[:3]
+
+
+async def test_screenshot_is_a_png_of_what_the_page_shows_in_its_window(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    result = await tab.call("screenshot")
+    assert (result["artifact"]["mimeType"], (await _bytes(tab.agent, result)).startswith(PNG)) == ("image/png", True)
+    picture = await _picture(tab)
+    assert picture.size == (1280, 720) == tuple(await tab.sees("[innerWidth, innerHeight]"))
+    assert (_at(picture, 110, 60), _at(picture, 90, 60)) == (RED, WHITE)
+
+
+async def test_screenshot_of_the_full_page_reaches_to_its_end(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    picture = await _picture(tab, fullPage=True)
+    assert picture.size == (1280, 2000)
+    assert _at(picture, 30, 1950) == BLUE
+    assert await tab.sees("[scrollY, innerHeight]") == [0, 720]
+
+
+async def test_screenshot_of_an_element_is_that_element_wherever_it_is(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    picture = await _picture(tab, selector="#low")
+    assert (picture.size, _at(picture, 0, 0), _at(picture, 59, 99)) == ((60, 100), BLUE, BLUE)
+    picture = await _picture(tab, selector="#red", fullPage=True)
+    assert picture.size == (200, 100)
+
+
+async def test_screenshot_of_an_element_in_a_frame(tab: Tab) -> None:
+    tab.site.page("/inner", PAINTED)
+    await tab.show(f"<iframe width=600 height=300 src={tab.site.url('/inner', 'localhost')}></iframe>")
+    picture = await _picture(tab, selector="#red", frame="iframe")
+    assert (picture.size, _at(picture, 100, 50)) == ((200, 100), RED)
+
+
+async def test_screenshot_of_a_region(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    picture = await _picture(tab, clip={"x": 90, "y": 50, "width": 30, "height": 20})
+    assert (picture.size, _at(picture, 9, 5), _at(picture, 10, 5)) == ((30, 20), WHITE, RED)
+    picture = await _picture(tab, fullPage=True, clip={"x": 0, "y": 1900, "width": 10, "height": 10})
+    assert _at(picture, 5, 5) == BLUE
+
+
+async def test_screenshot_of_a_region_outside_of_the_page_is_refused(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    error = await tab.error("screenshot", clip={"x": 5000, "y": 0, "width": 10, "height": 10})
+    assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
+    assert "clip" in error["message"]
+    for wrong in ({"x": 0, "y": 0, "width": 0, "height": 5}, {"x": 0, "y": 0, "width": 5}, "all"):
+        error = await tab.error("screenshot", clip=wrong)
+        assert (error["code"], error["details"]["context"]["field"].split(".")[0]) == ("VALIDATION_ERROR", "clip")
+
+
+async def test_screenshot_as_jpeg_is_smaller_with_less_quality(tab: Tab) -> None:
+    await tab.show("<body style='background: repeating-linear-gradient(45deg, red, blue 7px, green 13px)'>")
+    sizes = []
+    for quality in (95, 10):
+        result = await tab.call("screenshot", type="jpeg", quality=quality)
+        assert result["artifact"]["mimeType"] == "image/jpeg"
+        assert (await _bytes(tab.agent, result)).startswith(JPEG)
+        sizes.append(result["artifact"]["size"])
+    assert sizes[0] > 2 * sizes[1]
+
+
+async def test_screenshot_as_webp_is_one(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    result = await tab.call("screenshot", type="webp", quality=50)
+    data = await _bytes(tab.agent, result)
+    assert (result["artifact"]["mimeType"], data[:4], data[8:12]) == ("image/webp", b"RIFF", b"WEBP")
+
+
+async def test_screenshot_accepts_a_quality_for_png_which_has_none(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    result = await tab.call("screenshot", type="png", quality=10)
+    assert (await _bytes(tab.agent, result)).startswith(PNG)
+    error = await tab.error("screenshot", quality=101)
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "quality")
+
+
+async def test_screenshot_without_the_background_is_transparent_where_the_page_has_none(tab: Tab) -> None:
+    await tab.show(PAINTED.replace("background: white", ""))
+    for omit, alpha in ((True, 0), (False, 255)):
+        picture = await _picture(tab, omitBackground=omit)
+        assert (picture.getpixel((5, 5)), _at(picture, 150, 60)) == ((*WHITE, 255) if alpha else (0, 0, 0, 0), RED)
+
+
+async def test_screenshot_paints_over_what_is_masked(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    assert _at(await _picture(tab, mask=["#red"]), 150, 60) == PINK
+    assert _at(await _picture(tab, mask=["#none", "#red"], maskColor="#00f"), 150, 60) == BLUE
+    assert _at(await _picture(tab), 150, 60) == RED
+
+
+async def test_screenshot_masks_all_elements_that_match(tab: Tab) -> None:
+    await tab.show(
+        "<style>p {position: absolute; left: 0; width: 50px; height: 50px; margin: 0; background: red}</style>"
+        "<p style='top: 0'></p><p style='top: 100px'></p>"
+    )
+    picture = await _picture(tab, mask=["p"])
+    assert (_at(picture, 10, 10), _at(picture, 10, 110)) == (PINK, PINK)
+
+
+async def test_screenshot_with_a_style_of_its_own_leaves_the_page_as_it_was(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    picture = await _picture(
+        tab, style="#red {background: rgb(0, 0, 255) !important}", animations="disabled", caret="initial", scale="css"
+    )
+    assert _at(picture, 150, 60) == BLUE
+    assert await tab.sees("getComputedStyle(red).backgroundColor") == "rgb(255, 0, 0)"
+
+
+async def test_screenshot_comes_along_as_base64_when_it_is_small(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    artifact = (await tab.call("screenshot", selector="#red"))["artifact"]
+    assert re.fullmatch(r"/api/files/art-[\w-]+", artifact["url"])
+    assert artifact["data"].startswith("iVBORw0KGgo")
+
+
+async def test_screenshot_of_what_is_not_there_says_so(tab: Tab) -> None:
+    await tab.show("<p style='display: none'>x</p>")
+    missing = await tab.error("screenshot", selector="#none", timeout=1_000)
+    assert (missing["code"], missing["message"]) == (
+        "ELEMENT_NOT_FOUND",
+        "Element matching selector '#none' not found after 1000ms",
+    )
+    hidden = await tab.error("screenshot", selector="p", timeout=1_000)
+    assert (hidden["code"], hidden["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
+    assert "not visible" in hidden["message"]
+
+
+async def test_screenshot_into_a_file_of_the_service_is_refused_with_the_way_to_the_bytes(tab: Tab) -> None:
+    await tab.show("x")
+    error = await tab.error("screenshot", path="shot.png")
+    assert (error["code"], error["status"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", 422, "path")
+    assert "artifact" in error["hint"]

@@ -1,0 +1,165 @@
+"""Waiting beside the turns of a page: for an element, and for time to pass."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from shared import wire
+from shared.catalogue import ACTIONS
+from tests.actions.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+
+class Under:
+    """A call that runs while the test goes on."""
+
+    def __init__(self) -> None:
+        self.replies: list[httpx.Response] = []
+
+
+@asynccontextmanager
+async def _under_way(tab: Tab, action: str, **arguments: Any) -> AsyncIterator[Under]:
+    """The service has the call when the block begins, and has answered when it has ended."""
+    under, call_id = Under(), f"under-way-{time.monotonic_ns()}"
+
+    async def run() -> None:
+        under.replies.append(await tab.agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
+
+    with anyio.fail_after(15):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            while (await tab.agent.reply("get_call", callId=call_id, wait=0)).status_code != 200:
+                await anyio.lowlevel.checkpoint()
+            yield under
+
+
+# --- wait_for_selector -------------------------------------------------------------------------------------------
+
+
+async def test_wait_for_selector_is_ended_by_another_call_on_the_same_page(tab: Tab) -> None:
+    await tab.show(
+        "<button onclick=\"document.body.append(Object.assign(document.createElement('p'), {id: 'new', "
+        "textContent: 'x'}))\">Add</button>"
+    )
+    async with _under_way(tab, "wait_for_selector", selector="#new") as under:
+        assert await tab.sees("document.querySelector('#new')") is None
+        assert under.replies == []
+        await tab.call("click", selector="text=Add")
+    assert under.replies[0].json()["result"] == {"observed": "#new is visible"}
+
+
+@pytest.mark.parametrize(
+    ("state", "before", "change"),
+    [
+        ("visible", "<p id=e hidden>x</p>", "e.hidden = false"),
+        ("hidden", "<p id=e>x</p>", "e.hidden = true"),
+        ("attached", "", "document.body.innerHTML = '<p id=e hidden>'"),
+        ("detached", "<p id=e hidden>x</p>", "e.remove()"),
+    ],
+)
+async def test_wait_for_selector_ends_when_the_state_comes_true_and_not_before(
+    tab: Tab, state: str, before: str, change: str
+) -> None:
+    await tab.show(before)
+    async with _under_way(tab, "wait_for_selector", selector="#e", state=state) as under:
+        await tab.sees("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        assert under.replies == []
+        await tab.sees(f"({change}, 0)")
+    assert under.replies[0].json()["result"] == {"observed": f"#e is {state}"}
+
+
+@pytest.mark.parametrize(
+    ("state", "html"), [("visible", "<p id=e>x"), ("attached", "<p id=e hidden>"), ("hidden", ""), ("detached", "")]
+)
+async def test_wait_for_selector_answers_at_once_if_the_state_is_true_already(tab: Tab, state: str, html: str) -> None:
+    await tab.show(html)
+    assert await tab.call("wait_for_selector", selector="#e", state=state) == {"observed": f"#e is {state}"}
+
+
+async def test_wait_for_selector_looks_into_a_frame(tab: Tab) -> None:
+    tab.site.page("/in", "<script>setTimeout(() => document.body.innerHTML = '<p id=e>x', 200)</script>")
+    await tab.show(f"<iframe src={tab.site.url('/in', 'localhost')}></iframe>")
+    assert await tab.call("wait_for_selector", selector="#e", frame="iframe") == {"observed": "#e is visible"}
+
+
+async def test_wait_for_selector_takes_the_first_of_several_unless_strict(tab: Tab) -> None:
+    await tab.show("<p>a<p>b")
+    assert await tab.call("wait_for_selector", selector="p") == {"observed": "p is visible"}
+    error = await tab.error("wait_for_selector", selector="p", strict=True)
+    assert error["code"] == "AMBIGUOUS_SELECTOR"
+
+
+async def test_wait_for_selector_of_a_ref_waits_until_that_element_goes(tab: Tab) -> None:
+    await tab.show("<button>Busy</button>")
+    ref = (await tab.call("snapshot", interactiveOnly=True))["snapshot"].split("[ref=")[1].split("]")[0]
+    async with _under_way(tab, "wait_for_selector", selector=ref, state="detached") as under:
+        assert under.replies == []
+        await tab.sees("(document.querySelector('button').remove(), 0)")
+    assert under.replies[0].json()["result"] == {"observed": f"{ref} is detached"}
+
+
+async def test_wait_for_selector_that_never_comes_true_says_what_was_there_instead(tab: Tab) -> None:
+    await tab.show("<p id=shown>x</p><p id=unseen hidden>x</p>")
+    missing = await tab.error("wait_for_selector", selector="#none", timeout=1_000)
+    assert (missing["code"], missing["message"]) == (
+        "ELEMENT_NOT_FOUND",
+        "Element matching selector '#none' not found after 1000ms",
+    )
+    for selector, state in (("#shown", "hidden"), ("#unseen", "visible"), ("#shown", "detached")):
+        error = await tab.error("wait_for_selector", selector=selector, state=state, timeout=1_000)
+        assert (error["code"], error["status"]) == ("TIMEOUT", 504)
+        assert "1000 ms" in error["message"]
+    assert await tab.sees("1 + 1") == 2
+
+
+# --- wait --------------------------------------------------------------------------------------------------------
+
+
+async def test_wait_waits_that_long_while_other_calls_on_the_page_go_on(tab: Tab) -> None:
+    await tab.show("<button onclick='window.hit = 1'>Go</button>")
+    began = time.monotonic()
+    async with _under_way(tab, "wait", duration=1_500) as under:
+        await tab.call("click", selector="text=Go")
+        assert await tab.sees("window.hit") == 1
+        assert under.replies == []
+    assert time.monotonic() - began >= 1.5
+    assert under.replies[0].json()["result"] == {"observed": "waited 1500 ms"}
+
+
+async def test_wait_of_more_than_a_minute_is_refused_at_once(tab: Tab) -> None:
+    await tab.show("x")
+    for duration in (60_001, -1):
+        error = await tab.error("wait", duration=duration)
+        assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
+        assert error["message"].startswith("duration of wait:")
+
+
+# --- how long ----------------------------------------------------------------------------------------------------
+
+
+def test_actions_on_elements_may_take_5_seconds_and_navigations_and_waits_30() -> None:
+    defaults = {
+        name: action.model_fields["timeout"].default
+        for name, action in ACTIONS.items()
+        if "timeout" in action.model_fields
+    }
+    long = {"goto", "go_back", "go_forward", "reload_page", "open_page", "evaluate_script", "fetch"}
+    long |= {name for name in defaults if name.startswith("wait_for_")}
+    assert {name: ms for name, ms in defaults.items() if name in long} == dict.fromkeys(sorted(long), 30_000)
+    assert {defaults[name] for name in defaults.keys() - long} == {5_000}
+
+
+@pytest.mark.parametrize("name", ["goto", "go_back", "go_forward", "reload_page", "open_page", "wait_for_selector"])
+async def test_timeouts_of_navigations_and_waits_are_between_1_and_120_seconds(tab: Tab, name: str) -> None:
+    await tab.show("x")
+    needed = {"goto": {"url": "http://127.0.0.1/"}, "wait_for_selector": {"selector": "p"}}.get(name, {})
+    for timeout in (999, 120_001):
+        error = await tab.error(name, timeout=timeout, **needed)
+        assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
+        assert error["message"].startswith(f"timeout of {name}:")

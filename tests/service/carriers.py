@@ -1,0 +1,102 @@
+"""What stands between the two halves of the spine in a test: the seam as another process or machine would make it."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from browser_service.browser.host import LocalHost
+from shared.calls import Call, EventBatch, Outcome, PageState, SessionSpec
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+LONGEST_DELAY_S = 0.02
+
+
+def through_json(value: M) -> M:
+    return type(value).model_validate_json(value.model_dump_json())
+
+
+class JsonCarrier:
+    """Every value crosses as JSON."""
+
+    def __init__(self, host: LocalHost) -> None:
+        self._host = host
+
+    async def run(self, call: Call) -> Outcome:
+        return through_json(await self._host.run(through_json(call)))
+
+    async def open(self, spec: SessionSpec) -> None:
+        await self._host.open(through_json(spec))
+
+    async def close(self, session_id: str) -> None:
+        await self._host.close(session_id)
+
+    async def cancel(self, call_id: str) -> None:
+        await self._host.cancel(call_id)
+
+    async def release(self, client_id: str, before_seq: int) -> None:
+        await self._host.release(client_id, before_seq)
+
+    async def describe(self) -> list[PageState]:
+        return [through_json(state) for state in await self._host.describe()]
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        return through_json(await self._host.events_after(seq, wait_ms, limit))
+
+
+class UnreliableCarrier(JsonCarrier):
+    """Messages to the host arrive late, out of order, and more than once; answers come late."""
+
+    def __init__(self, host: LocalHost, seed: int) -> None:
+        super().__init__(host)
+        self._random = random.Random(seed)  # noqa: S311 - a test's dice, thrown again by its seed
+        self._copies: set[asyncio.Task[object]] = set()
+        self.repeated = 0
+        self.taken: list[str] = []
+        """The calls in the order in which the front took them."""
+
+    async def run(self, call: Call) -> Outcome:
+        self.taken.append(call.call_id)
+        return await self._sent(lambda: super(UnreliableCarrier, self).run(call))
+
+    async def open(self, spec: SessionSpec) -> None:
+        await self._sent(lambda: super(UnreliableCarrier, self).open(spec))
+
+    async def release(self, client_id: str, before_seq: int) -> None:
+        await self._sent(lambda: super(UnreliableCarrier, self).release(client_id, before_seq))
+
+    async def cancel(self, call_id: str) -> None:
+        await self._sent(lambda: super(UnreliableCarrier, self).cancel(call_id))
+
+    async def describe(self) -> list[PageState]:
+        return await self._sent(lambda: super(UnreliableCarrier, self).describe())
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        return await self._sent(lambda: super(UnreliableCarrier, self).events_after(seq, wait_ms, limit))
+
+    async def _sent(self, deliver: Callable[[], Awaitable[T]]) -> T:
+        """The answer to one of the copies; the others arrive all the same."""
+        copies = [asyncio.create_task(self._late(deliver)) for _ in range(self._random.choice((1, 1, 2, 3)))]
+        self.repeated += len(copies) - 1
+        for copy in copies[1:]:
+            self._copies.add(copy)
+            copy.add_done_callback(self._copies.discard)
+        return await copies[0]
+
+    async def _late(self, deliver: Callable[[], Awaitable[T]]) -> T:
+        await self._delay()
+        answer = await deliver()
+        await self._delay()
+        return answer
+
+    async def _delay(self) -> None:
+        await asyncio.sleep(self._random.uniform(0, LONGEST_DELAY_S))
+
+    async def settled(self) -> None:
+        """All that was sent has arrived."""
+        while self._copies:
+            await asyncio.wait(self._copies)

@@ -1,0 +1,139 @@
+"""The real service on a real socket, in this process, and clients that reach it by that socket."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+from browser_service.app import create_app
+from browser_service.security.auth import Identity, mint
+from browser_service.serving import Server
+from shared import wire
+from shared.calls import CallMoved
+from tests.support.service import Agent, RunningService, settings_for
+
+PATIENCE_S = 20
+
+
+class _Server(Server):
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config, app)
+        self.listens = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listens.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The test run keeps its own."""
+        yield
+
+
+@contextlib.asynccontextmanager
+async def listening(data_dir: Path, **settings: Any) -> AsyncIterator[RunningService]:
+    """A service on a free port of 127.0.0.1; Any: any setting's value."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = int(listener.getsockname()[1])
+    ours = settings_for(data_dir, **settings).model_copy(update={"port": port})
+    app = create_app(ours)
+    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5), app)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await server.listens.wait()
+        yield RunningService(app, ours)
+    finally:
+        server.should_exit = True
+        async with asyncio.timeout(PATIENCE_S):
+            await serving
+        listener.close()
+
+
+@contextlib.asynccontextmanager
+async def connected(service: RunningService, client_id: str, label: str = "") -> AsyncIterator[Agent]:
+    """A client with connections of its own."""
+    token = mint(service.parts.secret, Identity(client_id=client_id, label=label or client_id))
+    async with httpx.AsyncClient(
+        base_url=service.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
+    ) as http:
+        yield Agent(http, client_id, label or client_id)
+
+
+@dataclass
+class Progress:
+    """What a client has been told about its calls."""
+
+    moves: list[CallMoved] = field(default_factory=list)
+    _grown: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, moved: CallMoved) -> None:
+        self.moves.append(moved)
+        self._grown.set()
+
+    def of(self, call_id: str) -> list[CallMoved]:
+        return [moved for moved in self.moves if moved.call_id == call_id]
+
+    async def until(self, holds: Callable[[Self], bool]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not holds(self):
+                self._grown.clear()
+                await self._grown.wait()
+
+
+@contextlib.asynccontextmanager
+async def watching(service: RunningService, client_id: str) -> AsyncIterator[Progress]:
+    """The client is present, without a socket, as long as this lasts."""
+    progress = Progress()
+
+    async def listen() -> None:
+        async with contextlib.aclosing(service.parts.clients.stream(client_id)) as stream:
+            async for moved in stream:
+                progress.add(moved)
+
+    listener = asyncio.create_task(listen())
+    await become(lambda: service.parts.clients.present(client_id))
+    try:
+        yield progress
+    finally:
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progress]:
+    """The client is present by a real event stream as long as this lasts."""
+    progress = Progress()
+
+    async def listen(response: httpx.Response) -> None:
+        kind = ""
+        async for line in response.aiter_lines():
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("data: ") and kind == "call":
+                progress.add(CallMoved.model_validate(json.loads(line.removeprefix("data: "))))
+
+    async with agent.http.stream("GET", wire.EVENTS) as response:
+        assert response.status_code == 200
+        listener = asyncio.create_task(listen(response))
+        await become(lambda: service.parts.clients.present(agent.client_id))
+        try:
+            yield progress
+        finally:
+            listener.cancel()
+            await asyncio.gather(listener, return_exceptions=True)
+
+
+async def become(holds: Callable[[], bool]) -> None:
+    """Wait until something comes true that nothing tells; bounded."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():
+            await asyncio.sleep(0.005)

@@ -1,0 +1,54 @@
+"""The processes of one service: its driver, its browser, the renderers; and their sudden end."""
+
+import asyncio
+from pathlib import Path
+
+import psutil
+
+
+def browsers(data_dir: Path) -> list[psutil.Process]:
+    """The main processes of the browsers that run on this data directory's profile."""
+    return [process for process in _ours() if _is_browser(process, data_dir)]
+
+
+def browser(data_dir: Path) -> psutil.Process:
+    (found,) = browsers(data_dir)
+    return found
+
+
+def driver(data_dir: Path) -> psutil.Process:
+    found = browser(data_dir).parent()
+    assert found is not None
+    assert "run-driver" in found.cmdline()
+    return found
+
+
+def renderers(data_dir: Path) -> list[psutil.Process]:
+    children = browser(data_dir).children(recursive=True)
+    return [process for process in children if "--type=renderer" in _command(process)]
+
+
+async def kill(*processes: psutil.Process) -> None:
+    """kill -9, and wait until the processes are gone."""
+    for process in processes:
+        process.kill()
+    _, alive = await asyncio.to_thread(psutil.wait_procs, processes, 10)
+    assert not alive
+
+
+def _ours() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+def _is_browser(process: psutil.Process, data_dir: Path) -> bool:
+    command = _command(process)
+    return any(part.startswith(f"--user-data-dir={data_dir}/") for part in command) and not any(
+        part.startswith("--type=") for part in command
+    )
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
