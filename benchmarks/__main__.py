@@ -26,7 +26,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "startup": startup.run,
     "throughput": throughput.run,
 }
-_LONGEST_S: Final = 180
+_LONGEST_S: Final = 120
 
 console = Console(width=110, highlight=False)
 

@@ -82,7 +82,7 @@ async def run(*, quick: bool) -> Report:
         check_same_browser(served.pid, os.getpid())
         pairs = _pairs(gate, page)
         for pair in pairs:
-            await pair.run(*((5, 2.5) if quick else (25, 20)))
+            await pair.run(*((5, 2.5) if quick else (25, 15)))
         await _check_clicks(gate, page, pairs[0])
     return Report("calls", "plain Playwright", [pair.figure() for pair in pairs], [pair.note() for pair in pairs])
 

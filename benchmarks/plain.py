@@ -9,7 +9,7 @@ from typing import Final
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from benchmarks.processes import Failed, children
-from browser_service.browser.launcher import LaunchOptions, find_executable
+from browser_service.browser.launcher import CHROMIUM_ARGS, LaunchOptions, find_executable
 
 _BY_THE_WAY_OF_STARTING: Final = ("--user-data-dir=", "--no-startup-window", "--remote-debugging-")
 """What tells a browser with a profile, which the service starts, from one without."""
@@ -38,6 +38,7 @@ async def plain_playwright() -> AsyncIterator[Plain]:
             executable_path=find_executable(playwright, options),
             headless=options.headless,
             chromium_sandbox=options.sandboxed,
+            args=CHROMIUM_ARGS,
         )
         try:
             yield Plain(browser)

@@ -49,7 +49,7 @@ Start = dict[str, float]
 
 
 async def run(*, quick: bool) -> Report:
-    rounds, within_s = (3, 8) if quick else (12, 60)
+    rounds, within_s = (3, 8) if quick else (12, 45)
     node = peer.command()
     async with AsyncExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="browse-together-bench-"))

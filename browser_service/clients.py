@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from shared.calls import CallMoved, CallState, Notice
 
@@ -32,7 +32,7 @@ class Clients:
     def present_ids(self) -> list[str]:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
-    async def stream(self, client_id: str) -> AsyncIterator[CallMoved]:
+    async def stream(self, client_id: str) -> AsyncGenerator[CallMoved, None]:
         """Events for a client, and its presence for as long as it listens."""
         inbox: asyncio.Queue[CallMoved | None] = asyncio.Queue(_QUEUED)
         self._streams[client_id].add(inbox)

@@ -28,7 +28,7 @@ START_WITHIN_S = 30
 console = Console(width=110, highlight=False)
 
 
-class Unexpected(Exception):  # noqa: N818 - what was seen
+class Unexpected(Exception):
     """A step went otherwise than it should."""
 
 

@@ -8,7 +8,7 @@ import threading
 from mcp_gateway.front import Front
 from mcp_gateway.stdio import Stdio
 
-_EXIT_WITHIN_S = 0.8
+EXIT_WITHIN_S = 0.7
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
 
 def _leave_soon() -> None:
     """A client that closed stdin waits for our end: whatever still holds on then is left behind."""
-    last_resort = threading.Timer(_EXIT_WITHIN_S, os._exit, [0])
+    last_resort = threading.Timer(EXIT_WITHIN_S, os._exit, [0])
     last_resort.daemon = True
     last_resort.start()
 

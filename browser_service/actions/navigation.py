@@ -8,8 +8,7 @@ from shared.calls import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
-    response = await page.live.goto(**action.own(), timeout=action.timeout)
-    return arrived(page, response)
+    return arrived(page, await page.live.goto(**action.own(), timeout=action.timeout))
 
 
 async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:
@@ -33,7 +32,7 @@ async def reload_page(page: BrowserPage, action: navigation.ReloadPage) -> Json:
 
 
 async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Json:
-    return {"url": page.live.url}
+    return {"url": page.url}
 
 
 async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:
@@ -42,7 +41,7 @@ async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:
 
 async def _through_history(page: BrowserPage, action: navigation.GoBack | navigation.GoForward, step: int) -> Json:
     if not await _has_entry(page, step):
-        return {"url": page.live.url, "observed": "there is no such entry in the history; the page stays where it was"}
+        return {"url": page.url, "observed": "there is no such entry in the history; the page stays where it was"}
     go = page.live.go_back if step < 0 else page.live.go_forward
     return arrived(page, await go(wait_until=action.wait_until, timeout=action.timeout))
 
@@ -65,5 +64,5 @@ async def _has_entry(page: BrowserPage, step: int) -> bool:
 def arrived(page: BrowserPage, response: Response | None) -> Json:
     """A server's error page is an arrival too, and is said."""
     if response is None:
-        return {"url": page.live.url}
-    return {"url": page.live.url, "status": response.status, "observed": f"HTTP {response.status}"}
+        return {"url": page.url}
+    return {"url": page.url, "status": response.status, "observed": f"HTTP {response.status}"}

@@ -13,7 +13,7 @@ async def list_pages(service: Service, action: pages.ListPages) -> Json:
 
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
     if action.url is None:
-        return {"url": page.live.url, "observed": "a blank page is open"}
+        return {"url": page.url, "observed": "a blank page is open"}
     return arrived(page, await page.live.goto(**action.own(), timeout=action.timeout))
 
 

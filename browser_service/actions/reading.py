@@ -22,13 +22,14 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
     else:
         html = await _html(page, action)
         text = html if action.format == "html" else await markdown(html)
-    return {**await page.shown("content", text, action.budget), "format": action.format, "url": page.live.url}
+    return {**await page.shown("content", text, action.budget), "format": action.format, "url": page.url}
 
 
 async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     root, part = None, ""
     if action.selector:
         element = await page.element(action.selector, action.frame)
+        await element.wait_for(state="attached", timeout=action.timeout)  # aria_snapshot itself does not wait
         part = await element.aria_snapshot(mode="ai", boxes=action.boxes, timeout=action.timeout)
         root = trees.first_ref(part)
     tree = await page.snapshot(action.timeout, boxes=action.boxes)
@@ -38,7 +39,7 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
         tree = trees.cut_depth(tree, action.depth)
     if action.interactive_only:
         tree = trees.interactive(tree)
-    return {**await page.shown("snapshot", tree, action.budget), "url": page.live.url}
+    return {**await page.shown("snapshot", tree, action.budget), "url": page.url}
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> str:

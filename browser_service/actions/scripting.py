@@ -62,7 +62,7 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
 
 
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
-    url = urljoin(page.live.url, action.url)
+    url = urljoin(page.url, action.url)
     binary = action.response_type == "binary"
     asked = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
     answer = await page.live.evaluate(_FETCH, asked)
@@ -137,10 +137,10 @@ async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, ans
         return ValidationFailed(f"fetch cannot be sent: {said.removeprefix(_NOT_SENT)}", details=details)
     if answer["timedOut"]:
         return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
-    foreign = urlsplit(url)[:2] != urlsplit(page.live.url)[:2]
+    foreign = urlsplit(url)[:2] != urlsplit(page.url)[:2]
     if foreign and await page.live.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS}):
         return NetworkError(
-            f"{url} may not be read from {page.live.url}: the server does not allow that origin (CORS).",
+            f"{url} may not be read from {page.url}: the server does not allow that origin (CORS).",
             hint="Fetch it from a page of its own site: open_page there, then fetch.",
             details=details,
         )

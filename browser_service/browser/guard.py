@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
+from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page
 
 from browser_service.security.urls import UrlPolicy
+from shared.calls import Json
 
 OnRefused = Callable[[str], None]
 
@@ -17,6 +18,20 @@ async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> str:
     Not by `route`, which sees no redirects and disables the cache.
     """
     session = await page.context.new_cdp_session(page)
+    await _watch(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
+    info = await session.send("Target.getTargetInfo")
+    return str(info["targetInfo"]["targetId"])
+
+
+async def guard_all(browser: CDPSession, policy: UrlPolicy) -> None:
+    """The same for what no page's own guard sees: a popup's first document, frames in processes of their own, images.
+
+    A whole browser is asked about, so only requests that may have to be refused are paused.
+    """
+    await _watch(browser, policy, policy.suspicious(), lambda _: None)
+
+
+async def _watch(session: CDPSession, policy: UrlPolicy, patterns: list[Json], on_refused: OnRefused) -> None:
     tasks: set[asyncio.Task[None]] = set()
 
     async def decide(event: dict[str, dict[str, str] | str]) -> None:
@@ -38,6 +53,4 @@ async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> str:
         task.add_done_callback(tasks.discard)
 
     session.on("Fetch.requestPaused", ask)
-    await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
-    info = await session.send("Target.getTargetInfo")
-    return str(info["targetInfo"]["targetId"])
+    await session.send("Fetch.enable", {"patterns": patterns})

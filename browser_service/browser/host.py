@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urljoin
 
 import structlog
 
@@ -123,7 +122,7 @@ class LocalHost:
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
             return
-        session = BrowserSession(spec, self._launcher, self)
+        session = BrowserSession(spec, self._launcher, self._policy, self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
             self._pages[state.page_id] = self._new_entry(state, session)
@@ -233,7 +232,7 @@ class LocalHost:
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action
         if url := getattr(action, "url", None):
-            self._policy.check(urljoin(entry.state().url, url) if action.name() == "fetch" else url)
+            self._policy.check_from(entry.state().url if action.name() == "fetch" else "", url)
         taken_from = admit(entry, call, action, self._limits.idle_lease_ms, self._busy)
         if taken_from is not None:
             who = call.client_label or "another client"

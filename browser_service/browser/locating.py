@@ -7,13 +7,11 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.browser import errors
-from shared.actions.base import Action, NavigationAction, PageAction
+from shared.actions.base import Action, PageAction
 from shared.errors import BrowseError, InvalidSelector
 from shared.wire import REF_PATTERN
 
 _CANDIDATES: Final = 8
-_LOOK_MS: Final = 1_000
-_ERROR_PAGE: Final = re.compile(r"^chrome-error:")
 
 _DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
   tag: e.tagName.toLowerCase(),
@@ -50,8 +48,6 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseError:
     """Why an action on an element failed: looked up in the page, where the error itself does not say."""
     selector, frame = getattr(action, "selector", None), getattr(action, "frame", None)
-    if isinstance(action, NavigationAction) and errors.shows_error_page(error):
-        await _error_page(page)
     try:
         if isinstance(frame, str) and (wrong := await _wrong_frame(error, page, action, frame)):
             return wrong
@@ -62,14 +58,6 @@ async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseE
     except PlaywrightError as second:
         return errors.translate(second, action, url=page.url)
     return errors.translate(error, action, url=page.url)
-
-
-async def _error_page(page: Page) -> None:
-    """Wait for the browser's error page: it comes after the error, and would interrupt the next navigation."""
-    try:
-        await page.wait_for_url(_ERROR_PAGE, wait_until="commit", timeout=_LOOK_MS)
-    except PlaywrightError:
-        return
 
 
 async def _wrong_frame(error: PlaywrightError, page: Page, action: Action, frame: str) -> BrowseError | None:

@@ -13,6 +13,7 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUESTS_END_WITHIN_S = 1.0
 _NAVIGATION_ENDS_WITHIN_S = 5.0
 _POPUP_ARRIVES_WITHIN_S = 2.0
+_ERROR_PAGE_ARRIVES_WITHIN_S = 1.0
 _SHOWN = 6
 
 
@@ -27,6 +28,7 @@ class Observation:
     dialogs: list[str] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
     popups_coming: int = 0
+    error_pages: int = 0
     navigating: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -38,6 +40,10 @@ class Observation:
 
     async def answered(self, seconds: float) -> None:
         await self._until(lambda: all(self.sent.values()), seconds)
+
+    async def error_page(self) -> None:
+        """Wait for the browser's own error page: it comes after the error, and would interrupt the next navigation."""
+        await self._until(lambda: self.error_pages > 0, _ERROR_PAGE_ARRIVES_WITHIN_S)
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> None:
         try:
@@ -147,10 +153,13 @@ class Observer:
             observation.changed.set()
 
     def _on_navigated(self, frame: Frame) -> None:
-        if frame != self._page.main_frame or frame.url.startswith("chrome-error:"):
-            return  # an error page is no place; why it came is told by _on_failed
+        if frame != self._page.main_frame:
+            return
         for observation in self._running:
-            observation.navigated.append(frame.url)
+            if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
+                observation.error_pages += 1
+            else:
+                observation.navigated.append(frame.url)
             observation.changed.set()
 
     def _on_document(self, _: Page) -> None:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 BLANK = "about:blank"
 _ERROR_PAGE = "chrome-error:"
+_LOADING = ("Loading http://", "Loading https://")
+"""What Playwright answers for the title of a page that goes somewhere."""
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
 _REVIVE_MS = 30_000
@@ -171,7 +173,7 @@ class PageEntry:
                 title = well_formed(await self.page.title())
         except (TimeoutError, PlaywrightError):
             return
-        if title != self.title:
+        if title != self.title and not title.startswith(_LOADING):
             self.title = title
             self._emit(PageChanged(page=self.state()))
 
@@ -305,6 +307,11 @@ class BrowserPage:
             raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
         return self.entry.page
 
+    @property
+    def url(self) -> str:
+        """Where the page is. The nonce that a new window is known by is no part of it."""
+        return BLANK if self.live.url.startswith(f"{BLANK}#") else self.live.url
+
     async def element(
         self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True
     ) -> Locator:
@@ -359,13 +366,13 @@ class BrowserPage:
             raise StaleRevision(
                 f"ref {ref} is of no snapshot that you took of the document that {self.entry.page_id!r} shows now.",
                 hint=f'Take one: snapshot {{"pageId": "{self.entry.page_id}"}}.',
-                details={"selector": ref, "url": self.live.url},
+                details={"selector": ref, "url": self.url},
             )
         if await snapshot.document_of(self.live) != seen.document:
             raise StaleRevision(
                 f"ref {ref} ({seen.elements[ref]}) is of an older document than {self.entry.page_id!r} shows now.",
                 hint=f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.',
-                details={"selector": ref, "url": self.live.url},
+                details={"selector": ref, "url": self.url},
             )
         if waits and await self.live.locator(f"aria-ref={ref}").count() == 0:
             raise await self._gone(ref, seen.elements[ref])
@@ -376,7 +383,7 @@ class BrowserPage:
         same = [other for other, what in now.items() if what == was and other != ref]
         hint = f"{', '.join(same[:5])} has the same role and name now." if same else None
         return ElementGone(
-            f"ref {ref} ({was}) is gone from the page.", hint=hint, details={"selector": ref, "url": self.live.url}
+            f"ref {ref} ({was}) is gone from the page.", hint=hint, details={"selector": ref, "url": self.url}
         )
 
 

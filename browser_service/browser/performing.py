@@ -46,7 +46,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     acts = running.action.effect is Effect.ACTS
     observation = entry.observer.begin() if acts and entry.observer is not None else None
     try:
-        result = await _translated(entry, running, _in_front(page, running.action, handler), page)
+        result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
         if observation is None:
             return result
         waits = not getattr(running.action, "no_wait_after", False)
@@ -70,13 +70,17 @@ async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json
     return await handler(page, action)
 
 
-async def _translated(entry: PageEntry, running: Running, work: Awaitable[Json], page: BrowserPage) -> Json:
+async def _translated(
+    entry: PageEntry, running: Running, work: Awaitable[Json], page: BrowserPage, observation: Observation | None
+) -> Json:
     try:
         return await _race(entry, running, work)
     except PlaywrightError as error:
         if entry.closed:
             raise PageNotFound(f"Page {entry.page_id!r} was closed while {running.action.name()} ran.") from error
         entry.suspect = entry.suspect or errors.is_timeout(error)
+        if observation is not None and errors.shows_error_page(error):
+            await observation.error_page()
         try:
             async with asyncio.timeout(_EXPLAIN_S):
                 raise await locating.explain(error, page.live, running.action) from error

@@ -8,6 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.launcher import Launcher, bounded
 from browser_service.browser.windows import Windows
+from browser_service.security.urls import UrlPolicy
 from shared.calls import Json, SessionSpec
 from shared.errors import BrowserCrashed
 
@@ -33,8 +34,9 @@ class BrowserEvents(Protocol):
 class BrowserSession:
     """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
 
-    def __init__(self, spec: SessionSpec, launcher: Launcher, on: "BrowserEvents") -> None:
+    def __init__(self, spec: SessionSpec, launcher: Launcher, policy: UrlPolicy, on: "BrowserEvents") -> None:
         self.session_id = spec.session_id
+        self._policy = policy
         self._spec = spec
         self._launcher = launcher
         self._on = on
@@ -91,7 +93,9 @@ class BrowserSession:
         await self._bring_back_cookies(context, after_crash=self._context is not None)
         context.on("dialog", self._dialog)
         self._shared, self._context = shared, context
-        self._windows = Windows(context, lambda page: self._on.foreign_page(self, page), self._on.popup_coming)
+        self._windows = Windows(
+            context, self._policy, lambda page: self._on.foreign_page(self, page), self._on.popup_coming
+        )
         return self._windows
 
     async def _bring_back_cookies(self, context: BrowserContext, *, after_crash: bool) -> None:

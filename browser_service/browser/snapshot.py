@@ -7,9 +7,7 @@ from typing import Final
 from playwright.async_api import Page
 
 _REF: Final = re.compile(r"\[ref=((?:f\d+)?e\d+)\]")
-_LINE: Final = re.compile(
-    r"""^ *- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]*\])*)"""
-)
+_LINE: Final = re.compile(r"""^ *- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]*\])*)""")
 """Marks stand after the name and before the text: what looks like one in the page's own words is none."""
 _INTERACTIVE: Final = frozenset(
     {

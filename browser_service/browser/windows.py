@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
+from browser_service.browser.guard import guard_all
+from browser_service.security.urls import UrlPolicy
+
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str], None]
 
@@ -13,8 +16,9 @@ OnPopup = Callable[[str], None]
 class Windows:
     """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
 
-    def __init__(self, context: BrowserContext, on_foreign: OnForeign, on_popup: OnPopup) -> None:
+    def __init__(self, context: BrowserContext, policy: UrlPolicy, on_foreign: OnForeign, on_popup: OnPopup) -> None:
         self._context = context
+        self._policy = policy
         self._on_foreign = on_foreign
         self._on_popup = on_popup
         self._expected: dict[str, asyncio.Future[Page]] = {}
@@ -49,6 +53,7 @@ class Windows:
                 cdp = await browser.new_browser_cdp_session()
                 cdp.on("Target.targetCreated", self._created)
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
+                await guard_all(cdp, self._policy)
                 self._browser_context_id = await self._own_context_id()
                 self._cdp = cdp
             return self._cdp

@@ -28,7 +28,8 @@ def pages(
     *, data_dir: flags.DataDir = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
     """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
-    reply = Client(flags.settings(data_dir).data_dir).pages()
+    with Client(flags.settings(data_dir).data_dir) as client:
+        reply = client.pages()
     if not reply["success"]:
         raise Relayed(error_of(reply))
     listed = cast("dict[str, list[Json]]", reply["result"])
@@ -53,8 +54,8 @@ def run(context: typer.Context) -> None:
 
 
 def perform(body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool) -> None:
-    client = Client(flags.settings(data_dir).data_dir)
-    deliver(client.call(body), action, client, as_json=as_json, out=out)
+    with Client(flags.settings(data_dir).data_dir) as client:
+        deliver(client.call(body), action, client, as_json=as_json, out=out)
 
 
 def command_of(name: str, action: type[Action], then: Callable[..., None] = perform) -> typer.Typer:

@@ -5,7 +5,7 @@ import os
 import re
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -45,6 +45,12 @@ class Client:
         running = instance.require(data_dir)
         self._http = instance.http(running.url, _PATIENCE_S)
         self._http.headers["Authorization"] = f"Bearer {mint(ensure_secret(data_dir), identity())}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
 
     def call(self, body: Json) -> Json:
         """The envelope of the reply; one that still runs is waited for. Interrupted, the call is cancelled."""

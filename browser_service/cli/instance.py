@@ -81,9 +81,8 @@ def start(data_dir: Path, changes: dict[str, JsonValue]) -> tuple[Instance, bool
         child = _spawn(data_dir, changes)
         deadline = time.monotonic() + START_WITHIN_S
         while time.monotonic() < deadline:
-            found = find(data_dir)
-            if found and found.pid == child.pid:
-                return found, True
+            if found := find(data_dir):  # ours, or one that was a moment quicker
+                return found, found.pid == child.pid
             if child.poll() is not None:
                 raise _not_started(f"It ended with exit code {child.returncode}.", data_dir)
             time.sleep(_POLL_S)

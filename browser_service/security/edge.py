@@ -56,10 +56,10 @@ class Edge:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": error.message})
             return
-        await self.reply(error)(scope, receive, send)
+        await self.reply(error, scope["state"].get("request_id", ""))(scope, receive, send)
 
 
-ErrorReply = Callable[[BrowseError], JSONResponse]
+ErrorReply = Callable[[BrowseError, str], JSONResponse]
 
 
 def loopback_hosts(port: int) -> list[str]:
@@ -76,7 +76,7 @@ def too_large() -> BodyTooLarge:
 
 def _check_body(headers: Headers) -> None:
     length = headers.get("content-length", "0")
-    if length.isdigit() and int(length) > MAX_MESSAGE_BYTES:
+    if length.isdecimal() and int(length) > MAX_MESSAGE_BYTES:
         raise too_large()
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":

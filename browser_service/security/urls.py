@@ -1,13 +1,17 @@
 """Where pages may go."""
 
+import contextlib
 import ipaddress
+import socket
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from shared.calls import Json
 from shared.errors import Forbidden, ValidationFailed
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _METADATA_HOSTS = frozenset({"metadata.google.internal", "metadata.goog", "metadata"})
@@ -30,7 +34,7 @@ class UrlPolicy:
     def check(self, url: str) -> str:
         """`url`, if a page may open it. Raises ValidationFailed without a usable scheme, Forbidden otherwise."""
         try:
-            parts = urlsplit(url.strip())
+            parts = urlsplit(_with_slashes(url.strip()))
             port = parts.port
         except ValueError as error:
             raise ValidationFailed(f"url {url!r} is not a URL: {error}", details=_at(url)) from None
@@ -39,7 +43,7 @@ class UrlPolicy:
             raise ValidationFailed(
                 f"url {url!r} has no scheme.", hint=f'Give it in full: {{"url": "{guess}"}}.', details=_at(url)
             )
-        if parts.scheme not in _SCHEMES or (parts.scheme == "about" and url.split("#", 1)[0] != "about:blank"):
+        if parts.scheme not in _SCHEMES or (parts.scheme == "about" and parts.path != "blank"):
             raise Forbidden(
                 f"url {url!r}: the scheme {parts.scheme}: may not be opened.",
                 hint="Allowed are http, https, about:blank and blob.",
@@ -49,6 +53,10 @@ class UrlPolicy:
             self._check_host(url, parts.hostname or "", port or (443 if parts.scheme == "https" else 80))
         return url.strip()
 
+    def check_from(self, base: str, url: str) -> str:
+        """The same for a URL that may be relative to the one of a page."""
+        return self.check(urljoin(base, _with_slashes(url)))
+
     def permits(self, url: str) -> bool:
         try:
             self.check(url)
@@ -56,20 +64,48 @@ class UrlPolicy:
             return False
         return True
 
+    def suspicious(self) -> list[Json]:
+        """Chromium's patterns for all that `check` may refuse over http: hardly a site matches one."""
+        ports = {own.rpartition(":")[2] for own in self.own_hosts() if ":" in own}
+        starts = ["169.254.", "[fe80:", "[fd00:ec2::254]", *sorted(_METADATA_HOSTS), *(f"*:{port}/" for port in ports)]
+        patterns: list[Json] = [{"urlPattern": f"*://{start}*"} for start in starts]
+        if self.allow_hosts or self.deny_hosts:
+            patterns.append({"urlPattern": "*", "resourceType": "Document"})
+        return patterns
+
     def _check_host(self, url: str, host: str, port: int) -> None:
         if not host:
             raise ValidationFailed(f"url {url!r} has no host.", details=_at(url))
-        name = host.rstrip(".").lower()
-        if name in _METADATA_HOSTS or _is_metadata_address(name):
-            raise Forbidden(f"url {url!r}: cloud metadata addresses are never opened.", details=_at(url))
-        if f"{name}:{port}" in self.own_hosts():
-            raise Forbidden(f"url {url!r} is this service's own address.", details=_at(url))
+        name, address = _as_chromium_reads_it(host)
+        if name in _METADATA_HOSTS or (address and any(address in network for network in _METADATA_NETWORKS)):
+            raise Forbidden(
+                f"url {url!r}: cloud metadata addresses are never opened.",
+                hint="No setting opens it: go to another address.",
+                details=_at(url),
+            )
+        if self._is_own(name, address, port):
+            raise Forbidden(
+                f"url {url!r} is this service's own address.",
+                hint="Pages may not call the service; its tools do what its API does.",
+                details=_at(url),
+            )
         if _matches(name, self.deny_hosts) or (self.allow_hosts and not _matches(name, self.allow_hosts)):
             raise Forbidden(
                 f"url {url!r}: the host {name} is not allowed here.",
                 hint="The operator decides by BROWSE_ALLOW_HOSTS and BROWSE_DENY_HOSTS.",
                 details=_at(url),
             )
+
+    def _is_own(self, name: str, address: _Address | None, port: int) -> bool:
+        """Every name of this machine's loopback, not only those that we answer to."""
+        own = self.own_hosts()
+        here = address.is_loopback or address.is_unspecified if address else f".{name}".endswith(".localhost")
+        return f"{name}:{port}" in own or (here and any(known.endswith(f":{port}") for known in own))
+
+
+def _with_slashes(url: str) -> str:
+    """A backslash is a slash to browsers, and to Python a letter like any other: each would see another host."""
+    return url.replace("\\", "/")
 
 
 def _known_scheme(url: str) -> bool:
@@ -78,17 +114,25 @@ def _known_scheme(url: str) -> bool:
     return not (rest[:1].isdigit() or "." in scheme)
 
 
-def _is_metadata_address(host: str) -> bool:
+def _as_chromium_reads_it(host: str) -> tuple[str, _Address | None]:
+    """Without percent-encoding and other scripts' digits, and an address however it is spelled: 0xA9FEA9FE, 127.1."""
+    name = unquote(host)
+    with contextlib.suppress(UnicodeError):
+        name = name.encode("idna").decode("ascii")
+    name = name.rstrip(".").lower()
     try:
-        address = ipaddress.ip_address(host)
+        address: _Address = ipaddress.ip_address(name)
     except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None) or address
-    return any(mapped in network for network in _METADATA_NETWORKS if network.version == mapped.version)
+        try:
+            address = ipaddress.IPv4Address(socket.inet_aton(name))
+        except (OSError, ValueError):
+            return name, None
+    address = getattr(address, "ipv4_mapped", None) or address
+    return str(address), address
 
 
 def _matches(host: str, patterns: frozenset[str]) -> bool:
-    return any(host == pattern or host.endswith(f".{pattern}") for pattern in patterns)
+    return any(f".{host}".endswith(f".{_as_chromium_reads_it(pattern)[0]}") for pattern in patterns)
 
 
 def _at(url: str) -> Json:

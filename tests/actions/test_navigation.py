@@ -31,7 +31,7 @@ async def test_goto_reports_the_status_url_title_and_owner_of_where_it_arrived(a
         "navigatedTo": url,
     }
     assert reply["notices"] == []
-    assert {**reply["page"], "revision": 0} == {
+    assert {**reply["page"], "revision": 0, "title": "/hello"} == {
         "pageId": "tab",
         "sessionId": "default",
         "url": url,
@@ -39,7 +39,7 @@ async def test_goto_reports_the_status_url_title_and_owner_of_where_it_arrived(a
         "revision": 0,
         "owner": {"label": agent.label, "you": True},
     }
-    assert site.counts["/hello"] == 1
+    assert (site.counts["/hello"], await agent.call("get_page_title")) == (1, {"title": "/hello"})
 
 
 async def test_goto_an_error_page_of_the_server_is_an_arrival_that_says_its_status(tab: Tab) -> None:

@@ -7,7 +7,8 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
-OPENERS = """<a id=blank target=_blank href=/popup>blank</a><button id=script onclick="window.open('/popup')">script</button>
+OPENERS = """<a id=blank target=_blank href=/popup>blank</a>
+<button id=script onclick="window.open('/popup')">script</button>
 <button id=sized onclick="window.open('/popup', '_blank', 'width=400,height=300')">sized</button>"""
 
 

@@ -11,70 +11,55 @@ from tests.support.service import Agent
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("document.title", "/page-1"),
-        ("1 + 1", 2),
-        ("() => [1, 'a', true, null, {deep: {er: [1.5]}}]", [1, "a", True, None, {"deep": {"er": [1.5]}}]),
-        ("async () => { await Promise.resolve(); return 'done' }", "done"),
-        ("new Promise(done => setTimeout(() => done('later'), 30))", "later"),
-        ("const a = 2; const b = 3; a * b", 6),
-        ("'漢字 🫖 \\u2028'", "漢字 🫖 \u2028"),
-        ("''", ""),
-        ("0", 0),
-        ("undefined", None),
-        ("null", None),
-        ("() => {}", None),
-        ("2 ** 53", 2**53),
-        ("12345678901234567890n", 12345678901234567890),
-    ],
-)
-async def test_evaluate_script_gives_the_result_as_json(tab: Tab, expression: str, value: object) -> None:
+RESULTS: dict[str, object] = {
+    "document.title": "/page-1",
+    "1 + 1": 2,
+    "() => [1, 'a', true, null, {deep: {er: [1.5]}}]": [1, "a", True, None, {"deep": {"er": [1.5]}}],
+    "async () => { await Promise.resolve(); return 'done' }": "done",
+    "new Promise(done => setTimeout(() => done('later'), 30))": "later",
+    "const a = 2; const b = 3; a * b": 6,
+    "'漢字 🫖 \\u2028'": "漢字 🫖 \u2028",
+    "''": "",
+    "0": 0,
+    "undefined": None,
+    "null": None,
+    "() => {}": None,
+    "2 ** 53": 2**53,
+    "12345678901234567890n": 12345678901234567890,
+}
+
+SPELLED: dict[str, object] = {
+    "NaN": "NaN",
+    "[Infinity, -Infinity]": ["Infinity", "-Infinity"],
+    "new Date(Date.UTC(2026, 0, 2, 3, 4, 5))": "2026-01-02T03:04:05.000Z",
+    "({when: new Date(0)})": {"when": "1970-01-01T00:00:00.000Z"},
+    "new URL('http://127.0.0.1/a')": "http://127.0.0.1/a",
+    "(() => { const a = {n: 1}; a.self = a; return a })()": {"n": 1, "self": "[Circular]"},
+    "(() => { const a = [1]; return [a, a] })()": [[1], [1]],
+}
+
+OTHERS = ["-0", "window", "document.body", "Symbol('s')", "() => () => 1", "new Map([[1, 2]])", "/re/g",
+          "new Error('made, not thrown')", "'\\ud800'"]  # fmt: skip
+
+
+async def test_evaluate_script_gives_the_result_as_json(tab: Tab) -> None:
     await tab.show("x")
-    assert await tab.call("evaluate_script", expression=expression) == {"value": value}
+    got = {expression: await tab.call("evaluate_script", expression=expression) for expression in RESULTS}
+    assert got == {expression: {"value": value} for expression, value in RESULTS.items()}
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("NaN", "NaN"),
-        ("[Infinity, -Infinity]", ["Infinity", "-Infinity"]),
-        ("new Date(Date.UTC(2026, 0, 2, 3, 4, 5))", "2026-01-02T03:04:05.000Z"),
-        ("({when: new Date(0)})", {"when": "1970-01-01T00:00:00.000Z"}),
-        ("new URL('http://127.0.0.1/a')", "http://127.0.0.1/a"),
-        ("(() => { const a = {n: 1}; a.self = a; return a })()", {"n": 1, "self": "[Circular]"}),
-        ("(() => { const a = [1]; return [a, a] })()", [[1], [1]]),
-    ],
-)
-async def test_results_that_json_has_no_word_for_are_given_as_javascript_prints_them(
-    tab: Tab, expression: str, value: object
-) -> None:
+async def test_results_that_json_has_no_word_for_are_given_as_javascript_prints_them(tab: Tab) -> None:
     await tab.show("x")
-    assert (await tab.call("evaluate_script", expression=expression))["value"] == value
+    assert {expression: await tab.sees(expression) for expression in SPELLED} == SPELLED
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "-0",
-        "window",
-        "document.body",
-        "Symbol('s')",
-        "() => () => 1",
-        "new Map([[1, 2]])",
-        "/re/g",
-        "new Error('made, not thrown')",
-        "'\\ud800'",
-    ],
-)
-async def test_results_of_any_other_kind_do_not_break_the_reply(tab: Tab, expression: str) -> None:
+async def test_results_of_any_other_kind_do_not_break_the_reply(tab: Tab) -> None:
     await tab.show("x")
-    reply = await tab.agent.reply("evaluate_script", expression=expression)
-    strictly: dict[str, Any] = json.loads(reply.content.decode(), parse_constant=_no_json)
-    assert strictly["success"] is True
-    assert "value" in strictly["result"]
-    assert await tab.sees("1 + 1") == 2
+    for expression in OTHERS:
+        reply = await tab.agent.reply("evaluate_script", expression=expression)
+        strictly: dict[str, Any] = json.loads(reply.content.decode(), parse_constant=_no_json)
+        assert strictly["success"] is True, expression
+        assert "value" in strictly["result"], expression
 
 
 def _no_json(word: str) -> None:
@@ -111,24 +96,21 @@ async def test_evaluate_script_is_called_evaluate_too_and_its_expression_script(
     assert await tab.call("evaluate", params={"expression": "a => a", "arg": 5}) == {"value": 5}
 
 
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("() => { throw new TypeError('no tea left') }", "no tea left"),
-        ("Promise.reject(new Error('promised badly'))", "promised badly"),
-        ("not_defined.x", "not_defined is not defined"),
-        ("this is no script", "SyntaxError"),
-        ("() => { throw 'a bare string' }", "a bare string"),
-    ],
-)
-async def test_a_script_that_throws_is_an_error_with_its_words(tab: Tab, script: str, said: str) -> None:
+async def test_a_script_that_throws_is_an_error_with_its_words(tab: Tab) -> None:
     url = await tab.show("<p>x")
-    for more in ({}, {"selector": "p"}):
-        error = await tab.error("evaluate_script", expression=script, **more)
-        assert (error["code"], error["status"]) == ("SCRIPT_EXECUTION_FAILED", 500)
-        assert said in error["message"]
-        assert "\n" not in error["message"]
-        assert (error["details"]["tool"], error["details"]["url"]) == ("evaluate_script", url)
+    for script, said in {
+        "() => { throw new TypeError('no tea left') }": "no tea left",
+        "Promise.reject(new Error('promised badly'))": "promised badly",
+        "not_defined.x": "not_defined is not defined",
+        "this is no script": "SyntaxError",
+        "() => { throw 'a bare string' }": "a bare string",
+    }.items():
+        for more in ({}, {"selector": "p"}):
+            error = await tab.error("evaluate_script", expression=script, **more)
+            assert (error["code"], error["status"]) == ("SCRIPT_EXECUTION_FAILED", 500)
+            assert said in error["message"]
+            assert "\n" not in error["message"]
+            assert (error["details"]["tool"], error["details"]["url"]) == ("evaluate_script", url)
     assert await tab.sees("1 + 1") == 2
 
 

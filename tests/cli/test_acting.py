@@ -21,7 +21,8 @@ from tests.support.site import Answer, Site
 def page(running: Terminal, site: Site) -> str:
     """A page of the command line's own."""
     url = site.page("/cli", "<h1>Hello</h1><input id=name><button>Send</button>")
-    assert Client(running.data_dir).call({"action": "goto", "url": url, "pageId": "cli"})["success"]
+    with Client(running.data_dir) as client:
+        assert client.call({"action": "goto", "url": url, "pageId": "cli"})["success"]
     return "cli"
 
 

@@ -135,5 +135,5 @@ async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progre
 async def become(holds: Callable[[], bool]) -> None:
     """Wait until something comes true that nothing tells; bounded."""
     async with asyncio.timeout(PATIENCE_S):
-        while not holds():
+        while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.005)

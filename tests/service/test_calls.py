@@ -63,9 +63,7 @@ async def test_a_call_sent_again_afterwards_gets_the_stored_outcome_and_happens_
     await agent.call("goto", pageId="p", url=site.page("/", FORM))
     first = await sent(agent, "buy-1", "click", pageId="p", selector="#buy")
     assert first.json()["success"] is True
-    resent = await agent.reply(
-        "click", headers={wire.CALL_ID: "buy-1", wire.ATTEMPT: "2"}, pageId="p", selector="#buy"
-    )
+    resent = await agent.reply("click", headers={wire.CALL_ID: "buy-1", wire.ATTEMPT: "2"}, pageId="p", selector="#buy")
     assert resent.json() == first.json()
     assert site.counts["/bought"] == 1
 
@@ -212,7 +210,7 @@ async def test_a_cancelled_queued_call_did_not_happen(
 
 
 async def test_a_cancelled_running_act_has_an_unknown_outcome_and_the_page_takes_the_next_call_within_a_second(
-    service: RunningService, agent: Agent, site: Site, hold: threading.Event
+    agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<p id=x>here</p>"))
     running = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
@@ -225,7 +223,7 @@ async def test_a_cancelled_running_act_has_an_unknown_outcome_and_the_page_takes
 
 
 async def test_a_click_cancelled_while_its_navigation_hangs_frees_the_page(
-    service: RunningService, agent: Agent, site: Site, hold: threading.Event
+    agent: Agent, site: Site, hold: threading.Event
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<a href=/held>on</a>"))
     running = sent(agent, "one", "click", pageId="p", selector="a")

@@ -108,9 +108,7 @@ async def test_ten_calls_after_a_crash_start_one_browser(start: StartService, si
         assert len(drivers_of(service)) == 1
 
 
-async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
-    start: StartService, site: Site
-) -> None:
+async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(start: StartService, site: Site) -> None:
     service = await start()
     url = site.page("/", "<h1>Here</h1>")
     async with service.agent() as agent, service.agent() as other:

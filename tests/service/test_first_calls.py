@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ async def test_fifty_first_calls_of_fifty_clients_make_one_owner_and_the_others_
         agents = [await stack.enter_async_context(service.agent(f"Claude · {n}")) for n in range(CALLERS)]
         async with asyncio.timeout(60):
             replies = await asyncio.gather(*(agent.reply("goto", pageId="cart", url=url) for agent in agents))
-        by_status = {agent: reply for agent, reply in zip([a.client_id for a in agents], replies, strict=True)}
+        by_status = dict(zip([a.client_id for a in agents], replies, strict=True))
         owners = [agent for agent in agents if by_status[agent.client_id].status_code == 200]
         assert len(owners) == 1
         refused = [reply for reply in replies if reply.status_code == 423]
@@ -126,7 +127,7 @@ def open_windows(service: RunningService) -> int:
     return len(context.pages) if context is not None else 1
 
 
-def offered(hint: str, action: str = "open_page") -> tuple[str, dict[str, object]]:
+def offered(hint: str, action: str = "open_page") -> tuple[str, dict[str, Any]]:
     """The call of a hint, taken out of its text as a model would."""
     found = re.search(rf"{action} (\{{.*?\}})", hint)
     assert found is not None, hint

@@ -122,16 +122,20 @@ async def test_a_logout_survives_the_browsers_sudden_end(data_dir: Path, shop: S
         assert (await seen(agent, "shop"))[0] == "a stranger"
 
 
+def journal_files(data_dir: Path) -> list[Path]:
+    return list(data_dir.glob("journal.sqlite3*"))
+
+
 async def test_what_is_secret_is_unreadable_at_rest(data_dir: Path, shop: Site) -> None:
     async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
         await log_in(agent, shop)
         await cookie_is_saved(service, "sid")
-        files = [*data_dir.glob("journal.sqlite3*")]
+        files = journal_files(data_dir)
         assert {file.name for file in files} >= {"journal.sqlite3", "journal.sqlite3-wal"}
         assert all(SESSION_COOKIE.encode() not in file.read_bytes() for file in files)
         assert service.parts.secret.encode() not in b"".join(file.read_bytes() for file in files)
     assert SESSION_COOKIE.encode() not in (data_dir / "journal.sqlite3").read_bytes()
-    for secret in (data_dir / SECRET_FILE, data_dir / KEY_FILE, *data_dir.glob("journal.sqlite3*")):
+    for secret in (data_dir / SECRET_FILE, data_dir / KEY_FILE, *journal_files(data_dir)):
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600, secret
     for directory in (data_dir, data_dir / "profile"):
         assert stat.S_IMODE(directory.stat().st_mode) == 0o700, directory
@@ -148,7 +152,7 @@ async def test_a_journal_that_was_sealed_with_another_key_costs_the_login_and_no
         assert await seen(agent, "shop") == ("a stranger", "True", "dark")
 
 
-async def test_two_clients_pages_share_the_login(service: RunningService, agent: Agent, other: Agent, shop: Site) -> None:
+async def test_two_clients_pages_share_the_login(agent: Agent, other: Agent, shop: Site) -> None:
     await log_in(agent, shop)
     await other.call("goto", pageId="mine", url=shop.url("/"))
     assert await seen(other, "mine") == ("logged in", "True", "dark")

@@ -92,7 +92,7 @@ async def test_every_page_action_that_is_no_read_is_refused_to_others_and_change
     assert len(acts) > 10
     for action in acts:
         arguments = SMALLEST_BODIES.get(action.name(), {})
-        if "selector" in action.model_fields and "selector" not in arguments and action.name() not in {"press"}:
+        if "selector" in action.model_fields and "selector" not in arguments and action.name() != "press":
             arguments = {"selector": "#b", **arguments}
         error = await other.error(action.name(), pageId="p", **arguments)
         assert (error["status"], error["code"]) == (423, "PAGE_OWNED"), (action.name(), error)
@@ -233,6 +233,8 @@ async def test_the_same_client_from_another_connection_is_the_same_owner(service
 async def test_when_presence_ends_leases_lapse_and_running_calls_are_cancelled_but_pages_live_on(
     tmp_path: Path, site: Site, hold: threading.Event
 ) -> None:
+    assert not hold.is_set()  # `/held` does not answer
+
     async with (
         listening(tmp_path / "data", presence_grace_ms=300) as service,
         connected(service, "chat-1", "Claude") as gone,

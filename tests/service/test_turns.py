@@ -4,6 +4,7 @@ import asyncio
 import re
 import threading
 import time
+from typing import Any
 
 import httpx
 import pytest
@@ -216,7 +217,7 @@ async def test_turns_go_by_the_fronts_order_and_a_cancelled_one_is_left_out() ->
         await asyncio.gather(*tasks)
     assert sorted(done[:2]) == ["call-1", "not call-4"]
     assert done[2:] == ["call-2", "call-3", "call-5"]
-    last = {action: position for action, position in told}
+    last = dict(told)
     assert last == {"call-4": 3, "call-2": 1, "call-3": 1, "call-5": 1}
 
 
@@ -237,7 +238,9 @@ async def test_waiting_beside_neither_takes_a_turn_nor_waits_for_one(
 
         held = sent(agent, "h", "goto", pageId="p", url=site.url("/held"))
         await progress.until(lambda p: p.of("h") != [])
-        assert await agent.call("wait", pageId="p", duration=1) == {"observed": "waited 1 ms"}  # has no turn to wait for
+        assert await agent.call("wait", pageId="p", duration=1) == {
+            "observed": "waited 1 ms"
+        }  # has no turn to wait for
         assert not held.done()
         hold.set()
         await held
@@ -289,7 +292,8 @@ async def test_after_a_spin_the_page_is_refused_with_a_hint_and_replaced_under_i
         error = await agent.error("evaluate_script", pageId="p", expression="1")
     assert (error["status"], error["code"]) == (504, "TIMEOUT")
     assert 'reload_page {"pageId": "p"}' in error["hint"]
-    reply = await agent.reply(cure, pageId="p", **({"url": url} if cure == "goto" else {}))
+    arguments: dict[str, Any] = {"url": url} if cure == "goto" else {}
+    reply = await agent.reply(cure, pageId="p", **arguments)
     assert reply.status_code == 200, reply.text
     after = reply.json()["page"]
     assert (after["pageId"], after["url"], after["owner"]) == ("p", url, before["owner"])
@@ -298,9 +302,7 @@ async def test_after_a_spin_the_page_is_refused_with_a_hint_and_replaced_under_i
     await agent.call("click", pageId="p", selector="button")
 
 
-async def test_a_click_that_made_the_page_spin_is_told_the_same_way(
-    service: RunningService, agent: Agent, site: Site
-) -> None:
+async def test_a_click_that_made_the_page_spin_is_told_the_same_way(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<button onclick='while(true){}'>b</button>"))
     await agent.reply("click", pageId="p", selector="button", timeout=1_000)
     async with asyncio.timeout(5):
