@@ -54,6 +54,7 @@ def create_app(settings: Settings, *, carrier: Carrier = lambda host: host) -> F
         title=wire.APP_NAME,
         version=wire.VERSION,
         lifespan=partial(_lifespan, settings=settings, carrier=carrier),
+        redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
     )

@@ -14,6 +14,7 @@ from typing import Final, Literal
 import psutil
 from playwright.async_api import BrowserContext, Playwright, ProxySettings, async_playwright
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api._context_manager import PlaywrightContextManager
 
 from shared.calls import Json
 from shared.errors import BrowserLaunchFailed
@@ -197,9 +198,19 @@ def _launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLau
 
 async def _start_driver() -> tuple[Playwright, psutil.Process | None]:
     before = set(psutil.Process().children())
-    playwright = await async_playwright().start()
+    manager = async_playwright()
+    playwright = await manager.start()
+    _read_drivers_end(manager)
     drivers = [child for child in psutil.Process().children() if child not in before]
     return playwright, next(iter(drivers), None)
+
+
+def _read_drivers_end(manager: PlaywrightContextManager) -> None:
+    """Playwright tells a driver's sudden end in a future too that nobody reads: asyncio would log it as our mistake."""
+    client = manager._client  # noqa: SLF001 - there is no public way
+    ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
+    if ended is not None:
+        ended.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 class _Process:
