@@ -19,6 +19,7 @@ from browser_service.clients import Clients
 from browser_service.directory import Directory
 from browser_service.dispatch import Dispatcher
 from browser_service.feed import Feed
+from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import ensure_secret
 from browser_service.security.edge import Edge, loopback_hosts
 from browser_service.security.sealing import Seal
@@ -46,6 +47,7 @@ class Parts:
     clients: Clients
     dispatcher: Dispatcher
     artifacts: Artifacts
+    metrics: Metrics
 
 
 def create_app(settings: Settings, *, carrier: Carrier = lambda host: host) -> FastAPI:
@@ -88,7 +90,8 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
     host = carrier(local)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
     feed = Feed(host, directory, clients, journal, seal)
-    dispatcher = Dispatcher(host, directory, clients, feed, _handlers(Scope.SERVICE))
+    metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
+    dispatcher = Dispatcher(host, directory, clients, feed, _handlers(Scope.SERVICE), metrics=metrics)
     await _reopen(host, directory, journal, seal)
     following = asyncio.create_task(feed.run())
 
@@ -100,7 +103,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
         await asyncio.gather(following, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts)
+    return Parts(secret, host, directory, clients, dispatcher, artifacts, metrics)
 
 
 async def _reopen(host: SessionHost, directory: Directory, journal: Journal, seal: Seal) -> None:

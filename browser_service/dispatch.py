@@ -12,12 +12,14 @@ from browser_service.calls import CallRegister, Record, Reply
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory
 from browser_service.feed import Feed
+from browser_service.observability.logging import unexpected
+from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import Identity
 from browser_service.service import Service, page_block
 from shared import catalogue
 from shared.actions.base import Action, Scope
 from shared.calls import Call, Json, Outcome
-from shared.errors import BrowseError, ErrorBody, InternalError, Relayed, ValidationFailed
+from shared.errors import BrowseError, ErrorBody, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
 ServiceHandler = Callable[[Service, Action], Awaitable[Json]]
@@ -50,6 +52,7 @@ class Dispatcher:
         feed: Feed,
         handlers: Mapping[str, ServiceHandler],
         *,
+        metrics: Metrics,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
@@ -58,6 +61,7 @@ class Dispatcher:
         self._clients = clients
         self._feed = feed
         self._handlers = handlers
+        self._metrics = metrics
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone
@@ -105,17 +109,20 @@ class Dispatcher:
             outcome = Outcome(call_id=call_id, error=error.body())
         except Exception:
             log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
-            outcome = Outcome(call_id=call_id, error=InternalError("The service failed at this call.").body())
+            outcome = Outcome(call_id=call_id, error=unexpected("The service failed at this call.").body())
         await self._feed.catch_up()
         self._clients.ended(identity.client_id, call_id)
         reply = self._envelope(outcome, identity, asked.request_id, action)
+        seconds = asyncio.get_running_loop().time() - began
+        ended = outcome.error.code if outcome.error else "ok"
+        self._metrics.ended(action.name(), ended, seconds)
         log.info(
             "call",
             action=action.name(),
             client=identity.label,
             page=outcome.page.page_id if outcome.page else None,
-            outcome=outcome.error.code if outcome.error else "ok",
-            ms=round((asyncio.get_running_loop().time() - began) * 1000),
+            outcome=ended,
+            ms=round(seconds * 1000),
             call_id=call_id,
         )
         return reply

@@ -30,6 +30,7 @@ HTTP = (
 ONLY_IN = {
     "playwright": ("browser_service/browser/", "browser_service/actions/"),
     "sqlite3": ("browser_service/store/",),
+    "prometheus_client": ("browser_service/observability/metrics.py", "browser_service/api/routes.py"),
     "fastapi": HTTP,
     "starlette": HTTP,
     "sse_starlette": HTTP,

@@ -2,7 +2,8 @@
 
 from playwright.async_api import Response
 
-from browser_service.browser.page import BLANK, BrowserPage
+from browser_service.browser.entry import BLANK
+from browser_service.browser.page import BrowserPage
 from shared.actions import navigation
 from shared.calls import Json
 

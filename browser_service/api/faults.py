@@ -9,8 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from browser_service.dispatch import failed
+from browser_service.observability.logging import unexpected
 from shared import catalogue, wire
-from shared.errors import BrowseError, InternalError, InvalidRequest, MethodNotAllowed, NoSuchRoute
+from shared.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
 
 log = structlog.get_logger(__name__)
 
@@ -61,4 +62,4 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("request failed unexpectedly", path=request.url.path, exc_info=error)
-    return error_response(InternalError("The service failed at this request."), request.state.request_id)
+    return error_response(unexpected("The service failed at this request."), request.state.request_id)

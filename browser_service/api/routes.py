@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 from sse_starlette import EventSourceResponse
 
 from browser_service.calls import Reply
@@ -116,6 +117,11 @@ async def health() -> JSONResponse:
 async def ready(request: Request) -> JSONResponse:
     pages = await parts(request).host.describe()
     return JSONResponse({"status": "ready", "pages": len(pages)})
+
+
+@router.get(wire.METRICS)
+async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
+    return Response(parts(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
+from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, sendable
 from browser_service.browser.leases import Lease, admit
-from browser_service.browser.page import ArtifactPort, BrowserPage, PageEntry, read_on
+from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, perform
 from browser_service.browser.session import BrowserSession
+from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
 from shared.actions.base import Effect, Lane, NavigationAction, Unaddressed
@@ -38,7 +40,6 @@ from shared.calls import (
 from shared.errors import (
     BrowseError,
     ErrorBody,
-    InternalError,
     PageNotFound,
     ResourceExhausted,
     SessionNotFound,
@@ -191,7 +192,7 @@ class LocalHost:
             return Outcome(call_id=call.call_id, error=body, page=page)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
-            return Outcome(call_id=call.call_id, error=InternalError("The service failed at this call.").body())
+            return Outcome(call_id=call.call_id, error=unexpected("The service failed at this call.").body())
         finally:
             self._running.pop(call.call_id, None)
             if entry is not None:

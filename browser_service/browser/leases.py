@@ -13,7 +13,7 @@ from shared.calls import Call, Json, PageState
 from shared.errors import PageNotFound, PageOwned, StaleRevision
 
 if TYPE_CHECKING:
-    from browser_service.browser.page import PageEntry
+    from browser_service.browser.entry import PageEntry
 
 Busy = Callable[[str, str], bool]
 """Whether a client has a call queued or running on a page: its lease does not lapse meanwhile."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import errors, locating
+from browser_service.browser.entry import PageEntry, unless
 from browser_service.browser.observing import Observation
-from browser_service.browser.page import BrowserPage, PageEntry, unless
+from browser_service.browser.page import BrowserPage
 from shared.actions.base import Action, Effect
 from shared.calls import Call, Json
 from shared.errors import BrowseError, Cancelled, PageNotFound, TimedOut, UnknownOutcome

@@ -2,8 +2,11 @@
 
 import logging
 import sys
+import traceback
 
 import structlog
+
+from shared.errors import InternalError
 
 
 def configure(level: str, *, for_people: bool) -> None:
@@ -20,3 +23,9 @@ def configure(level: str, *, for_people: bool) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+def unexpected(message: str) -> InternalError:
+    """What a caller is told of the exception being handled: where it came from only when debugging."""
+    debugging = structlog.get_logger().is_enabled_for(logging.DEBUG)
+    return InternalError(message, details={"stack": traceback.format_exc()} if debugging else None)

@@ -101,6 +101,8 @@ class Action(Part):
     """Arguments whose own keys are folded into the action's, such as `params`."""
     shown: ClassVar[str] = ""
     """The key of the result that a model is shown as text; without one it is shown all of it as JSON."""
+    untrusted: ClassVar[bool] = False
+    """What is shown are words of the site, which a model must not take for instructions."""
     idempotent: ClassVar[bool] = False
 
     @classmethod

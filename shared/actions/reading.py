@@ -18,6 +18,7 @@ class Content(PageAction):
     something to act on, `snapshot` is shorter."""
 
     shown = "content"
+    untrusted = True
 
     format: Literal["html", "markdown", "text"] = Field(default="html", description="Form of the content.")
     selector: Selector | None = Field(default=None, description="Only the first element that matches.")
@@ -32,6 +33,7 @@ class Snapshot(PageAction):
     until the page's document changes."""
 
     shown = "snapshot"
+    untrusted = True
 
     selector: Selector | None = Field(default=None, description="Only the subtree of the first element that matches.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe that `selector` is looked up in.")

@@ -17,6 +17,7 @@ class EvaluateScript(PageAction):
 
     effect = Effect.ACTS
     shown = "value"
+    untrusted = True
     aliases = (Alias("evaluate"),)
 
     expression: str = Field(
@@ -37,6 +38,7 @@ class Fetch(PageAction):
     effect = Effect.ACTS
     bags = ("params", "fetchOptions")
     shown = "body"
+    untrusted = True
 
     url: str = Field(min_length=1, description="URL; may be relative to the page.")
     response_type: Literal["text", "json", "binary"] = Field(
