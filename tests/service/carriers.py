@@ -55,6 +55,7 @@ class UnreliableCarrier(JsonCarrier):
         super().__init__(host)
         self._random = random.Random(seed)  # noqa: S311 - a test's dice, thrown again by its seed
         self._copies: set[asyncio.Task[object]] = set()
+        self._polls: set[asyncio.Task[object]] = set()
         self.repeated = 0
         self.taken: list[str] = []
         """The calls in the order in which the front took them."""
@@ -76,15 +77,16 @@ class UnreliableCarrier(JsonCarrier):
         return await self._sent(lambda: super(UnreliableCarrier, self).describe())
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
-        return await self._sent(lambda: super(UnreliableCarrier, self).events_after(seq, wait_ms, limit))
+        return await self._sent(lambda: super(UnreliableCarrier, self).events_after(seq, wait_ms, limit), self._polls)
 
-    async def _sent(self, deliver: Callable[[], Awaitable[T]]) -> T:
+    async def _sent(self, deliver: Callable[[], Awaitable[T]], kept: set[asyncio.Task[object]] | None = None) -> T:
         """The answer to one of the copies; the others arrive all the same."""
+        kept = self._copies if kept is None else kept
         copies = [asyncio.create_task(self._late(deliver)) for _ in range(self._random.choice((1, 1, 2, 3)))]
         self.repeated += len(copies) - 1
         for copy in copies[1:]:
-            self._copies.add(copy)
-            copy.add_done_callback(self._copies.discard)
+            kept.add(copy)
+            copy.add_done_callback(kept.discard)
         return await copies[0]
 
     async def _late(self, deliver: Callable[[], Awaitable[T]]) -> T:
@@ -97,6 +99,6 @@ class UnreliableCarrier(JsonCarrier):
         await asyncio.sleep(self._random.uniform(0, LONGEST_DELAY_S))
 
     async def settled(self) -> None:
-        """All that was sent has arrived."""
+        """All that was sent has arrived, but for polls, which wait for what may never come."""
         while self._copies:
             await asyncio.wait(self._copies)
