@@ -37,7 +37,7 @@ def serve(settings: Settings) -> None:
     except Timeout:
         raise AlreadyRunning(_who_has(settings.data_dir)) from None
     try:
-        listener = _bind(settings)
+        listener = bind(settings)
         port = listener.getsockname()[1]
         url = f"http://{_reachable(settings.host)}:{port}"
         instance = settings.data_dir / INSTANCE_FILE
@@ -78,9 +78,10 @@ async def _serve(settings: Settings, listener: socket.socket, port: int, url: st
     await Server(config, app).serve(sockets=[listener])
 
 
-def _bind(settings: Settings) -> socket.socket:
+def bind(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # with the protocol said: asyncio sends small replies at once only on sockets that name it, the others 40 ms late
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from browser_service.app import create_app
 from browser_service.security.auth import Identity, mint
-from browser_service.serving import Server
+from browser_service.serving import Server, bind
 from shared import wire
 from shared.calls import CallMoved
 from tests.support.service import Agent, RunningService, settings_for
@@ -41,9 +41,9 @@ class _Server(Server):
 @contextlib.asynccontextmanager
 async def listening(data_dir: Path, **settings: Any) -> AsyncIterator[RunningService]:
     """A service on a free port of 127.0.0.1; Any: any setting's value."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = int(listener.getsockname()[1])
-    ours = settings_for(data_dir, **settings).model_copy(update={"port": port})
+    ours = settings_for(data_dir, **settings)
+    listener = bind(ours.model_copy(update={"port": 0}))
+    ours = ours.model_copy(update={"port": int(listener.getsockname()[1])})
     app = create_app(ours)
     server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5), app)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
