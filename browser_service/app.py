@@ -16,7 +16,7 @@ from browser_service.api.openapi import describe
 from browser_service.browser.host import HostLimits, LocalHost, SessionHost
 from browser_service.browser.launcher import Launcher, LaunchOptions
 from browser_service.clients import Clients
-from browser_service.directory import Directory
+from browser_service.directory import Directory, revived
 from browser_service.dispatch import Dispatcher
 from browser_service.feed import Feed
 from browser_service.observability.metrics import Metrics
@@ -108,7 +108,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
 
 async def _reopen(host: SessionHost, directory: Directory, journal: Journal, seal: Seal) -> None:
     """The shared login and its pages, as they were: each page comes back when it is used."""
-    pages = [page for page in await journal.pages() if page.session_id == wire.DEFAULT_SESSION]
+    pages = [revived(page) for page in await journal.pages() if page.session_id == wire.DEFAULT_SESSION]
     sealed = await journal.state(wire.DEFAULT_SESSION)
     cookies = cast("list[Json]", (seal.open(sealed) if sealed else None) or [])
     await host.open(SessionSpec(session_id=wire.DEFAULT_SESSION, persistent=True, cookies=cookies, pages=pages))

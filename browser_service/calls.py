@@ -86,11 +86,13 @@ class CallRegister:
 
     def _forget_old(self) -> None:
         """Ended calls go after ten minutes, and earlier where they are many bytes."""
-        horizon = time.monotonic() - _KEPT_S
-        for key, record in [*self._records.items()]:
+        horizon, old = time.monotonic() - _KEPT_S, []
+        for key, record in self._records.items():
             if record.ended_at is None:
                 continue
             if record.ended_at > horizon and self._bytes <= _KEPT_BYTES:
                 break
-            del self._records[key]
+            old.append(key)
             self._bytes -= record.size
+        for key in old:
+            del self._records[key]

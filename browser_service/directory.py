@@ -9,6 +9,7 @@ from shared.calls import PageState
 from shared.errors import PageNotFound, PageRequired, SessionNotFound, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
+_STEP = 64
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -133,5 +134,16 @@ class Directory:
         )
 
 
+def revived(page: PageState) -> PageState:
+    """A page as it comes back from the journal: at a revision that it surely has not had before."""
+    return page.model_copy(update={"revision": _step(page.revision) + _STEP})
+
+
 def _durable(page: PageState) -> tuple[object, ...]:
-    return page.session_id, page.url, page.title, page.revision, page.holder_id, page.holder_label, page.opener_id
+    """What is written down when it changes; revisions in steps, because every act has one."""
+    known = (page.session_id, page.url, page.title, page.holder_id, page.holder_label, page.opener_id)
+    return *known, _step(page.revision)
+
+
+def _step(revision: int) -> int:
+    return revision - revision % _STEP

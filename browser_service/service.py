@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from shared.calls import Json, PageBlock, PageState
+from shared.calls import Json, Owner, PageBlock, PageState
 from shared.errors import ErrorBody, Relayed
 
 if TYPE_CHECKING:
@@ -49,8 +49,11 @@ class Service:
 
 def page_block(page: PageState, client_id: str) -> PageBlock:
     """A page as a client may know it: the holder's label, never its id."""
-    owner = {"label": page.holder_label, "you": page.holder_id == client_id} if page.holder_id else None
-    return PageBlock.model_validate({**page.model_dump(include=_SHOWN, by_alias=True), "owner": owner})
-
-
-_SHOWN = {"page_id", "session_id", "url", "title", "revision"}
+    return PageBlock(
+        page_id=page.page_id,
+        session_id=page.session_id,
+        url=page.url,
+        title=page.title,
+        revision=page.revision,
+        owner=Owner(label=page.holder_label, you=page.holder_id == client_id) if page.holder_id else None,
+    )

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import functools
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote
@@ -24,6 +26,7 @@ _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemotePr
 _LOOK_FIRST = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
 _OTHER_VERSION = "Gateway and service are of different versions: restart the older one."
 _PATHS_ID_CHARACTERS = 256
+_PATIENCE = httpx.Timeout(60, connect=5)
 
 log = structlog.get_logger()
 
@@ -43,11 +46,11 @@ class Service:
         self._detached: set[asyncio.Task[None]] = set()
         # A TLS context costs 30 ms. Idle connections are dropped before a server would (uvicorn: 5 s): one that it
         # closes under a request would make an unknown outcome of a call that never happened.
-        transport = httpx.AsyncHTTPTransport(
+        self._transport = httpx.AsyncHTTPTransport(
             verify=settings.url.startswith("https:"), limits=httpx.Limits(keepalive_expiry=4.0), trust_env=False
         )
         self.http = httpx.AsyncClient(
-            base_url=settings.url, transport=transport, timeout=httpx.Timeout(60, connect=5), trust_env=False
+            base_url=settings.url, transport=self._transport, timeout=_PATIENCE, trust_env=False
         )
 
     async def call(self, call_id: str, tool: str, arguments: Arguments) -> Reply:
@@ -122,11 +125,25 @@ class Service:
             wire.INLINE: str(wire.INLINE_TEXT),
             wire.CATALOGUE: catalogue.fingerprint(),
         }
-        response = await self.http.post(path, json=body, headers=headers | self.identity.headers())
+        content = json.dumps(body).encode()
+        response = await self._send(path, content, headers | self.identity.headers())
         if response.status_code == HTTPStatus.UNAUTHORIZED:
             self.identity.forget()
-            response = await self.http.post(path, json=body, headers=headers | self.identity.headers())
+            response = await self._send(path, content, headers | self.identity.headers())
         return self._read(response)
+
+    async def _send(self, path: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
+        """By the transport alone: a client's merging of URLs, its cookies and its redirects take as long again."""
+        request = httpx.Request(
+            "POST",
+            _url(self.http.base_url, path),
+            headers=headers | {"Content-Type": "application/json"},
+            content=content,
+            extensions={"timeout": _PATIENCE.as_dict()},
+        )
+        response = await self._transport.handle_async_request(request)
+        await response.aread()
+        return response
 
     def _addressed(self, tool: str, arguments: Arguments) -> tuple[str, dict[str, JsonValue]]:
         body = {**arguments, "action": tool}
@@ -155,6 +172,11 @@ class Service:
     def _not_running(self) -> ServiceUnavailable:
         hint = "Start it: browse-together up --detach" if self.settings.is_local else "BROWSE_URL says where it is."
         return ServiceUnavailable(f"The browser service is not running at {self.settings.url}.", hint=hint)
+
+
+@functools.lru_cache(maxsize=64)
+def _url(base: httpx.URL, path: str) -> httpx.URL:
+    return base.join(path)
 
 
 def _now() -> float:

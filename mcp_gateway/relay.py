@@ -70,7 +70,10 @@ class Relay:
                         self.front.answered.discard(message.id)
                         continue
                 line = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-                await asyncio.to_thread(self.front.stdio.write, line)  # a client may be slow to read
+                if self.front.stdio.takes(line):
+                    self.front.stdio.write(line)
+                else:  # a client may be slow to read
+                    await asyncio.to_thread(self.front.stdio.write, line)
 
     def _refuse(self, message: Message) -> None:
         if "method" in message:

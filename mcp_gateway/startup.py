@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import sys
+from collections.abc import Callable
 
 from pydantic import ValidationError
 
@@ -24,7 +25,17 @@ def run(front: Front) -> None:
 
     gc.freeze()
     gc.enable()
-    asyncio.run(serve(front, settings, autostart, tools))
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(serve(front, settings, autostart, tools))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Uvloop where there is one: a call passes the loop some twenty times."""
+    try:
+        import uvloop  # noqa: PLC0415 - not on every platform
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _settings() -> Settings:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import sys
 import threading
 from collections.abc import Iterator
@@ -57,6 +58,13 @@ class Stdio:
         with self._writing, contextlib.suppress(OSError):
             while rest:
                 rest = rest[os.write(self._out, rest) :]
+
+    def takes(self, line: bytes) -> bool:
+        """Whether writing the line now blocks nobody: a pipe with room has it for `PIPE_BUF` bytes at least."""
+        if len(line) >= getattr(select, "PIPE_BUF", 0):
+            return False
+        _, room, _ = select.select((), (self._out,), (), 0)
+        return bool(room)
 
     def reply(self, request_id: object, **outcome: object) -> None:
         self.write(json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, separators=(",", ":")).encode())

@@ -133,9 +133,9 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
         inline_text=_number(request, wire.INLINE, 0) or None,
         request_id=request.state.request_id,
     )
-    work = asyncio.ensure_future(parts(request).dispatcher.run(caller, asked))
     if asked.call_id is not None:
-        return _response(request, await asyncio.shield(work))
+        return _response(request, await parts(request).dispatcher.run(caller, asked))
+    work = asyncio.ensure_future(parts(request).dispatcher.run(caller, asked))
     return _response(request, await _unless_gone(request, caller, work))
 
 

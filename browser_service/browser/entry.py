@@ -9,6 +9,7 @@ from playwright.async_api import Dialog, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
+from browser_service.browser.cancelling import Cancel
 from browser_service.browser.events import well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.leases import Lease
@@ -33,6 +34,7 @@ BLANK = "about:blank"
 _ERROR_PAGE = "chrome-error:"
 _LOADING = ("Loading http://", "Loading https://")
 """What Playwright answers for the title of a page that goes somewhere."""
+_TITLE_AFTER_S = 0.1
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
 _REVIVE_MS = 30_000
@@ -66,6 +68,7 @@ class PageEntry:
         self._policy = policy
         self._emit = emit
         self._on_close = on_close
+        self._asking: asyncio.TimerHandle | None = None
         self._background: set[asyncio.Task[object]] = set()
 
     @property
@@ -74,8 +77,10 @@ class PageEntry:
 
     def state(self) -> PageState:
         """What is known without asking the page, so that it can never hang."""
-        if self.page is not None and self.live and not self.page.url.startswith((_ERROR_PAGE, f"{BLANK}#")):
-            self.url = self.page.url
+        page = self.page
+        shows = page is not None and not self.crashed and not page.is_closed()
+        if page is not None and shows and not page.url.startswith((_ERROR_PAGE, f"{BLANK}#")):
+            self.url = page.url
         return PageState(
             page_id=self.page_id,
             session_id=self.session.session_id,
@@ -88,7 +93,7 @@ class PageEntry:
             opener_id=self.opener_id,
         )
 
-    async def ensure_live(self, client_id: str, cancelled: asyncio.Event, *, navigates: bool, replaces: bool) -> None:
+    async def ensure_live(self, client_id: str, cancel: Cancel, *, navigates: bool, replaces: bool) -> None:
         """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
 
         `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
@@ -108,7 +113,7 @@ class PageEntry:
         if was_open:
             self._tell(client_id, f"{self.page_id} was reopened at {self.url}; what was typed and not sent is lost.")
         if self.page is not None and self.url != BLANK and not navigates:
-            await self._revisit(self.page, cancelled)
+            await self._revisit(self.page, cancel)
 
     async def adopt(self, page: Page) -> None:
         """Make `page` the one behind this pageId."""
@@ -158,9 +163,10 @@ class PageEntry:
             self._emit(PageChanged(page=self.state()))
 
     def refresh_title(self) -> None:
-        task: asyncio.Task[object] = asyncio.create_task(self.read_title())
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        """Behind the replies, once for many acts in a row: asking costs as much as an act."""
+        if self._asking is not None:
+            self._asking.cancel()
+        self._asking = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, self._spawn, self.read_title)
 
     async def close(self, *, run_before_unload: bool = False) -> None:
         self.closed = True
@@ -216,13 +222,14 @@ class PageEntry:
             except (TimeoutError, PlaywrightError):
                 return
 
-    async def _revisit(self, page: Page, cancelled: asyncio.Event) -> None:
+    async def _revisit(self, page: Page, cancel: Cancel) -> None:
         """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
-        visit = page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         try:
-            if not await unless(cancelled, visit):
-                await self._discard()
-                raise Cancelled("The call was cancelled while its page was brought back; it did not happen.")
+            async with cancel.within():
+                await page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
+        except TimeoutError:
+            await self._discard()
+            raise Cancelled("The call was cancelled while its page was brought back; it did not happen.") from None
         except PlaywrightError as error:
             await self._discard()
             first = str(error).splitlines()[0]
@@ -248,7 +255,10 @@ class PageEntry:
 
     def _leave(self, page: Page) -> None:
         """Committed in spite of all: no page stays at an address that it may not show."""
-        task: asyncio.Task[object] = asyncio.create_task(page.goto(BLANK))
+        self._spawn(lambda: page.goto(BLANK))
+
+    def _spawn(self, work: Callable[[], Coroutine[object, object, object]]) -> None:
+        task: asyncio.Task[object] = asyncio.create_task(work())
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
@@ -270,17 +280,3 @@ class PageEntry:
 
     def _tell(self, client_id: str, text: str) -> None:
         self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id)))
-
-
-async def unless(cancelled: asyncio.Event, work: Coroutine[object, object, object]) -> bool:
-    """Whether `work` ended before the call was cancelled; else it is stopped."""
-    task, stop = asyncio.create_task(work), asyncio.create_task(cancelled.wait())
-    try:
-        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            task.result()
-        return task.done()
-    finally:
-        stop.cancel()
-        task.cancel()
-        await asyncio.wait({task, stop})

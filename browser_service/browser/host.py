@@ -143,7 +143,7 @@ class LocalHost:
             while len(self._cancelled) > _REMEMBERED:
                 self._cancelled.popitem(last=False)
             return
-        running.cancelled.set()
+        running.cancel.request()
         entry = self._pages.get(running.call.page_id or "")
         if entry is not None:
             entry.queue.cancel(call_id)
@@ -164,7 +164,7 @@ class LocalHost:
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed."""
         for running in [*self._running.values()]:
-            running.cancelled.set()
+            running.cancel.request()
         unfinished = [task for task in self._calls.values() if not task.done()]
         if unfinished:
             await asyncio.wait(unfinished, timeout=5)
@@ -180,7 +180,7 @@ class LocalHost:
             running = Running(call, catalogue.parse(call.body))
             self._running[call.call_id] = running
             if call.call_id in self._cancelled:
-                running.cancelled.set()
+                running.cancel.request()
             if cursor := getattr(running.action, "cursor", None):
                 return Outcome(call_id=call.call_id, result=await self._read_on(running, cursor))
             entry = self._entry(running)
@@ -208,13 +208,14 @@ class LocalHost:
             if action.effect is Effect.READS and not isinstance(action, Wait) and not entry.live:
                 await self._live(entry, running)
             return await perform(entry, running, handler, page)
-        async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms):
+        async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms) as waited:
             running.check_not_cancelled()
             self._admit(entry, running)
-            self._started(running)
+            if waited:
+                self._started(running)
             await entry.ensure_live(
                 call.client_id,
-                running.cancelled,
+                running.cancel,
                 navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
                 replaces=isinstance(action, Goto | ReloadPage),
             )
@@ -228,7 +229,7 @@ class LocalHost:
     async def _live(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""
         async with entry.queue.turn(running.call, running.action.name(), self._limits.queue_wait_ms):
-            await entry.ensure_live(running.call.client_id, running.cancelled, navigates=False, replaces=False)
+            await entry.ensure_live(running.call.client_id, running.cancel, navigates=False, replaces=False)
 
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action
@@ -293,6 +294,7 @@ class LocalHost:
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
 
     def _started(self, running: Running) -> None:
+        """Told to those who were told that they wait; the others know it by the reply, mostly sooner."""
         call = running.call
         self._log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
 

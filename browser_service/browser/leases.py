@@ -47,7 +47,7 @@ def admit(entry: "PageEntry", call: Call, action: Action, idle_lease_ms: int, bu
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
     if entry.closed:
         raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a page of your own: open_page {}.")
-    check_preconditions(action, entry.state())
+    check_preconditions(action, entry.state)
     if action.effect is Effect.READS:
         return None
     held = entry.lease
@@ -75,9 +75,12 @@ def owned(entry: "PageEntry", held: Lease, action: Action, idle_lease_ms: int) -
     )
 
 
-def check_preconditions(action: Action, state: PageState) -> None:
+def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
     """`ifRevision` and `expectUrl` refuse before anything happens."""
     revision, url = getattr(action, "if_revision", None), getattr(action, "expect_url", None)
+    if revision is None and url is None:
+        return
+    state = now()
     if revision is not None and revision != state.revision:
         raise StaleRevision(
             f"Page {state.page_id!r} is at revision {state.revision}, not {revision}. Nothing was done.",

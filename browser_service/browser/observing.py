@@ -46,6 +46,8 @@ class Observation:
         await self._until(lambda: self.error_pages > 0, _ERROR_PAGE_ARRIVES_WITHIN_S)
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        if done():
+            return
         try:
             async with asyncio.timeout(seconds):
                 while not done():

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import errors, locating
-from browser_service.browser.entry import PageEntry, unless
+from browser_service.browser.cancelling import Cancel
+from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
 from shared.actions.base import Action, Effect
@@ -28,11 +29,11 @@ class Running:
 
     call: Call
     action: Action
-    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    cancel: Cancel = field(default_factory=Cancel)
 
     def check_not_cancelled(self) -> None:
         """Raise where the call was cancelled before its effect began."""
-        if self.cancelled.is_set():
+        if self.cancel.requested:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
 
     def cancelled_error(self) -> BrowseError:
@@ -50,14 +51,13 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
         if observation is None:
             return result
-        waits = not getattr(running.action, "no_wait_after", False)
-        if waits and not await unless(running.cancelled, observation.settle()):
-            raise running.cancelled_error()
+        if not getattr(running.action, "no_wait_after", False):
+            await _settled(running, observation)
         return await _told(page, running.action, result, observation)
     finally:
         if observation is not None and entry.observer is not None:
             entry.observer.end(observation)
-        if running.cancelled.is_set() and observation is not None and observation.navigating:
+        if running.cancel.requested and observation is not None and observation.navigating:
             await entry.stop_loading()
         if acts:
             entry.revision += 1
@@ -91,25 +91,26 @@ async def _translated(
 
 async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Json:
     """Playwright's own timeout comes first; this one is for the calls that have none."""
-    task = asyncio.ensure_future(work)
-    stop = asyncio.ensure_future(running.cancelled.wait())
-    seconds = running.action.allowed_ms() / 1000 + _GRACE_S
     try:
-        await asyncio.wait({task, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
+        async with running.cancel.within(running.action.allowed_ms() / 1000 + _GRACE_S):
+            return await work
+    except TimeoutError:
         entry.suspect = True
-        if running.cancelled.is_set():
-            raise running.cancelled_error()
+        if running.cancel.requested:
+            raise running.cancelled_error() from None
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
             hint="Give it longer with `timeout` (ms), or look what the page shows: snapshot {}.",
             details={"url": entry.url, "context": {"timeout": running.action.allowed_ms()}},
-        )
-    finally:
-        stop.cancel()
-        task.cancel()
-        await asyncio.wait({task, stop})
+        ) from None
+
+
+async def _settled(running: Running, observation: Observation) -> None:
+    try:
+        async with running.cancel.within():
+            await observation.settle()
+    except TimeoutError:
+        raise running.cancelled_error() from None
 
 
 async def _told(page: BrowserPage, action: Action, result: Json, observation: Observation) -> Json:

@@ -52,13 +52,14 @@ class PageQueue:
         return True
 
     @asynccontextmanager
-    async def turn(self, call: Call, action: str, wait_ms: int) -> AsyncIterator[None]:
-        """Hold the page's turn. Raises TimedOut, naming who has it, and Cancelled."""
+    async def turn(self, call: Call, action: str, wait_ms: int) -> AsyncIterator[bool]:
+        """Hold the page's turn; says whether it had to wait. Raises TimedOut, naming who has it, and Cancelled."""
         turn = Turn(call, action)
+        waits = self.busy
         await self._wait(turn, wait_ms)
         turn.asked_at = time.monotonic()
         try:
-            yield
+            yield waits
         finally:
             self.current = None
             self._advance()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -106,6 +107,7 @@ class Action(Part):
     idempotent: ClassVar[bool] = False
 
     @classmethod
+    @cache
     def name(cls) -> str:
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
@@ -127,6 +129,7 @@ class Action(Part):
         }
 
     @classmethod
+    @cache
     def common_fields(cls) -> frozenset[str]:
         """Names of the fields that come from a base class and not from the action itself."""
         bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base is not BaseModel]

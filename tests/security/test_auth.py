@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browser_service.security import auth
 from browser_service.security.auth import Identity, ensure_secret, identify, mint
 from shared import wire
 from shared.errors import Unauthorized
@@ -111,9 +112,18 @@ def test_a_label_too_long_is_cut_and_one_that_is_no_text_is_text() -> None:
     assert identify(SECRET, bearer(token(label=None))).label == ""
 
 
+def test_a_token_that_was_good_before_is_refused_once_it_has_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = bearer(token())
+    assert identify(SECRET, given).client_id == "chat-1"
+    later = time.time() + 61
+    monkeypatch.setattr(time, "time", lambda: later)
+    with pytest.raises(Unauthorized, match="expired"):
+        identify(SECRET, given)
+
+
 def test_signatures_are_compared_by_pyjwt_alone() -> None:
     """It compares in constant time; a comparison of our own would have to as well."""
-    source = inspect.getsource(identify)
+    source = inspect.getsource(auth)
     assert "jwt.decode(" in source
     assert "==" not in source.partition("jwt.decode(")[2]
     assert "compare_digest" in inspect.getsource(jwt.algorithms.HMACAlgorithm.verify)
