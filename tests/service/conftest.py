@@ -2,7 +2,8 @@
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from browser_service.app import Carrier
 from tests.support.service import RunningService, running_service, settings_for
+from tests.support.site import Answer, Site
 
 FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "security")
 TEST_ENDS_WITHIN_S = 90
@@ -44,3 +46,12 @@ async def start(tmp_path: Path) -> AsyncIterator[StartService]:
             return await stack.enter_async_context(running_service(ours, carrier))
 
         yield started
+
+
+@pytest.fixture
+def hold(site: Site) -> Iterator[threading.Event]:
+    """`/held` answers when this is set."""
+    release = threading.Event()
+    site.page("/held", Answer("<title>held</title>", hold=release))
+    yield release
+    release.set()

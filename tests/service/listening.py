@@ -132,6 +132,11 @@ async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progre
             await asyncio.gather(listener, return_exceptions=True)
 
 
+def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
+    """A call on its way."""
+    return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
+
+
 async def become(holds: Callable[[], bool]) -> None:
     """Wait until something comes true that nothing tells; bounded."""
     async with asyncio.timeout(PATIENCE_S):

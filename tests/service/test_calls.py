@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -10,26 +9,13 @@ import pytest
 
 from shared import wire
 from tests.service.conftest import StartService
-from tests.service.listening import become, connected, listening, watching
+from tests.service.listening import become, connected, listening, sent, watching
 from tests.support.service import Agent, RunningService
-from tests.support.site import Answer, Site
+from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
 FORM = "<form action=/bought method=post><button id=buy>Buy</button></form>"
-
-
-@pytest.fixture
-def hold(site: Site) -> Iterator[threading.Event]:
-    """`/held` answers when this is set."""
-    release = threading.Event()
-    site.page("/held", Answer("<title>held</title>", hold=release))
-    yield release
-    release.set()
-
-
-def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
-    return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
 
 async def has_turn(service: RunningService, page_id: str) -> None:

@@ -3,17 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import httpx
 import psutil
 import pytest
 
-from shared import wire
 from shared.calls import Call, SessionSpec
 from shared.wire import DEFAULT_SESSION
 from tests.service import processes
 from tests.service.conftest import StartService
-from tests.service.listening import become
-from tests.support.service import Agent, RunningService
+from tests.service.listening import become, sent
+from tests.support.service import RunningService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -36,10 +34,6 @@ async def driver_dies(service: RunningService) -> None:
 
 DISASTERS = [renderers_die, browser_dies, driver_dies]
 each_disaster = pytest.mark.parametrize("disaster", DISASTERS, ids=lambda disaster: disaster.__name__)
-
-
-def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
-    return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
 
 def performing(service: RunningService, page_id: str) -> bool:

@@ -3,19 +3,17 @@
 import asyncio
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from browser_service.browser.leases import Lease
-from shared import catalogue, wire
+from shared import catalogue
 from shared.actions.base import Effect, PageAction
 from tests.service.conftest import StartService
-from tests.service.listening import become, connected, listening, present, watching
+from tests.service.listening import become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
-from tests.support.site import Answer, Site
+from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
@@ -30,19 +28,6 @@ SMALLEST_BODIES = {
     "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
     "fetch": {"url": "/cart"},
 }
-
-
-@pytest.fixture
-def hold(site: Site) -> Iterator[threading.Event]:
-    """`/held` answers when this is set."""
-    release = threading.Event()
-    site.page("/held", Answer("<title>held</title>", hold=release))
-    yield release
-    release.set()
-
-
-def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
-    return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
 
 def lease(service: RunningService, page_id: str) -> Lease | None:

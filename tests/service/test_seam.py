@@ -4,17 +4,14 @@ import asyncio
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from browser_service.browser.host import LocalHost
-from shared import wire
 from shared.calls import CallState
 from tests.service.carriers import JsonCarrier, UnreliableCarrier
 from tests.service.conftest import StartService
-from tests.service.listening import become, watching
+from tests.service.listening import become, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -28,19 +25,6 @@ STEPS = 8
 async def remote(start: StartService) -> RunningService:
     """A service whose host might as well be on another machine."""
     return await start(carrier=JsonCarrier, queue_wait_ms=60_000)
-
-
-@pytest.fixture
-def hold(site: Site) -> Iterator[threading.Event]:
-    """`/held` answers when this is set."""
-    release = threading.Event()
-    site.page("/held", Answer("<title>held</title>", hold=release))
-    yield release
-    release.set()
-
-
-def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
-    return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
 
 async def test_first_calls_make_one_page_and_one_owner_across_json(remote: RunningService, site: Site) -> None:

@@ -6,32 +6,19 @@ import threading
 import time
 from typing import Any
 
-import httpx
 import pytest
 
 from browser_service.browser.queue import PageQueue
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
 from tests.service.conftest import StartService
-from tests.service.listening import become, connected, listening, present, watching
+from tests.service.listening import become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
 
 LINK = '<a id="go" href="/held">go</a>'
-
-
-@pytest.fixture
-def hold(site: Site) -> threading.Event:
-    """`/held` answers when this is set."""
-    release = threading.Event()
-    site.page("/held", Answer("<title>held</title>", hold=release))
-    return release
-
-
-def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
-    return asyncio.create_task(agent.reply(action, headers={"X-Browse-Call": call_id}, **arguments))
 
 
 async def running(service: RunningService, page_id: str) -> None:
