@@ -26,11 +26,13 @@ from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
-from browser_service.store.journal import Journal
+from browser_service.store.journal import Journal, JournalFailed
 from shared import wire
 from shared.actions.base import Scope
 from shared.calls import Json, SessionSpec
 from shared.catalogue import ACTIONS
+
+_DAY_S = 86_400
 
 log = structlog.get_logger(__name__)
 
@@ -84,7 +86,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
     await journal.open()
     stack.push_async_callback(journal.close)
     artifacts = Artifacts(settings.data_dir / "artifacts", journal)
-    await artifacts.clean()
+    cleaning = asyncio.create_task(_clean_daily(artifacts))
     seal = Seal(settings.data_dir)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
@@ -96,14 +98,24 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
     following = asyncio.create_task(feed.run())
 
     async def stop() -> None:
+        cleaning.cancel()
         await clients.close()
         await local.stop()
         await feed.catch_up()
         following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        await asyncio.gather(following, cleaning, return_exceptions=True)
 
     stack.push_async_callback(stop)
     return Parts(secret, host, directory, clients, dispatcher, artifacts, metrics)
+
+
+async def _clean_daily(artifacts: Artifacts) -> None:
+    while True:
+        try:
+            await artifacts.clean()
+        except (JournalFailed, OSError) as error:
+            log.warning("artifacts cannot be cleaned", reason=str(error))
+        await asyncio.sleep(_DAY_S)
 
 
 async def _reopen(host: SessionHost, directory: Directory, journal: Journal, seal: Seal) -> None:
@@ -115,6 +127,7 @@ async def _reopen(host: SessionHost, directory: Directory, journal: Journal, sea
     directory.add_session(wire.DEFAULT_SESSION)
     for page in pages:
         directory.note(page)
+        await journal.keep_page(page)  # its revision is a new one
 
 
 def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> LocalHost:

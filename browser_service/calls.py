@@ -1,13 +1,14 @@
 """The register of calls: the same callId joins the run or gets the stored outcome, and a call can be cancelled."""
 
 import asyncio
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from shared.actions.base import Action, Effect
-from shared.errors import CallNotFound, UnknownOutcome
+from shared.errors import CallNotFound, UnknownOutcome, ValidationFailed
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000
@@ -30,6 +31,7 @@ class Record:
     call_id: str
     action: str
     task: asyncio.Task[Reply]
+    digest: bytes
     began_at: float = field(default_factory=time.monotonic)
     ended_at: float | None = None
     size: int = 0
@@ -56,10 +58,16 @@ class CallRegister:
         self._forget_old()
         known = self._records.get((client_id, call_id))
         if known is not None:
+            if known.digest != _digest(action):
+                raise ValidationFailed(
+                    f"callId {call_id!r} is of an earlier call, which asked for something else.",
+                    hint="Give every call an id of its own.",
+                    details={"context": {"field": "callId"}},
+                )
             return known
         if attempt > 1 and action.effect is not Effect.READS:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
-        record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()))
+        record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
         self._records[client_id, call_id] = record
         record.task.add_done_callback(lambda task: self._ended(record, task))
         return record
@@ -96,3 +104,8 @@ class CallRegister:
             self._bytes -= record.size
         for key in old:
             del self._records[key]
+
+
+def _digest(action: Action) -> bytes:
+    """What was asked for, as long as it may be."""
+    return hashlib.sha256(f"{action.name()} {action.model_dump_json()}".encode()).digest()

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -18,7 +18,7 @@ from browser_service.security.auth import Identity
 from browser_service.service import Service, page_block
 from shared import catalogue
 from shared.actions.base import Action, Scope
-from shared.calls import Call, Json, Outcome
+from shared.calls import Call, Json, Outcome, weight
 from shared.errors import BrowseError, ErrorBody, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
@@ -68,6 +68,11 @@ class Dispatcher:
 
     async def run(self, identity: Identity, asked: Asked) -> Reply:
         """The reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
+        reply = await self._handled(identity, asked)
+        notices = [n.model_dump(mode="json", exclude_none=True) for n in self._clients.take_notices(identity.client_id)]
+        return replace(reply, body={**reply.body, "notices": notices})
+
+    async def _handled(self, identity: Identity, asked: Asked) -> Reply:
         try:
             action = catalogue.parse(_merged(asked))
             call_id = asked.call_id or asked.request_id
@@ -98,7 +103,7 @@ class Dispatcher:
             left_s -= _HEARTBEAT_S
             self._clients.beat(record.client_id, record.call_id, record.elapsed_ms)
         result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
-        return Reply(200, {"success": True, "result": result, "page": None, "notices": []})
+        return Reply(200, {"success": True, "result": result, "page": None})
 
     async def _reply(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Reply:
         """Run the action and put its outcome in the envelope."""
@@ -152,13 +157,11 @@ class Dispatcher:
 
     def _envelope(self, outcome: Outcome, identity: Identity, request_id: str, action: Action) -> Reply:
         page = page_block(outcome.page, identity.client_id).model_dump(mode="json") if outcome.page else None
-        notices = [n.model_dump(mode="json", exclude_none=True) for n in self._clients.take_notices(identity.client_id)]
         if outcome.error is not None:
             error = _with_details(outcome.error, action, outcome)
-            return failed(Relayed(error).body(request_id), page=page, notices=notices)
+            return failed(Relayed(error).body(request_id), page=page)
         result = outcome.result or {}
-        body: dict[str, object] = {"success": True, "result": result, "page": page, "notices": notices}
-        return Reply(200, body, size=sum(len(value) for value in result.values() if isinstance(value, str)))
+        return Reply(200, {"success": True, "result": result, "page": page}, size=weight(result))
 
     async def _client_gone(self, client_id: str) -> None:
         """Its calls end, its leases lapse; its pages, logins and downloads live on."""
@@ -167,10 +170,10 @@ class Dispatcher:
         await self.host.release(client_id, next(self._seq))
 
 
-def failed(error: ErrorBody, *, page: Json | None = None, notices: list[Json] | None = None) -> Reply:
+def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
     """The one shape of every error."""
     shown = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
-    return Reply(error.status, {"success": False, "error": shown, "page": page, "notices": notices or []})
+    return Reply(error.status, {"success": False, "error": shown, "page": page, "notices": []})
 
 
 def _merged(asked: Asked) -> Json:

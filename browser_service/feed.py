@@ -2,18 +2,19 @@
 
 import asyncio
 
-from pydantic import JsonValue
+import structlog
 
 from browser_service.browser.host import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
 from browser_service.security.sealing import Seal
-from browser_service.store.journal import Journal
+from browser_service.store.journal import Journal, JournalFailed
 from shared.calls import (
     CallMoved,
     CookiesSaved,
     EventBatch,
     HostEvent,
+    Json,
     NoticeGiven,
     PageChanged,
     PageClosed,
@@ -22,6 +23,8 @@ from shared.calls import (
 
 _POLL_MS = 20_000
 _BATCH = 500
+
+log = structlog.get_logger(__name__)
 
 
 class Feed:
@@ -35,6 +38,8 @@ class Feed:
         self._seal = seal
         self._seq = 0
         self._lock = asyncio.Lock()
+        self._unwritten: dict[str, None] = {}
+        self._unsaved: dict[str, list[Json]] = {}
 
     async def run(self) -> None:
         """Follow the host until cancelled."""
@@ -53,22 +58,35 @@ class Feed:
         async with self._lock:
             for event in batch.events:
                 if event.seq > self._seq:
-                    await self._apply(event)
                     self._seq = event.seq
+                    self._apply(event)
+            try:
+                await self._write_down()
+            except JournalFailed as error:  # what was done was done; it is written with the next event
+                log.warning("the journal cannot be written", reason=str(error))
 
-    async def _apply(self, event: HostEvent) -> None:
+    def _apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():
                 if self._directory.note(event.page):
-                    await self._journal.keep_page(event.page)
+                    self._unwritten[event.page.page_id] = None
             case PageClosed():
                 self._directory.drop(event.page_id)
-                await self._journal.forget_page(event.page_id)
+                self._unwritten[event.page_id] = None
             case CallMoved():
                 _, _, call_id = event.call_id.rpartition("/")
                 self._clients.send(event.model_copy(update={"call_id": call_id}))
             case NoticeGiven():
                 self._clients.notify(event.client_id, event.notice)
             case CookiesSaved():
-                cookies: list[JsonValue] = [*event.cookies]
-                await self._journal.keep_state(event.session_id, self._seal.close(cookies))
+                self._unsaved[event.session_id] = event.cookies
+
+    async def _write_down(self) -> None:
+        """Pages and cookies as they are now; what was written is no longer owed."""
+        for page_id in [*self._unwritten]:
+            page = self._directory.get(page_id)
+            await (self._journal.keep_page(page) if page else self._journal.forget_page(page_id))
+            del self._unwritten[page_id]
+        for session_id, cookies in [*self._unsaved.items()]:
+            await self._journal.keep_state(session_id, self._seal.close([*cookies]))
+            del self._unsaved[session_id]

@@ -107,7 +107,9 @@ def bind(settings: Settings) -> socket.socket:
 
 def _reachable(host: str) -> str:
     """The address by which this machine reaches itself."""
-    return "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
 
 
 def _who_has(data_dir: Path) -> str:

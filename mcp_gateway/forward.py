@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import functools
 import json
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from urllib.parse import quote
 
 import httpx
 import structlog
@@ -25,7 +25,6 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _LOOK_FIRST = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
 _OTHER_VERSION = "Gateway and service are of different versions: restart the older one."
-_PATHS_ID_CHARACTERS = 256
 _PATIENCE = httpx.Timeout(60, connect=5)
 
 log = structlog.get_logger()
@@ -148,8 +147,8 @@ class Service:
     def _addressed(self, tool: str, arguments: Arguments) -> tuple[str, dict[str, JsonValue]]:
         body = {**arguments, "action": tool}
         page_id = arguments.get("pageId")
-        if isinstance(page_id, str) and page_id:
-            return f"{wire.BROWSER}/{quote(page_id[:_PATHS_ID_CHARACTERS], safe='')}", body
+        if isinstance(page_id, str) and re.fullmatch(wire.ANY_PAGE_ID_PATTERN, page_id):
+            return f"{wire.BROWSER}/{page_id}", body
         takes_session = "session_id" in catalogue.NAMES[tool].action.model_fields
         if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
             body["sessionId"] = self.settings.session
@@ -170,13 +169,15 @@ class Service:
             ) from None
 
     def _not_running(self) -> ServiceUnavailable:
-        hint = "Start it: browse-together up --detach" if self.settings.is_local else "BROWSE_URL says where it is."
+        port = f" --port {self.settings.port}" if self.settings.port != wire.DEFAULT_PORT else ""
+        start = f"Start it: browse-together up --detach{port}"
+        hint = start if self.settings.is_local else "BROWSE_URL says where it is."
         return ServiceUnavailable(f"The browser service is not running at {self.settings.url}.", hint=hint)
 
 
 @functools.lru_cache(maxsize=64)
 def _url(base: httpx.URL, path: str) -> httpx.URL:
-    return base.join(path)
+    return httpx.URL(str(base).rstrip("/") + path)
 
 
 def _now() -> float:

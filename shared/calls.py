@@ -79,6 +79,15 @@ class Outcome(Model):
         return CallState.FAILED if self.error else CallState.DONE
 
 
+def weight(value: JsonValue) -> int:
+    """About how many bytes a value holds: what is kept is bounded by it."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list):
+        return sum(map(weight, value)) + 8
+    return sum(len(key) + weight(item) for key, item in value.items()) if isinstance(value, dict) else 8
+
+
 class Artifact(Model):
     """Bytes that an action made, kept under an id; `data` is base64 where it is small enough to go along."""
 

@@ -136,7 +136,9 @@ def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonV
 
 def _explain(action: type[Action], arguments: Body, error: ValidationError) -> ValidationFailed:
     """The first problem, in words that name the argument and say what to do."""
-    problem = error.errors(include_url=False)[0]
+    problems = error.errors(include_url=False)
+    # a misspelt argument is also a missing one; what was written is what the caller recognises
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     field = _path(problem["loc"], arguments)
     if problem["type"] == "extra_forbidden" and (twin := _twin(action, field)):
         message = f"{twin} and {field} of {action.name()} are the same argument."

@@ -336,6 +336,7 @@ class ScriptExecutionFailed(BrowseError):
 
     code = "SCRIPT_EXECUTION_FAILED"
     status = 500
+    hint = "A script is an expression, or a function that returns: () => { ...; return value; }."
 
 
 class ResourceExhausted(BrowseError):

@@ -108,10 +108,14 @@ def _spelled(value: object) -> JsonValue:
     return value.geturl() if isinstance(value, ParseResult) else str(value)
 
 
+def _no_json(literal: str) -> None:
+    raise ValueError(f"{literal} is not JSON")
+
+
 def _parsed(url: str, answer: Json) -> Json:
     body = str(answer["body"])
     try:
-        value: Json = json.loads(body)
+        value: Json = json.loads(body, parse_constant=_no_json)
     except ValueError as error:
         raise ScriptExecutionFailed(
             f"{url} answered {answer['status']} with a body that is no JSON: {error}",

@@ -159,7 +159,7 @@ async def _body(request: Request) -> Json:
     raw = await request.body()
     try:
         body = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest(
             f"The body is no JSON: {error}", hint='Send {"action": "goto", "url": "https://example.com"}.'
         ) from None
@@ -179,7 +179,7 @@ def _call_id(request: Request) -> str | None:
 
 def _number(request: Request, header: str, default: int) -> int:
     given = request.headers.get(header, "")
-    return int(given) if given.isdigit() and len(given) < 10 else default  # noqa: PLR2004 - an int of any sense
+    return int(given) if given.isdecimal() and given.isascii() and len(given) < 10 else default  # noqa: PLR2004 - an int of any sense
 
 
 def _response(request: Request, reply: Reply) -> JSONResponse:

@@ -5,13 +5,13 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
-from playwright.async_api import Dialog, Frame, Page
+from playwright.async_api import CDPSession, Dialog, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
-from browser_service.browser.cancelling import Cancel
 from browser_service.browser.events import well_formed
 from browser_service.browser.guard import guard
+from browser_service.browser.launcher import bounded
 from browser_service.browser.leases import Lease
 from browser_service.browser.observing import Observer
 from browser_service.browser.queue import PageQueue, Turn
@@ -25,7 +25,7 @@ from shared.calls import (
     PageChanged,
     PageState,
 )
-from shared.errors import BrowserCrashed, Cancelled, PageNotFound, TimedOut
+from shared.errors import BrowserCrashed, PageNotFound, TimedOut
 
 if TYPE_CHECKING:
     from browser_service.browser.session import BrowserSession
@@ -38,6 +38,7 @@ _TITLE_AFTER_S = 0.1
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
 _REVIVE_MS = 30_000
+_CLOSES_WITHIN_MS = 5_000
 
 Emit = Callable[[HostEvent], None]
 OnClose = Callable[["PageEntry", Page], None]
@@ -61,6 +62,7 @@ class PageEntry:
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.target_id = ""
+        self._cdp: CDPSession | None = None
         self.suspect = False
         self.crashed = False
         self.closed = False
@@ -73,7 +75,14 @@ class PageEntry:
 
     @property
     def live(self) -> bool:
-        return self.page is not None and not self.crashed and not self.page.is_closed() and self.session.live
+        page = self.page
+        return page is not None and not self.crashed and not page.is_closed() and self.session.owns(page)
+
+    @property
+    def gone(self) -> bool:
+        """Closed, by a call or in the browser: not lost with the browser."""
+        page = self.page
+        return self.closed or (page is not None and page.is_closed() and self.session.owns(page))
 
     def state(self) -> PageState:
         """What is known without asking the page, so that it can never hang."""
@@ -93,7 +102,7 @@ class PageEntry:
             opener_id=self.opener_id,
         )
 
-    async def ensure_live(self, client_id: str, cancel: Cancel, *, navigates: bool, replaces: bool) -> None:
+    async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
         """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
 
         `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
@@ -107,28 +116,35 @@ class PageEntry:
                 return
             if not replaces:
                 raise await self._unresponsive()
-            await self._discard()
         was_open = self.page is not None or self.revision > 0
-        await self.adopt(await self.session.open_window())
+        self._abandon()
+        page = await self.session.open_window()
+        await self.adopt(page)
+        revisits = self.url != BLANK and not navigates
+        if revisits:
+            await self._revisit(page)
         if was_open:
-            self._tell(client_id, f"{self.page_id} was reopened at {self.url}; what was typed and not sent is lost.")
-        if self.page is not None and self.url != BLANK and not navigates:
-            await self._revisit(self.page, cancel)
+            where = f" at {self.url}" if revisits else ""
+            self._tell(client_id, f"{self.page_id} was reopened{where}; what was typed and not sent is lost.")
 
     async def adopt(self, page: Page) -> None:
         """Make `page` the one behind this pageId."""
-        self.page = page
-        self.crashed = self.suspect = False
-        self.seen.clear()
-        self.observer = Observer(page)
+        observer = Observer(page)
         page.on("crash", self._on_crash)
         page.on("close", lambda closed: self._on_close(self, closed))
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", lambda _: self.refresh_title())
+        page.on("response", lambda _: self.session.save_soon())  # it may have set a cookie
         try:
-            self.target_id = await guard(page, self._policy, self._on_refused)
+            self._cdp, self.target_id = await guard(page, self._policy, self._on_refused)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
+        if page.is_closed():
+            raise BrowserCrashed(f"Page {self.page_id!r} was closed while it was opened.")
+        self.page, self.observer = page, observer
+        self.crashed = self.suspect = False
+        self.seen.clear()
+        self._check_place(page)  # a popup may be there already
 
     def popup(self, page_id: str) -> None:
         """A window that this page opened: from now on the two share one."""
@@ -138,16 +154,12 @@ class PageEntry:
 
     async def answer(self, dialog: Dialog) -> None:
         """The default policy: what only informs is accepted, what asks is declined; either way it is told."""
-        accept = dialog.type in {"alert", "beforeunload"}
+        said = "accepted" if informs(dialog) else "dismissed"
         if self.observer is not None:
-            self.observer.dialog(dialog, "accepted" if accept else "dismissed")
+            self.observer.dialog(dialog, said)
         if self.lease is not None:
-            said = "accepted" if accept else "dismissed"
             self._tell(self.lease.client_id, f"{self.page_id}: {dialog.type} {dialog.message[:200]!r} was {said}.")
-        try:
-            await (dialog.accept() if accept else dialog.dismiss())
-        except PlaywrightError:
-            return  # a navigation has dismissed it
+        await answered(dialog)
 
     async def read_title(self) -> None:
         """Bring the cached title up to date, in 200 ms at most."""
@@ -158,7 +170,7 @@ class PageEntry:
                 title = well_formed(await self.page.title())
         except (TimeoutError, PlaywrightError):
             return
-        if title != self.title and not title.startswith(_LOADING):
+        if title != self.title and not title.startswith(_LOADING) and not self.closed:
             self.title = title
             self._emit(PageChanged(page=self.state()))
 
@@ -169,9 +181,14 @@ class PageEntry:
         self._asking = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, self._spawn, self.read_title)
 
     async def close(self, *, run_before_unload: bool = False) -> None:
+        """With its `beforeunload` handlers or without; either way it is gone when this returns."""
+        page = self.page
+        if page is not None and run_before_unload and not page.is_closed():
+            async with page.expect_event("close", timeout=_CLOSES_WITHIN_MS):
+                await page.close(run_before_unload=True)
         self.closed = True
-        if self.page is not None and not self.page.is_closed():
-            await self.page.close(run_before_unload=run_before_unload)
+        if page is not None and not page.is_closed():
+            await page.close()
 
     async def _responds(self) -> bool:
         if self.page is None:
@@ -186,17 +203,19 @@ class PageEntry:
         return True
 
     async def _responds_once_stopped(self) -> bool:
-        return await self.stop_loading() and await self._responds()
+        return await self.interrupt() and await self._responds()
 
-    async def stop_loading(self) -> bool:
-        """As a browser's stop button: while a page waits for a server's answer, all calls on it wait too."""
-        if self.page is None:
+    async def interrupt(self) -> bool:
+        """As a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.
+
+        Over the session that was opened with the page: a spinning one lets no new session be used.
+        """
+        if self._cdp is None:
             return False
         try:
             async with asyncio.timeout(_PROBE_S):
-                session = await self.page.context.new_cdp_session(self.page)
-                await session.send("Page.stopLoading")
-                await session.detach()
+                await self._cdp.send("Runtime.terminateExecution")
+                await self._cdp.send("Page.stopLoading")
         except (TimeoutError, PlaywrightError):
             return False
         return True
@@ -213,49 +232,48 @@ class PageEntry:
                 hint = f"Give it time, or stop that: {reload}"
         return TimedOut(f"Page {self.page_id!r} does not respond: {why}.", hint=hint, details={"url": self.url})
 
-    async def _discard(self) -> None:
+    def _abandon(self) -> None:
+        """Leave the window that this pageId had, where it is still there, without waiting for its end."""
         page, self.page = self.page, None
-        if page is not None:
-            try:
-                async with asyncio.timeout(_PROBE_S * 5):
-                    await page.close()
-            except (TimeoutError, PlaywrightError):
-                return
+        if page is not None and not page.is_closed() and self.session.owns(page):
+            self._spawn(lambda: bounded(page.close()))
 
-    async def _revisit(self, page: Page, cancel: Cancel) -> None:
+    async def _revisit(self, page: Page) -> None:
         """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
         try:
-            async with cancel.within():
-                await page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
-        except TimeoutError:
-            await self._discard()
-            raise Cancelled("The call was cancelled while its page was brought back; it did not happen.") from None
+            await page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
+        except asyncio.CancelledError:
+            self._abandon()
+            raise
         except PlaywrightError as error:
-            await self._discard()
+            self._abandon()
             first = str(error).splitlines()[0]
             raise BrowserCrashed(
                 f"Page {self.page_id!r} was lost with its browser, and {self.url} does not open again: {first}",
                 hint=f'Go on elsewhere: goto {{"pageId": "{self.page_id}", "url": "..."}}.',
             ) from error
 
-    def _on_crash(self, _: Page) -> None:
-        self.crashed = True
+    def _on_crash(self, page: Page) -> None:
+        self.crashed = self.crashed or page is self.page
 
     def _on_navigated(self, frame: Frame) -> None:
-        if self.page is None or frame != self.page.main_frame:
+        if self.page is None or frame != self.page.main_frame or self.closed:
             return
         self.revision += 1
-        if frame.url not in {BLANK, ""} and not frame.url.startswith((f"{BLANK}#", _ERROR_PAGE)):
-            if not self._policy.permits(frame.url):
-                self._on_refused(frame.url)
-                self._leave(self.page)
-                return
-            self.url = frame.url
-        self._emit(PageChanged(page=self.state()))
+        if self._check_place(self.page):
+            self._emit(PageChanged(page=self.state()))
 
-    def _leave(self, page: Page) -> None:
-        """Committed in spite of all: no page stays at an address that it may not show."""
-        self._spawn(lambda: page.goto(BLANK))
+    def _check_place(self, page: Page) -> bool:
+        """Note where the page is. Committed in spite of all, no page stays at an address that it may not show."""
+        url = page.url
+        if url in {BLANK, ""} or url.startswith((f"{BLANK}#", _ERROR_PAGE)):
+            return True
+        if url.startswith(("http:", "https:")) and not self._policy.permits(url):
+            self._on_refused(url)
+            self._spawn(lambda: page.goto(BLANK))
+            return False
+        self.url = url
+        return True
 
     def _spawn(self, work: Callable[[], Coroutine[object, object, object]]) -> None:
         task: asyncio.Task[object] = asyncio.create_task(work())
@@ -280,3 +298,13 @@ class PageEntry:
 
     def _tell(self, client_id: str, text: str) -> None:
         self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id)))
+
+
+def informs(dialog: Dialog) -> bool:
+    """What only informs is accepted, what asks is declined."""
+    return dialog.type in {"alert", "beforeunload"}
+
+
+async def answered(dialog: Dialog) -> None:
+    with contextlib.suppress(PlaywrightError):  # a navigation has dismissed it
+        await (dialog.accept() if informs(dialog) else dialog.dismiss())

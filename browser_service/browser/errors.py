@@ -24,13 +24,15 @@ from shared.errors import (
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
 _INTERRUPTED: Final = "is interrupted by another navigation"
 _CLOSED: Final = (
-    "has been closed",
+    "Target page, context or browser has been closed",
+    "Target closed",
     "Page crashed",
     "Target crashed",
     "Connection closed",
     "Browser closed",
-    "browser has been closed",
+    "Browser has been closed",
 )
+"""How Playwright's own words begin: what a page's text or script says may sound the same."""
 _SYNTAX: Final = (
     "is not a valid selector",
     "is not a valid XPath expression",
@@ -65,12 +67,8 @@ _BLOCKERS: Final = (
 )
 
 
-class ElementMissing(Exception):
-    """A selector matched nothing within the time."""
-
-
 def is_closed(error: Exception) -> bool:
-    return any(text in str(error) for text in _CLOSED)
+    return _reason(_first_line(str(error))).startswith(_CLOSED)
 
 
 def is_ambiguous(error: Exception) -> bool:
@@ -91,9 +89,9 @@ def shows_error_page(error: Exception) -> bool:
 
 
 def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseError:
-    """Our error for Playwright's, with the details that 004 asks for: tool, selector, url, context."""
+    """Our error for Playwright's, with details: selector, url, and what Playwright said."""
     message = str(error)
-    first = message.strip().splitlines()[0] if message.strip() else type(error).__name__
+    first = _first_line(message) or type(error).__name__
     selector = getattr(action, "selector", None)
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:
@@ -101,33 +99,39 @@ def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseErro
     if is_closed(error):
         details["context"] = {"lastUrl": url, "crashReason": first}
         return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
-    if any(text in message for text in _SYNTAX):
+    if not _runs_script(action) and not is_timeout(error) and any(text in first for text in _SYNTAX):
         return InvalidSelector(f"Selector {selector!r} has a syntax error: {_reason(first)}", details=details)
-    if isinstance(action, NavigationAction) and (is_timeout(error) or is_network(error) or _INTERRUPTED in message):
+    if isinstance(action, NavigationAction) and (
+        is_timeout(error) or is_network(error) or _INTERRUPTED in message or "Download is starting" in message
+    ):
         return _navigation(action, details, message)
     if is_timeout(error):
         return _timeout(action, selector, details, message)
     return _other(action, first, message, selector, details)
 
 
-def not_found(selector: str, timeout: int, *, url: str, last_error: str = "", hint: str | None = None) -> BrowseError:
-    """In 004's words."""
+def not_found(selector: str, timeout: int, *, url: str, hint: str | None = None) -> BrowseError:
     return ElementNotFound(
         f"Element matching selector '{selector}' not found after {timeout}ms",
         hint=hint,
         details={
             "selector": selector,
             "url": url,
-            "context": {"timeout": timeout, "lastError": last_error or f"nothing matches {selector}"},
+            "context": {"timeout": timeout, "lastError": f"nothing matches {selector}"},
         },
     )
 
 
 def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) -> BrowseError:
     return AmbiguousSelector(
-        f"Selector '{selector}' matches {count} elements: " + "; ".join(str(c["selector"]) for c in candidates),
+        f"Selector '{selector}' matches {count} elements: " + "; ".join(map(_candidate, candidates)),
         details={"selector": selector, "url": url, "context": {"count": count, "candidates": [*candidates]}},
     )
+
+
+def _candidate(found: Json) -> str:
+    unseen = "" if found["visible"] else ", not visible"
+    return f"{found['selector']} ({found['tag']} {str(found['text'])[:40]!r}{unseen})"
 
 
 def no_frame(selector: str, *, url: str) -> BrowseError:
@@ -149,6 +153,12 @@ def _navigation(action: NavigationAction, details: Json, message: str) -> Browse
         return NavigationFailed(
             f"Navigation to {target} failed: {reason}",
             hint=hint,
+            details={**details, "url": target, "context": context},
+        )
+    if "Download is starting" in message:
+        return NavigationFailed(
+            f"Navigation to {target} failed: the answer is a download, not a page.",
+            hint='The page stays where it was. Get its bytes: fetch {"url": "...", "responseType": "binary"}.',
             details={**details, "url": target, "context": context},
         )
     if _INTERRUPTED in message:
@@ -190,7 +200,7 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
         return ValidationFailed(
             f"key is unknown: {reason}", hint="Examples: Enter, Tab, Escape, ArrowDown, Control+a.", details=details
         )
-    if action.name() in {"evaluate_script", "fetch"}:
+    if _runs_script(action):
         return ScriptExecutionFailed(f"The script failed: {reason}", details=details)
     if selector:
         return ElementNotInteractable(
@@ -201,6 +211,14 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
     if "Clipped area" in message:
         return ValidationFailed(f"clip lies outside of the page: {reason}", details=details)
     return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
+
+
+def _runs_script(action: Action) -> bool:
+    return action.name() in {"evaluate_script", "fetch"}
+
+
+def _first_line(message: str) -> str:
+    return next(iter(message.strip().splitlines()), "")
 
 
 def _reason(first: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from playwright.async_api import CDPSession, Page
+from playwright.async_api import CDPSession, Page, Route
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.security.urls import UrlPolicy
@@ -12,15 +12,31 @@ from shared.calls import Json
 OnRefused = Callable[[str], None]
 
 
-async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> str:
-    """Have Chromium ask before it loads a document; returns its name for the page, the target id.
+async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
+    """Have Chromium ask before it loads a document; returns the session for it, and Chromium's name for the page.
 
-    Not by `route`, which sees no redirects and disables the cache.
+    Not by `route`, which sees no redirects and disables the cache: for the other engines there is nothing else.
     """
+    browser = page.context.browser
+    if browser is None or browser.browser_type.name != "chromium":
+        await _route(page, policy, on_refused)
+        return None, ""
     session = await page.context.new_cdp_session(page)
     await _watch(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
     info = await session.send("Target.getTargetInfo")
-    return str(info["targetInfo"]["targetId"])
+    return session, str(info["targetInfo"]["targetId"])
+
+
+async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
+    async def decide(route: Route) -> None:
+        request = route.request
+        if request.is_navigation_request() and not policy.permits(request.url):
+            on_refused(request.url)
+            await route.abort("blockedbyclient")
+        else:
+            await route.fallback()
+
+    await page.route("**/*", decide)
 
 
 async def guard_all(browser: CDPSession, policy: UrlPolicy) -> None:

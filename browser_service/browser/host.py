@@ -1,6 +1,7 @@
 """THE SPINE, back half: the seam `SessionHost`, and the host that runs in this process."""
 
 import asyncio
+import itertools
 import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from browser_service.browser.entry import PageEntry
+from browser_service.browser.entry import PageEntry, answered
 from browser_service.browser.events import EventLog, sendable
+from browser_service.browser.launcher import bounded
 from browser_service.browser.leases import Lease, admit
 from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, perform
@@ -36,13 +38,16 @@ from shared.calls import (
     PageOpened,
     PageState,
     SessionSpec,
+    weight,
 )
 from shared.errors import (
     BrowseError,
+    BrowserCrashed,
     ErrorBody,
     PageNotFound,
     ResourceExhausted,
     SessionNotFound,
+    TimedOut,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +58,10 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 _REMEMBERED = 2_000
+_REMEMBERED_WEIGHT = 64_000_000
+_FORGOTTEN_AT_ONCE = 100
 _BROWSER_ENDS_WITHIN_S = 0.3
+_READY_WITHIN_S = 40
 
 
 class SessionHost(Protocol):
@@ -105,6 +113,7 @@ class LocalHost:
         self._sessions: dict[str, BrowserSession] = {}
         self._pages: dict[str, PageEntry] = {}
         self._calls: OrderedDict[str, asyncio.Task[Outcome]] = OrderedDict()
+        self._weight = 0
         self._running: dict[str, Running] = {}
         self._cancelled: OrderedDict[str, None] = OrderedDict()
         self._background: set[asyncio.Task[None]] = set()
@@ -116,9 +125,20 @@ class LocalHost:
         task = self._calls.get(call.call_id)
         if task is None:
             task = self._calls[call.call_id] = asyncio.create_task(self._outcome(call))
-            while len(self._calls) > _REMEMBERED:
-                self._calls.popitem(last=False)
+            task.add_done_callback(self._remember)
         return await asyncio.shield(task)
+
+    def _remember(self, ended: "asyncio.Task[Outcome]") -> None:
+        """Outcomes wait for a call that comes twice; the oldest give way where they are many, or many bytes."""
+        if ended.cancelled():
+            return
+        self._weight += weight(ended.result().result)
+        for call_id, task in [*itertools.islice(self._calls.items(), _FORGOTTEN_AT_ONCE)]:
+            if len(self._calls) <= _REMEMBERED and self._weight <= _REMEMBERED_WEIGHT:
+                break
+            if task.done() and not task.cancelled():
+                self._weight -= weight(task.result().result)
+                del self._calls[call_id]
 
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
@@ -151,6 +171,7 @@ class LocalHost:
     async def release(self, client_id: str, before_seq: int) -> None:
         for entry in self._pages.values():
             held = entry.lease
+            entry.seen.pop(client_id, None)
             if held is not None and held.client_id == client_id and held.seq < before_seq:
                 entry.lease = None
                 self._log.emit(PageChanged(page=entry.state()))
@@ -176,6 +197,7 @@ class LocalHost:
 
     async def _outcome(self, call: Call) -> Outcome:
         entry: PageEntry | None = None
+        result, error = None, None
         try:
             running = Running(call, catalogue.parse(call.body))
             self._running[call.call_id] = running
@@ -184,19 +206,18 @@ class LocalHost:
             if cursor := getattr(running.action, "cursor", None):
                 return Outcome(call_id=call.call_id, result=await self._read_on(running, cursor))
             entry = self._entry(running)
-            result = await self._perform(entry, running)
-            return Outcome(call_id=call.call_id, result=sendable(result), page=entry.state())
-        except BrowseError as error:
-            page = entry.state() if entry is not None and not entry.closed else None
-            body = ErrorBody.model_validate(sendable(error.body().model_dump()))
-            return Outcome(call_id=call.call_id, error=body, page=page)
+            result = sendable(await self._perform(entry, running))
+        except BrowseError as failure:
+            error = ErrorBody.model_validate(sendable(failure.body().model_dump()))
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
-            return Outcome(call_id=call.call_id, error=unexpected("The service failed at this call.").body())
+            error = unexpected("The service failed at this call.").body()
         finally:
             self._running.pop(call.call_id, None)
             if entry is not None:
                 self._after(entry, call)
+        page = entry.state() if entry is not None and (result is not None or not entry.closed) else None
+        return Outcome(call_id=call.call_id, result=result, error=error, page=page)
 
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action
@@ -206,19 +227,14 @@ class LocalHost:
         page = BrowserPage(entry, call, self._artifacts)
         if action.lane is Lane.BESIDE:
             if action.effect is Effect.READS and not isinstance(action, Wait) and not entry.live:
-                await self._live(entry, running)
+                await self._live_in_a_turn(entry, running)
             return await perform(entry, running, handler, page)
         async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms) as waited:
             running.check_not_cancelled()
             self._admit(entry, running)
             if waited:
                 self._started(running)
-            await entry.ensure_live(
-                call.client_id,
-                running.cancel,
-                navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
-                replaces=isinstance(action, Goto | ReloadPage),
-            )
+            await self._live(entry, running)
             return await perform(entry, running, handler, page)
 
     async def _read_on(self, running: Running, cursor: str) -> Json:
@@ -226,10 +242,27 @@ class LocalHost:
         action = running.action
         return await read_on(self._artifacts, running.call, action.shown, cursor, getattr(action, "budget", None))
 
-    async def _live(self, entry: PageEntry, running: Running) -> None:
+    async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""
         async with entry.queue.turn(running.call, running.action.name(), self._limits.queue_wait_ms):
-            await entry.ensure_live(running.call.client_id, running.cancel, navigates=False, replaces=False)
+            await self._live(entry, running)
+
+    async def _live(self, entry: PageEntry, running: Running) -> None:
+        action = running.action
+        try:
+            async with running.cancel.within(_READY_WITHIN_S):
+                await entry.ensure_live(
+                    running.call.client_id,
+                    navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
+                    replaces=isinstance(action, Goto | ReloadPage),
+                )
+        except TimeoutError:
+            running.check_not_cancelled()
+            raise TimedOut(
+                f"Page {entry.page_id!r} could not be brought up within {_READY_WITHIN_S} s; {action.name()} did not "
+                "happen.",
+                hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
+            ) from None
 
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action
@@ -290,7 +323,8 @@ class LocalHost:
 
     def _forget(self, entry: PageEntry) -> None:
         entry.closed = True
-        if self._pages.pop(entry.page_id, None) is not None:
+        if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
+            del self._pages[entry.page_id]
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
 
     def _started(self, running: Running) -> None:
@@ -310,9 +344,11 @@ class LocalHost:
 
     async def _register(self, session: BrowserSession, page: "Page") -> None:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
-        opener_page = await page.opener()
-        opener = next((entry for entry in self._pages.values() if entry.page is opener_page), None)
-        root = opener.page_id.split("~")[0] if opener_page and opener else session.session_id
+        opener = self._showing(await page.opener())
+        if len(self._pages) >= self._limits.max_pages:
+            await self._too_many(page, opener)
+            return
+        root = opener.page_id.split("~")[0] if opener else session.session_id
         number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
         state = PageState(
             page_id=f"{root}~{number}",
@@ -322,7 +358,11 @@ class LocalHost:
             holder_label=opener.lease.label if opener and opener.lease else "",
         )
         entry = self._pages[state.page_id] = self._new_entry(state, session)
-        await entry.adopt(page)
+        try:
+            await entry.adopt(page)
+        except BrowserCrashed:  # it closed as soon as it opened
+            del self._pages[state.page_id]
+            return
         if opener is not None:
             opener.popup(entry.page_id)
         self._log.emit(PageOpened(page=entry.state()))
@@ -330,17 +370,26 @@ class LocalHost:
     async def _closed(self, entry: PageEntry, page: "Page") -> None:
         """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
         await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
-        if entry.page is page and entry.session.live and not entry.closed:
+        if entry.page is page and entry.session.owns(page) and not entry.closed:
             if entry.lease is not None:
                 self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
             self._forget(entry)
 
     async def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
-        entry = next((entry for entry in self._pages.values() if entry.page is page), None)
+        entry = self._showing(page)
         if entry is not None:
             await entry.answer(dialog)
         else:
-            await dialog.dismiss()
+            await answered(dialog)
+
+    def _showing(self, page: "Page | None") -> PageEntry | None:
+        return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
+
+    async def _too_many(self, page: "Page", opener: PageEntry | None) -> None:
+        if opener is not None and opener.lease is not None:
+            text = f"{opener.page_id} opened a popup over the limit of {self._limits.max_pages} pages; it was closed."
+            self._tell(opener.lease.client_id, opener, text)
+        await bounded(page.close())
 
     def cookies(self, session_id: str, cookies: list[Json]) -> None:
         self._log.emit(CookiesSaved(session_id=session_id, cookies=cookies))

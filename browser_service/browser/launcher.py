@@ -171,6 +171,9 @@ class Launcher:
             raise _launch_failed(error, options) from error
 
 
+_NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
+
+
 def _launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLaunchFailed:
     text = str(error)
     details: Json = {"context": {"lastError": text[:2_000]}}
@@ -183,7 +186,7 @@ def _launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLau
             hint="Close that browser, or give this service a data directory of its own: BROWSE_DATA_DIR.",
             details=details,
         )
-    if "sandbox" in text.lower():
+    if any(said in text for said in _NO_SANDBOX):
         return BrowserLaunchFailed(
             "Chromium could not start its sandbox.",
             hint="Allow user namespaces on this machine, or set BROWSE_SANDBOX=off where that is acceptable.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action, Effect, NavigationAction
 from shared.calls import Call, Json, PageState
 from shared.errors import PageNotFound, PageOwned, StaleRevision
 
@@ -64,7 +64,7 @@ def owned(entry: "PageEntry", held: Lease, action: Action, idle_lease_ms: int) -
     """The refusal, with the calls that lead on. It names the holder's label, never its id."""
     free_at = held.free_at(idle_lease_ms)
     url = entry.state().url
-    wanted = getattr(action, "url", None) or url
+    wanted = (getattr(action, "url", None) if isinstance(action, NavigationAction) else None) or url
     own_copy = "open_page {}" if wanted == "about:blank" else f'open_page {{"url": {json.dumps(wanted)}}}'
     return PageOwned(
         f'"{entry.page_id}" is in use by "{held.label or "another client"}" '

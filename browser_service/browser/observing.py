@@ -32,6 +32,11 @@ class Observation:
     navigating: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def goes_on(self) -> bool:
+        """A navigation has begun, and has not arrived anywhere."""
+        return self.navigating and not self.navigated
+
     async def settle(self) -> None:
         """Wait until requests that the act sent are answered, its navigation has a document, its popups have names."""
         await self.answered(_REQUESTS_END_WITHIN_S)

@@ -117,7 +117,7 @@ class BrowserPage:
 
 async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
     artifact_id, _, offset = cursor.rpartition(":")
-    if not artifact_id or not offset.isdigit():
+    if not artifact_id or not (offset.isascii() and offset.isdecimal()):
         raise ValidationFailed(
             f"cursor {cursor!r} is not one of ours.", hint="Give it exactly as a reply did.", details=_field("cursor")
         )

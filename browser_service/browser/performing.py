@@ -13,7 +13,20 @@ from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
 from shared.actions.base import Action, Effect
 from shared.calls import Call, Json
-from shared.errors import BrowseError, Cancelled, PageNotFound, TimedOut, UnknownOutcome
+from shared.errors import (
+    AmbiguousSelector,
+    BrowseError,
+    Cancelled,
+    ElementGone,
+    ElementNotFound,
+    ElementNotInteractable,
+    InvalidSelector,
+    PageNotFound,
+    StaleRevision,
+    TimedOut,
+    UnknownOutcome,
+    ValidationFailed,
+)
 
 Handler = Callable[[BrowserPage, Action], Awaitable[Json]]
 
@@ -21,6 +34,18 @@ _GRACE_S = 1.0
 _EXPLAIN_S = 2.0
 _LOOK_MS = 5_000
 _NOTHING = "nothing observable: no navigation, request, popup or dialog"
+_NOT_AWAITED = "done; what came of it was not waited for (noWaitAfter)"
+_TRIED = "it could be done; nothing was done (trial)"
+_NOTHING_HAPPENED = (
+    AmbiguousSelector,
+    Cancelled,
+    ElementGone,
+    ElementNotFound,
+    ElementNotInteractable,
+    InvalidSelector,
+    StaleRevision,
+    ValidationFailed,
+)
 
 
 @dataclass
@@ -45,6 +70,7 @@ class Running:
 async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
     """Run the handler; for an act, add what was observed."""
     running.check_not_cancelled()
+    changed = True
     acts = running.action.effect is Effect.ACTS
     observation = entry.observer.begin() if acts and entry.observer is not None else None
     try:
@@ -53,13 +79,17 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
             return result
         if not getattr(running.action, "no_wait_after", False):
             await _settled(running, observation)
+        changed = not getattr(running.action, "trial", False)
         return await _told(page, running.action, result, observation)
+    except _NOTHING_HAPPENED:
+        changed = False
+        raise
     finally:
         if observation is not None and entry.observer is not None:
             entry.observer.end(observation)
-        if running.cancel.requested and observation is not None and observation.navigating:
-            await entry.stop_loading()
-        if acts:
+        if running.cancel.requested and observation is not None:
+            await entry.interrupt()
+        if acts and changed:
             entry.revision += 1
             await _refresh(entry, observation)
 
@@ -77,16 +107,26 @@ async def _translated(
     try:
         return await _race(entry, running, work)
     except PlaywrightError as error:
-        if entry.closed:
-            raise PageNotFound(f"Page {entry.page_id!r} was closed while {running.action.name()} ran.") from error
+        if entry.gone:
+            raise PageNotFound(
+                f"Page {entry.page_id!r} was closed while {running.action.name()} ran.",
+                hint="Open another: open_page {}.",
+            ) from error
         entry.suspect = entry.suspect or errors.is_timeout(error)
         if observation is not None and errors.shows_error_page(error):
             await observation.error_page()
         try:
             async with asyncio.timeout(_EXPLAIN_S):
-                raise await locating.explain(error, page.live, running.action) from error
+                explained = await locating.explain(error, page.live, running.action)
         except TimeoutError:
-            raise errors.translate(error, running.action, url=entry.url) from error
+            explained = errors.translate(error, running.action, url=entry.url)
+        if observation is not None and errors.is_timeout(error) and observation.goes_on:
+            await entry.interrupt()  # or the page would move after this reply
+            explained.advice = (
+                "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
+                'for: "waitUntil": "domcontentloaded".'
+            )
+        raise explained from error
 
 
 async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Json:
@@ -98,6 +138,7 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Js
         entry.suspect = True
         if running.cancel.requested:
             raise running.cancelled_error() from None
+        await entry.interrupt()
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
             hint="Give it longer with `timeout` (ms), or look what the page shows: snapshot {}.",
@@ -134,8 +175,12 @@ def _with_observation(action: Action, result: Json, observation: Observation) ->
     said = [str(result["observed"])] if result.get("observed") else []
     lines = observation.lines()
     if not lines and not said:
-        lines = [_NOTHING]
+        lines = [_TRIED if getattr(action, "trial", False) else _nothing(action)]
     return {**result, "observed": "; ".join([*said, *lines]), **observation.facts()}
+
+
+def _nothing(action: Action) -> str:
+    return _NOT_AWAITED if getattr(action, "no_wait_after", False) else _NOTHING
 
 
 async def _refresh(entry: PageEntry, observation: Observation | None) -> None:

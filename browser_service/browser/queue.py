@@ -22,9 +22,14 @@ class Turn:
     cancelled: bool = False
 
     @property
+    def who(self) -> str:
+        """As others may read it: label and action."""
+        return f"{self.call.client_label or 'a client'}: {self.action}"
+
+    @property
     def said(self) -> str:
-        """As others may read it: label, action and how long."""
-        return f"{self.call.client_label or 'a client'}: {self.action}, {time.monotonic() - self.asked_at:.0f} s"
+        """The same, and for how long."""
+        return f"{self.who}, {time.monotonic() - self.asked_at:.0f} s"
 
 
 Moved = Callable[[Turn, int, str], None]
@@ -104,7 +109,7 @@ class PageQueue:
     def _tell_from(self, place: int) -> None:
         """Those from a place on have another one than before."""
         for position, turn in enumerate([*self._waiting][place:], place + 1):
-            self._on_move(turn, position, self.current.said if self.current else "")
+            self._on_move(turn, position, self.current.who if self.current else "")
 
     def _too_long(self, turn: Turn, wait_ms: int) -> TimedOut:
         position = self._waiting.index(turn) + 1 if turn in self._waiting else 1

@@ -46,10 +46,15 @@ class BrowserSession:
         self._opening: asyncio.Task[Windows] | None = None
         self._saving: asyncio.Task[None] | None = None
         self._saved: list[Json] = spec.cookies
+        self._unsaved = False
 
     @property
     def live(self) -> bool:
         return self._context is not None and self._launcher.runs(self._shared)
+
+    def owns(self, page: Page) -> bool:
+        """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
+        return page.context is self._context and self.live
 
     async def open_window(self) -> Page:
         """A blank page of its own window; starts the browser where it does not run."""
@@ -61,6 +66,7 @@ class BrowserSession:
 
     def save_soon(self) -> None:
         """Have the cookies written down, once for many changes in a row."""
+        self._unsaved = True
         if self.live and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
 
@@ -117,8 +123,10 @@ class BrowserSession:
         await self._on.dialog(dialog.page, dialog)
 
     async def _save_later(self) -> None:
-        await asyncio.sleep(_SAVE_AFTER_S)
-        await self._save()
+        while self._unsaved:
+            await asyncio.sleep(_SAVE_AFTER_S)
+            self._unsaved = False
+            await self._save()
 
     async def _save(self) -> None:
         if self._context is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
 from browser_service.browser.guard import guard_all
+from browser_service.browser.launcher import bounded
 from browser_service.security.urls import UrlPolicy
 
 OnForeign = Callable[[Page], None]
@@ -21,6 +22,8 @@ class Windows:
         self._policy = policy
         self._on_foreign = on_foreign
         self._on_popup = on_popup
+        self._abandoned: set[str] = set()
+        self._closing: asyncio.Task[None] | None = None
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
@@ -31,7 +34,8 @@ class Windows:
         """A blank page in a new window. It is known by a nonce in its URL, never by its order of arrival."""
         browser = self._context.browser
         if browser is None or browser.browser_type.name != "chromium":
-            return await self._context.new_page()
+            async with self._connecting:  # other engines open tabs, which come without a nonce
+                return await self._first_page()
         url = f"about:blank#{secrets.token_hex(8)}"
         arrival: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
         self._expected[url] = arrival
@@ -45,16 +49,18 @@ class Windows:
                 return await arrival
         finally:
             self._expected.pop(url, None)
+            if not arrival.done() or arrival.cancelled():
+                self._abandoned.add(url)
 
     async def _connected(self, browser: Browser) -> CDPSession:
         """Of many first pages one finds out whose they are, before any of them opens."""
         async with self._connecting:
             if self._cdp is None:
                 cdp = await browser.new_browser_cdp_session()
-                cdp.on("Target.targetCreated", self._created)
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
                 await guard_all(cdp, self._policy)
                 self._browser_context_id = await self._own_context_id()
+                cdp.on("Target.targetCreated", self._created)
                 self._cdp = cdp
             return self._cdp
 
@@ -88,7 +94,10 @@ class Windows:
 
     def _arrived(self, page: Page) -> None:
         arrival = self._expected.get(page.url)
-        if arrival is None:
+        if page.url in self._abandoned:  # its caller has given up
+            self._abandoned.discard(page.url)
+            self._closing = asyncio.create_task(bounded(page.close()))
+        elif arrival is None:
             self._on_foreign(page)
         elif not arrival.done():
             arrival.set_result(page)

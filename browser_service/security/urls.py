@@ -2,6 +2,7 @@
 
 import contextlib
 import ipaddress
+import re
 import socket
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -39,9 +40,8 @@ class UrlPolicy:
         except ValueError as error:
             raise ValidationFailed(f"url {url!r} is not a URL: {error}", details=_at(url)) from None
         if not parts.scheme or (parts.scheme not in _SCHEMES and not _known_scheme(url)):
-            guess = f"https://{url.lstrip('/')}"
             raise ValidationFailed(
-                f"url {url!r} has no scheme.", hint=f'Give it in full: {{"url": "{guess}"}}.', details=_at(url)
+                f"url {url!r} has no scheme.", hint=f'Give it in full: {{"url": "{_guess(url)}"}}.', details=_at(url)
             )
         if parts.scheme not in _SCHEMES or (parts.scheme == "about" and parts.path != "blank"):
             raise Forbidden(
@@ -66,8 +66,11 @@ class UrlPolicy:
 
     def suspicious(self) -> list[Json]:
         """Chromium's patterns for all that `check` may refuse over http: hardly a site matches one."""
-        ports = {own.rpartition(":")[2] for own in self.own_hosts() if ":" in own}
-        starts = ["169.254.", "[fe80:", "[fd00:ec2::254]", *sorted(_METADATA_HOSTS), *(f"*:{port}/" for port in ports)]
+        own = self.own_hosts()
+        ports = sorted({name.rpartition(":")[2] for name in own if ":" in name})
+        bare = sorted(f"{name}/" for name in own if ":" not in name)
+        hosts = ["169.254.", "[fe80:", "[fd00:ec2::254]", "[::ffff:a9fe:", *sorted(_METADATA_HOSTS), *bare]
+        starts = [*hosts, *(f"*@{host}" for host in hosts), *(f"*:{port}/" for port in ports)]
         patterns: list[Json] = [{"urlPattern": f"*://{start}*"} for start in starts]
         if self.allow_hosts or self.deny_hosts:
             patterns.append({"urlPattern": "*", "resourceType": "Document"})
@@ -106,6 +109,16 @@ class UrlPolicy:
 def _with_slashes(url: str) -> str:
     """A backslash is a slash to browsers, and to Python a letter like any other: each would see another host."""
     return url.replace("\\", "/")
+
+
+def _guess(url: str) -> str:
+    """What was probably meant, where it looks like a host; else an example."""
+    meant = url.strip().removeprefix("//")
+    host = re.match(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?(?=[/?#]|$)", meant)
+    if host is None:
+        return "https://example.com/"
+    local = host.group().partition(":")[0] in {"localhost", "127.0.0.1"}
+    return f"{'http' if local else 'https'}://{meant}"
 
 
 def _known_scheme(url: str) -> bool:

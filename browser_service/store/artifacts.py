@@ -44,7 +44,7 @@ class Artifacts:
 
     async def text(self, artifact_id: str, client_id: str) -> str:
         path, _ = await self.path(artifact_id, client_id)
-        return await asyncio.to_thread(path.read_text, "utf-8")
+        return (await asyncio.to_thread(path.read_bytes)).decode()  # read_text would make CRLF one character
 
     async def clean(self) -> None:
         """Remove what is older than a week."""

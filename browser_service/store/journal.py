@@ -31,6 +31,10 @@ def m001_pages_states_artifacts(db: sqlite3.Connection) -> None:
     )
 
 
+class JournalFailed(Exception):
+    """The file cannot be read or written."""
+
+
 class Journal:
     """One connection in one thread: SQLite waits for nothing there, and the event loop for nothing here."""
 
@@ -124,4 +128,7 @@ class Journal:
         return self._db
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except sqlite3.Error as error:
+            raise JournalFailed(f"{self._path.name}: {error}") from error

@@ -9,6 +9,7 @@ class GetCall(Action):
     """Get the outcome of an earlier call by its callId; waits for a call that still runs."""
 
     lane = Lane.BESIDE
+    untrusted = True
 
     call_id: CallId = Field(description="The callId that a reply named.")
     wait: int = Field(default=30_000, ge=0, le=45_000, description="Milliseconds to wait for it to end.")

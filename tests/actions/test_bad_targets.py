@@ -158,7 +158,7 @@ async def test_a_ref_of_an_element_that_went_names_what_has_its_role_and_name_no
 
 async def test_a_url_without_a_scheme_is_refused_with_the_whole_one(tab: Tab) -> None:
     await tab.show("x")
-    for url in ("example.com/tea", "localhost:8900/x", "www.example.com", "//example.com", "tea"):
+    for url in ("example.com/tea", "www.example.com", "//example.com", "tea"):
         for action in ("goto", "open_page"):
             error = await _refused(tab, "VALIDATION_ERROR", 422, action, pageId="tab", url=url)
             assert (error["message"], error["details"]["context"]["field"]) == (f"url {url!r} has no scheme.", "url")

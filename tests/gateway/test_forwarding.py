@@ -54,14 +54,15 @@ async def test_a_call_is_one_post_with_all_that_the_service_needs(client: Client
     ("page_id", "path"),
     [
         ("shop~1", "/api/browser/shop~1"),
-        ("a/b ?#é", "/api/browser/a%2Fb%20%3F%23%C3%A9"),
-        ("x" * 70_000, f"/api/browser/{'x' * 256}"),
+        ("a/b ?#é", "/api/browser"),
+        ("..", "/api/browser"),
+        ("x" * 70_000, "/api/browser"),
         ("", "/api/browser"),
         (7, "/api/browser"),
         (None, "/api/browser"),
     ],
 )
-async def test_a_page_id_goes_into_the_path_quoted_and_stays_in_the_body(
+async def test_a_page_id_that_may_be_one_goes_into_the_path_and_any_stays_in_the_body(
     client: Client, standin: StandIn, page_id: JsonValue, path: str
 ) -> None:
     await call(client, "snapshot", pageId=page_id)

@@ -129,10 +129,11 @@ def test_the_rest_of_the_web_is_allowed(url: str) -> None:
     [
         ("example.com", "https://example.com"),
         ("example.com:8080/x", "https://example.com:8080/x"),
-        ("localhost:3000", "https://localhost:3000"),
+        ("localhost:3000", "http://localhost:3000"),
         ("//example.com/x", "https://example.com/x"),
-        ("/cart", "https://cart"),
-        ("", "https://"),
+        ("   ", "https://example.com/"),
+        ("/cart", "https://example.com/"),
+        ("", "https://example.com/"),
     ],
 )
 def test_a_url_without_a_scheme_is_explained(url: str, guess: str) -> None:

@@ -6,17 +6,20 @@ import threading
 import time
 from typing import Any
 
+import psutil
 import pytest
 
 from browser_service.browser.queue import PageQueue
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
+from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
+
 
 LINK = '<a id="go" href="/held">go</a>'
 
@@ -70,7 +73,7 @@ async def test_the_queue_is_shown_with_position_and_who_is_ahead(
         assert [progress.of(name)[0].position for name in ("two", "three", "four")] == [1, 2, 3]
         for name in ("two", "three", "four"):
             assert progress.of(name)[0].state is CallState.QUEUED
-            assert re.fullmatch(rf"{agent.label}: goto, \d+ s", progress.of(name)[0].behind)
+            assert re.fullmatch(rf"{agent.label}: goto", progress.of(name)[0].behind)
         hold.set()
         await asyncio.gather(*calls)
     assert [m.position for m in progress.of("four") if m.state is CallState.QUEUED] == [3, 2, 1]
@@ -124,7 +127,7 @@ async def test_the_queue_is_shown_over_a_real_event_stream(tmp_path: object, sit
             await progress.until(lambda p: any(m.state is CallState.RUNNING for m in p.of("two")))
         moved = progress.of("two")[0]
     assert (moved.state, moved.position) == (CallState.QUEUED, 1)
-    assert moved.behind.startswith("Claude: goto, ")
+    assert moved.behind == "Claude: goto"
 
 
 async def test_a_call_that_waits_too_long_times_out_naming_who_is_ahead_and_does_not_happen(
@@ -268,12 +271,28 @@ async def test_a_page_that_spins_delays_no_other_page(
 
 
 @pytest.mark.parametrize("cure", ["reload_page", "goto"])
-async def test_after_a_spin_the_page_is_refused_with_a_hint_and_replaced_under_its_id(
-    service: RunningService, agent: Agent, site: Site, cure: str
+async def test_a_page_that_does_not_respond_is_refused_with_a_hint_and_replaced_under_its_id(
+    start: StartService, site: Site, cure: str
 ) -> None:
+    service = await start()
+    async with service.agent() as agent:
+        await _replaced(service, agent, site, cure)
+
+
+async def _renderer(service: RunningService, agent: Agent) -> psutil.Process:
+    """The process of the agent's page: the one that works when it does."""
+    renderers = processes.renderers(service.settings.data_dir)
+    before = [renderer.cpu_times().user for renderer in renderers]
+    await agent.call("evaluate_script", expression="const end = Date.now() + 400; while (Date.now() < end) {}")
+    worked = [renderer.cpu_times().user - was for renderer, was in zip(renderers, before, strict=True)]
+    return renderers[worked.index(max(worked))]
+
+
+async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str) -> None:
     url = site.page("/", "<button>b</button>")
     before = (await agent.reply("goto", pageId="p", url=url)).json()["page"]
-    await agent.error("evaluate_script", pageId="p", expression="while(true){}", timeout=500)
+    (await _renderer(service, agent)).suspend()
+    assert (await agent.error("evaluate_script", pageId="p", expression="1", timeout=300))["code"] == "TIMEOUT"
     playwright_page = live(service, "p")
     async with asyncio.timeout(5):
         error = await agent.error("evaluate_script", pageId="p", expression="1")
@@ -289,14 +308,25 @@ async def test_after_a_spin_the_page_is_refused_with_a_hint_and_replaced_under_i
     await agent.call("click", pageId="p", selector="button")
 
 
-async def test_a_click_that_made_the_page_spin_is_told_the_same_way(agent: Agent, site: Site) -> None:
+@pytest.mark.parametrize("ends", ["timeout", "cancel"])
+async def test_a_script_that_spins_ends_with_its_call_and_the_page_goes_on(agent: Agent, site: Site, ends: str) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<p>here</p>"))
+    script = "x = new XMLHttpRequest(); x.open('GET', '/spins', false); x.send(); while (true) {}"
+    spinning = sent(agent, "s", "evaluate_script", pageId="p", expression=script, timeout=1_000)
+    await become(lambda: site.counts["/spins"] == 1)
+    if ends == "cancel":
+        await agent.call("cancel_call", callId="s")
+    async with asyncio.timeout(5):
+        code = (await spinning).json()["error"]["code"]
+        assert (await agent.call("evaluate_script", pageId="p", expression="1 + 1"))["value"] == 2
+    assert code == ("TIMEOUT" if ends == "timeout" else "UNKNOWN_OUTCOME")
+
+
+async def test_a_click_that_made_the_page_spin_frees_it_with_its_timeout(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<button onclick='while(true){}'>b</button>"))
     await agent.reply("click", pageId="p", selector="button", timeout=1_000)
     async with asyncio.timeout(5):
-        error = await agent.error("evaluate_script", pageId="p", expression="1")
-    assert error["code"] == "TIMEOUT"
-    assert "reload_page" in error["hint"]
-    await agent.call("reload_page", pageId="p")
+        assert (await agent.reply("evaluate_script", pageId="p", expression="1")).json() is not None
 
 
 def live(service: RunningService, page_id: str) -> object:
