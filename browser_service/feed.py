@@ -36,6 +36,7 @@ class Feed:
         self._clients = clients
         self._journal = journal
         self._seal = seal
+        self._incarnation = ""
         self._seq = 0
         self._lock = asyncio.Lock()
         self._unwritten: dict[str, None] = {}
@@ -56,6 +57,8 @@ class Feed:
 
     async def _apply_all(self, batch: EventBatch) -> None:
         async with self._lock:
+            if batch.incarnation != self._incarnation:  # a host that started anew counts from one
+                self._incarnation, self._seq = batch.incarnation, 0
             for event in batch.events:
                 if event.seq > self._seq:
                     self._seq = event.seq

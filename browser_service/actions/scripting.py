@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import re
 from datetime import datetime
 from typing import Final
 from urllib.parse import ParseResult, urljoin, urlsplit
@@ -105,6 +106,8 @@ def _spelled(value: object) -> JsonValue:
         return value
     if isinstance(value, datetime):
         return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if isinstance(value, re.Pattern):
+        return f"/{value.pattern}/"
     return value.geturl() if isinstance(value, ParseResult) else str(value)
 
 

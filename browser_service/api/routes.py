@@ -39,12 +39,12 @@ def identity(request: Request) -> Identity:
 Caller = Annotated[Identity, Depends(identity)]
 
 
-@router.post(wire.BROWSER + "/{page_id}", openapi_extra={"x-actions": True})
+@router.post(wire.BROWSER + "/{page_id}")
 async def act_on_page(page_id: str, request: Request, caller: Caller) -> Response:
     return await _run(request, caller, await _body(request), page_id)
 
 
-@router.post(wire.BROWSER, openapi_extra={"x-actions": True})
+@router.post(wire.BROWSER)
 async def act(request: Request, caller: Caller) -> Response:
     return await _run(request, caller, await _body(request))
 

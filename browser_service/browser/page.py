@@ -79,10 +79,6 @@ class BrowserPage:
         )
         return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
 
-    async def read_on(self, key: str, cursor: str, budget: int | None) -> Json:
-        """The next part of a text that `shown` cut."""
-        return await read_on(self._artifacts, self._call, key, cursor, budget)
-
     async def keep(self, data: bytes, mime_type: str) -> Json:
         """Hand bytes over; the reply names them."""
         return (await self._artifacts.put(data, mime_type, self._call.client_id)).model_dump(exclude_none=True)

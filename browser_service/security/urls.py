@@ -55,7 +55,8 @@ class UrlPolicy:
 
     def check_from(self, base: str, url: str) -> str:
         """The same for a URL that may be relative to the one of a page."""
-        return self.check(urljoin(base, _with_slashes(url)))
+        url = _with_slashes(url)
+        return self.check(url if re.match(r"\s*[a-zA-Z][\w+.-]*:", url) else urljoin(base, url))
 
     def permits(self, url: str) -> bool:
         try:
