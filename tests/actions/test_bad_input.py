@@ -97,6 +97,26 @@ async def test_a_missing_argument_is_named_and_described(tab: Tab) -> None:
         assert error["hint"].startswith(f"Add it: {field}: ")
 
 
+async def test_a_misspelt_argument_is_named_though_the_one_that_was_meant_is_missing(tab: Tab) -> None:
+    await tab.show("<input>")
+    for action, given, meant in (("click", "selctor", "selector"), ("goto", "ulr", "url"), ("press", "kee", "key")):
+        error = await _refused(tab, "VALIDATION_ERROR", 422, action, **{given: "x"})
+        assert error["message"] == f"Unknown argument {given!r} for {action}."
+        assert f"Did you mean {meant!r}?" in error["hint"]
+        assert error["details"]["context"]["field"] == given
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'], ids=["lists", "objects"])
+async def test_a_body_that_is_nested_too_deep_to_read_is_refused_like_any_other_that_is_no_json(
+    agent: Agent, opening: bytes
+) -> None:
+    closing = b"]" if opening == b"[" else b"}"
+    body = b'{"action": "click", "params": ' + opening * 100_000 + b"1" + closing * 100_000 + b"}"
+    reply = await agent.http.post(wire.BROWSER, content=body, headers={"Content-Type": "application/json"})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST"), reply.text[:500]
+    assert (await agent.call("list_pages"))["yours"] == []
+
+
 async def test_both_names_of_one_argument_are_refused(tab: Tab) -> None:
     await tab.show("<input>")
     error = await _refused(tab, "VALIDATION_ERROR", 422, "fill", selector="input", value="a", text="b")

@@ -99,6 +99,58 @@ async def test_a_click_on_what_cannot_be_clicked_says_why(tab: Tab, html: str, r
     assert await tab.sees("window.hit") is None
 
 
+SOUNDS_LIKE_PLAYWRIGHT = [
+    "This poll has been closed",
+    "Target page, context or browser has been closed",
+    "Target closed",
+    "Page crashed",
+    "Unexpected token",
+    "div[ is not a valid selector",
+]
+
+
+@pytest.mark.parametrize("text", SOUNDS_LIKE_PLAYWRIGHT)
+async def test_what_a_page_says_is_not_taken_for_what_playwright_says(tab: Tab, text: str) -> None:
+    await tab.show(f"<button id=e disabled>{text}</button><script>e.onclick = () => window.hit = 1</script>")
+    for selector in ("#e", f"text={text}"):
+        error = await _refused(tab, "ELEMENT_NOT_INTERACTABLE", 409, "click", selector=selector, timeout=500)
+        assert "is disabled" in error["message"]
+    assert await tab.sees("window.hit") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["ws has been closed", "This poll has been closed", "Unexpected token", "a is not a valid selector"]
+)
+async def test_what_a_script_throws_is_not_taken_for_what_playwright_says(tab: Tab, text: str) -> None:
+    await tab.show("<p>x")
+    await tab.sees("window.mark = 'kept'")
+    thrown = f"new Error({text!r})"
+    for expression in (f"() => {{ throw {thrown} }}", f"Promise.reject({thrown})", f"() => {{ throw {text!r} }}"):
+        refused = await _refused(tab, "SCRIPT_EXECUTION_FAILED", 500, "evaluate_script", expression=expression)
+        assert text in refused["message"]
+    assert await tab.sees("window.mark") == "kept"
+
+
+async def test_a_script_that_parses_what_is_no_json_failed_as_a_script(tab: Tab) -> None:
+    await tab.show("<p>x")
+    for more in ({}, {"selector": "p"}):
+        error = await _refused(
+            tab, "SCRIPT_EXECUTION_FAILED", 500, "evaluate_script", expression="() => JSON.parse('<html>')", **more
+        )
+        assert "Unexpected token" in error["message"]
+
+
+async def test_a_selector_that_fits_several_elements_says_what_each_of_them_is(tab: Tab) -> None:
+    await tab.show(
+        "<button class=c>Save</button><a class=c href=#>Help me</a><input class=c aria-label=Name>"
+        "<button class=c style='display: none'>Delete</button>"
+    )
+    error = await _refused(tab, "AMBIGUOUS_SELECTOR", 409, "click", selector=".c")
+    for number, what in enumerate(("button 'Save'", "a 'Help me'", "input 'Name'", "button 'Delete', not visible")):
+        assert f".c >> nth={number} ({what})" in error["message"]
+    await tab.call("click", selector=".c >> nth=0")
+
+
 @pytest.mark.parametrize(
     ("state", "reason"), [("disabled", "disabled"), ("readonly", "read-only"), ("hidden", "not visible")]
 )

@@ -87,6 +87,22 @@ async def test_fetch_of_a_long_text_goes_on_by_cursor(tab: Tab) -> None:
     assert part["body"] + (await tab.call("content", cursor=part["cursor"]))["content"] == text
 
 
+@pytest.mark.parametrize("budget", [100, 101, 499])
+async def test_a_long_text_read_by_cursor_is_the_whole_text_whatever_its_line_ends(tab: Tab, budget: int) -> None:
+    await tab.show("x")
+    text = ("x" * (budget - 1) + "\r\n" + "é漢😀\n\r\r\r\n\u2028\n\n") * 30
+    tab.site.page("/long", Answer(text, content_type="text/plain; charset=utf-8"))
+    reply = await tab.agent.reply("fetch", url="/long", headers={"X-Browse-Inline": str(budget)})
+    part = reply.json()["result"]
+    parts = [part["body"]]
+    while cursor := part.get("cursor"):
+        part = await tab.call("content", cursor=cursor, budget=budget)
+        parts.append(part["content"])
+    assert (parts[0][-1], parts[1][0]) == ("\r", "\n")
+    assert "".join(parts) == text
+    assert {len(one) for one in parts[:-1]} == {budget}
+
+
 async def test_fetch_follows_redirects_and_says_so(tab: Tab) -> None:
     await tab.show("x")
     tab.site.page("/from", Answer(status=302, headers={"location": "/to"}))

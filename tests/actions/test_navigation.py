@@ -114,6 +114,39 @@ async def test_goto_that_takes_too_long_says_so_and_leaves_the_page_usable(tab: 
     assert await tab.sees("1 + 1") == 2
 
 
+async def test_goto_that_timed_out_has_stopped_so_that_a_late_answer_moves_the_page_no_more(tab: Tab) -> None:
+    release = threading.Event()
+    url = tab.site.page("/never", Answer("<script>fetch('/arrived')</script>late", hold=release))
+    here = await tab.show("<button onclick='window.hit = 1'>b</button>", path="/here")
+    error = await tab.error("goto", pageId="tab", url=url, timeout=1_000)
+    assert error["code"] == "NAVIGATION_FAILED"
+    assert "stays where it was" in error["hint"]
+    assert not release.is_set()
+    with anyio.fail_after(5):
+        await tab.call("click", selector="button")
+        assert await tab.sees("window.hit") == 1
+    release.set()
+    tab.site.page("/after", Answer("after"))
+    assert (await tab.call("fetch", url="/after"))["body"] == "after"
+    assert await tab.sees("[location.href, window.hit]") == [here, 1]
+    assert (tab.site.counts["/never"], tab.site.counts["/arrived"]) == (1, 0)
+    await tab.show("elsewhere")
+
+
+async def test_goto_to_a_download_says_so_and_the_page_stays_usable(tab: Tab) -> None:
+    here = await tab.show("<button onclick='window.hit = 1'>b</button>")
+    attached = {"content-disposition": "attachment; filename=tea.bin"}
+    url = tab.site.page("/tea.bin", Answer(b"tea", content_type="application/octet-stream", headers=attached))
+    error = await tab.error("goto", pageId="tab", url=url)
+    assert (error["code"], error["status"]) == ("NAVIGATION_FAILED", 502)
+    assert error["message"] == f"Navigation to {url} failed: the answer is a download, not a page."
+    assert '"responseType": "binary"' in error["hint"]
+    await tab.call("click", selector="button")
+    assert await tab.sees("[location.href, window.hit]") == [here, 1]
+    artifact = (await tab.call("fetch", url=url, responseType="binary"))["artifact"]
+    assert (await tab.agent.http.get(artifact["url"])).content == b"tea"
+
+
 async def test_goto_makes_the_page_that_it_names(agent: Agent, site: Site) -> None:
     url = site.page("/a", "a")
     assert (await agent.error("get_current_url", pageId="fresh-name"))["code"] == "PAGE_NOT_FOUND"

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -91,6 +92,38 @@ async def test_an_unknown_read_sent_for_the_second_time_runs(agent: Agent, site:
     assert reply.json()["result"] == {"url": url}
 
 
+async def test_a_call_id_that_comes_with_other_arguments_is_refused_and_the_first_outcome_stays(
+    agent: Agent, site: Site
+) -> None:
+    site.page("/second", "second")
+    url = site.page("/", FORM)
+    first = await sent(agent, "same", "goto", pageId="p", url=url)
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("goto", {"url": site.url("/second")}),
+        ("goto", {"url": url, "timeout": 9_000}),
+        ("reload_page", {}),
+    ]
+    for action, arguments in others:
+        refused = await sent(agent, "same", action, pageId="p", **arguments)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (422, "VALIDATION_ERROR")
+        assert "'same'" in error["message"]
+        assert error["details"]["context"]["field"] == "callId"
+    assert (await sent(agent, "same", "goto", pageId="p", url=url)).json() == first.json()
+    assert (site.counts["/"], site.counts["/second"]) == (1, 0)
+
+
+async def test_a_running_call_is_not_joined_by_one_with_other_arguments(
+    agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    running = sent(agent, "same", "goto", pageId="p", url=site.url("/held"))
+    await become(lambda: site.counts["/held"] == 1)
+    refused = await sent(agent, "same", "goto", pageId="p", url=site.page("/", FORM))
+    assert (refused.status_code, refused.json()["error"]["details"]["context"]["field"]) == (422, "callId")
+    hold.set()
+    assert (await running).json()["result"]["url"] == site.url("/held")
+
+
 # --- asking after a call -------------------------------------------------------------------------------------------
 
 
@@ -170,6 +203,42 @@ async def test_a_long_call_without_an_id_of_its_own_names_one_to_read_on_by(
     monkeypatch.undo()
     hold.set()
     assert (await agent.call("get_call", callId=result["callId"]))["url"] == site.url("/held")
+
+
+# --- notices -------------------------------------------------------------------------------------------------------
+
+
+def said(reply: httpx.Response) -> list[str]:
+    return [notice["text"] for notice in reply.json()["notices"]]
+
+
+async def test_a_notice_that_comes_after_its_call_was_said_to_run_still_is_in_the_next_reply(
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+    script = "fetch('/held').then(() => alert('ready'))"
+    running = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+    assert running.json()["result"]["stillRunning"] is True
+    monkeypatch.undo()
+    hold.set()
+    ended = await agent.reply("get_call", callId="long")
+    assert ended.json()["result"]["state"] == "done"
+    assert said(ended) == ["p: alert 'ready' was accepted."]
+    again = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+    assert (again.json()["success"], said(again)) == (True, [])
+
+
+async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only_once(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    script = "(setTimeout(() => alert('later')), 1)"
+    first = await sent(agent, "c", "evaluate_script", pageId="p", expression=script)
+    await become(lambda: said(first) != [] or agent.client_id in service.parts.clients._notices)
+    again = [await sent(agent, "c", "evaluate_script", pageId="p", expression=script) for _ in range(2)]
+    assert [text for reply in (first, *again) for text in said(reply)] == ["p: alert 'later' was accepted."]
+    assert [reply.json()["result"] for reply in again] == [first.json()["result"]] * 2
 
 
 # --- cancelling ----------------------------------------------------------------------------------------------------

@@ -83,6 +83,26 @@ async def test_the_very_next_call_works_without_a_failure_in_between(
         await agent.call("click", pageId="p", selector="h1")
 
 
+@pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
+async def test_a_page_works_after_another_one_brought_the_browser_back(
+    start: StartService, site: Site, disaster: Disaster
+) -> None:
+    service = await start()
+    site.page("/a", "<h1>A</h1>")
+    site.page("/b", "<h1>B</h1>")
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="a", url=site.url("/a"))
+        await agent.call("goto", pageId="b", url=site.url("/b"))
+        await disaster(service)
+        await agent.call("click", pageId="a", selector="h1")
+        reply = (await agent.reply("click", pageId="b", selector="h1")).json()
+        assert reply["success"] is True, reply
+        assert (reply["page"]["pageId"], reply["page"]["url"]) == ("b", site.url("/b"))
+        assert f"b was reopened at {site.url('/b')}" in str(reply["notices"])
+        assert "B" in (await agent.call("snapshot", pageId="b"))["snapshot"]
+        assert len(processes.browsers(service.settings.data_dir)) == 1
+
+
 @each_disaster
 async def test_ten_calls_after_a_crash_start_one_browser(start: StartService, site: Site, disaster: Disaster) -> None:
     service = await start(queue_wait_ms=60_000)

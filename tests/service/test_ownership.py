@@ -1,6 +1,7 @@
 """Ownership: who may act on a page, how a page becomes free, and that a connection is no identity."""
 
 import asyncio
+import json
 import re
 import threading
 from pathlib import Path
@@ -85,6 +86,20 @@ async def test_every_page_action_that_is_no_read_is_refused_to_others_and_change
     assert after == before
     assert (await agent.call("content", pageId="p", format="text"))["content"].startswith("Cart")
     assert site.counts["/cart"] == 1
+
+
+async def test_a_refused_fetch_of_a_relative_url_offers_an_own_copy_that_opens(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    url = site.page("/shop/cart", FORM)
+    await agent.call("goto", pageId="p", url=url)
+    error = await other.error("fetch", pageId="p", url="../items?x=1")
+    assert error["code"] == "PAGE_OWNED"
+    offered = re.search(r"open_page (\{.*?\})", error["hint"])
+    assert offered is not None
+    reply = (await other.reply("open_page", **json.loads(offered.group(1)))).json()
+    assert reply["success"] is True, reply
+    assert (reply["page"]["url"], reply["page"]["owner"]["you"]) == (url, True)
 
 
 async def test_reading_is_free(agent: Agent, other: Agent, site: Site) -> None:
