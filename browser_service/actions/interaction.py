@@ -1,8 +1,10 @@
 """Acting on elements as a person would: click, type, choose."""
 
+import contextlib
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.locating import read_back
 from browser_service.browser.page import BrowserPage
@@ -29,6 +31,7 @@ _FOCUSED: Final = """() => {
 _VALUE: Final = "e => [e.value ?? e.innerText, e.type === 'password']"
 _CHECKED: Final = "e => e.checked ?? e.getAttribute('aria-checked') === 'true'"
 _ANSWERS_WITHIN_S: Final = 0.5
+_LOOK_MS: Final = 200
 _GONE: Final[Json] = {"observed": "the element is no longer there"}
 
 
@@ -41,6 +44,8 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own(), timeout=action.timeout)
+    if await _has_value(page, element, action.value):
+        return {"observed": "it has the given value now"}
     return await _value(page, element, action.value)
 
 
@@ -125,7 +130,20 @@ async def _value(page: BrowserPage, element: Locator, wanted: str | None) -> Jso
     return {"value": value, "observed": f"the value is {value!r} now"}
 
 
+async def _has_value(page: BrowserPage, element: Locator, value: str) -> bool:
+    """Half the time of reading back, for what nearly every field shows; of the others no more than that is known."""
+    await _answered(page)
+    with contextlib.suppress(PlaywrightError):
+        return await element.input_value(timeout=_LOOK_MS) == value
+    return False
+
+
 async def _read_back(page: BrowserPage, element: Locator, expression: str) -> Any:  # Any: what the expression gives
+    await _answered(page)
+    return await read_back(element, expression)
+
+
+async def _answered(page: BrowserPage) -> None:
+    """The answers to the requests that an act sent may change what it left."""
     if page.entry.observer is not None:
         await page.entry.observer.answered(_ANSWERS_WITHIN_S)
-    return await read_back(element, expression)

@@ -32,7 +32,8 @@ def parts(request: Request) -> "Parts":
     return found
 
 
-def identity(request: Request) -> Identity:
+async def identity(request: Request) -> Identity:
+    """Async, though it awaits nothing: FastAPI would send it to another thread and back."""
     return identify(parts(request).secret, request.headers.get("authorization"))
 
 
