@@ -19,12 +19,14 @@ from browser_service.clients import Clients
 from browser_service.directory import Directory, revived
 from browser_service.dispatch import Dispatcher
 from browser_service.feed import Feed
+from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import ensure_secret
 from browser_service.security.edge import Edge, loopback_hosts
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.settings import Settings
+from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts
 from browser_service.store.journal import Journal, JournalFailed
 from shared import wire
@@ -49,6 +51,7 @@ class Parts:
     clients: Clients
     dispatcher: Dispatcher
     artifacts: Artifacts
+    activity: Activity
     metrics: Metrics
 
 
@@ -86,35 +89,43 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
     await journal.open()
     stack.push_async_callback(journal.close)
     artifacts = Artifacts(settings.data_dir / "artifacts", journal)
-    cleaning = asyncio.create_task(_clean_daily(artifacts))
+    activity = Activity(ActivityTable(journal))
+    await activity.open()
+    cleaning = asyncio.create_task(_clean_daily(artifacts, activity, settings.activity_days))
     seal = Seal(settings.data_dir)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
     feed = Feed(host, directory, clients, journal, seal)
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
-    dispatcher = Dispatcher(host, directory, clients, feed, _handlers(Scope.SERVICE), metrics=metrics)
+    dispatcher = Dispatcher(
+        host, directory, clients, feed, _handlers(Scope.SERVICE), activity=activity, metrics=metrics
+    )
     await _reopen(host, directory, journal, seal)
     following = asyncio.create_task(feed.run())
 
     async def stop() -> None:
         cleaning.cancel()
         await clients.close()
+        activity.end_streams()
         await local.stop()
+        await dispatcher.finish()
         await feed.catch_up()
+        await activity.close()
         following.cancel()
         await asyncio.gather(following, cleaning, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts, metrics)
+    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics)
 
 
-async def _clean_daily(artifacts: Artifacts) -> None:
+async def _clean_daily(artifacts: Artifacts, activity: Activity, days: int) -> None:
     while True:
         try:
             await artifacts.clean()
+            await activity.clean(days)
         except (JournalFailed, OSError) as error:
-            log.warning("artifacts cannot be cleaned", reason=str(error))
+            log.warning("what is old cannot be removed", reason=str(error))
         await asyncio.sleep(_DAY_S)
 
 

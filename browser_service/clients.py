@@ -78,6 +78,9 @@ class Clients:
         rest = len(lines) - _NOTICES_SHOWN + 1
         return [*lines[: _NOTICES_SHOWN - 1], Notice(text=f"and {rest} more things happened to your pages")]
 
+    def drop_notices(self, client_id: str) -> int:
+        return len(self._notices.pop(client_id, ()))
+
     async def close(self) -> None:
         """End all streams, so that a server can shut down."""
         self._closed = True

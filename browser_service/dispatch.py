@@ -12,6 +12,7 @@ from browser_service.calls import CallRegister, Record, Reply
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory
 from browser_service.feed import Feed
+from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import Identity
@@ -25,6 +26,7 @@ from shared.wire import REPLY_WITHIN_MS
 ServiceHandler = Callable[[Service, Action], Awaitable[Json]]
 
 _HEARTBEAT_S = 2.0
+_FINISHES_WITHIN_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +44,7 @@ class Asked:
 
 
 class Dispatcher:
-    """Parse, register, address, run, journal, reply."""
+    """Parse, register, address, run, journal, record, reply."""
 
     def __init__(
         self,
@@ -52,11 +54,13 @@ class Dispatcher:
         feed: Feed,
         handlers: Mapping[str, ServiceHandler],
         *,
+        activity: Activity,
         metrics: Metrics,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
         self.directory = directory
+        self.activity = activity
         self.register = CallRegister()
         self._clients = clients
         self._feed = feed
@@ -73,9 +77,12 @@ class Dispatcher:
         return replace(reply, body={**reply.body, "notices": notices})
 
     async def _handled(self, identity: Identity, asked: Asked) -> Reply:
+        call_id = asked.call_id or asked.request_id
         try:
             action = catalogue.parse(_merged(asked))
-            call_id = asked.call_id or asked.request_id
+        except BrowseError as error:
+            return failed(error.body(asked.request_id))
+        try:
             record = self.register.begin(
                 identity.client_id,
                 call_id,
@@ -84,8 +91,31 @@ class Dispatcher:
                 lambda: self._reply(identity, asked, action, call_id),
             )
         except BrowseError as error:
-            return failed(error.body(asked.request_id))
+            refusal = error.body(asked.request_id)
+            self.activity.note(identity, action, Outcome(call_id=call_id, error=refusal), call_id, 0)
+            return failed(refusal)
         return await self._wait(record)
+
+    async def forget(self, client: str) -> Json:
+        """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
+        gone. How many of each."""
+        known = await self.activity.clients()
+        for page in self.directory.pages():
+            known.setdefault(page.holder_id or "", set()).add(page.holder_label)
+        named = client.casefold()
+        ids = {client} | {each for each, labels in known.items() if named in {label.casefold() for label in labels}}
+        gone = [each for each in ids - {""} if not self._clients.present(each) and not self.register.running(each)]
+        leases = sum(page.holder_id in gone for page in self.directory.pages())
+        for each in gone:
+            await self.host.release(each, next(self._seq))
+        await self._feed.catch_up()
+        notices = sum(self._clients.drop_notices(each) for each in ids)
+        return {"records": await self.activity.forget(ids), "notices": notices, "leases": leases}
+
+    async def finish(self) -> None:
+        """Let the calls that have just ended be recorded, before the service does."""
+        if running := {record.task for record in self.register.running()}:
+            await asyncio.wait(running, timeout=_FINISHES_WITHIN_S)
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, also one that is still on its way here. Raises CallNotFound for one never heard of."""
@@ -121,6 +151,7 @@ class Dispatcher:
         seconds = asyncio.get_running_loop().time() - began
         ended = outcome.error.code if outcome.error else "ok"
         self._metrics.ended(action.name(), ended, seconds)
+        self.activity.note(identity, action, outcome, call_id, seconds)
         log.info(
             "call",
             action=action.name(),

@@ -3,6 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from browser_service.observability.asking import answer
+from shared.actions.activity import GetActivity
 from shared.calls import Json, Owner, PageBlock, PageState
 from shared.errors import ErrorBody, Relayed
 
@@ -35,6 +37,9 @@ class Service:
             raise Relayed(ErrorBody.model_validate({"status": record.task.result().status, **error}))  # type: ignore[dict-item] # our own envelope
         result = body.get("result")
         return {"callId": call_id, "state": "done", **(result if isinstance(result, dict) else {})}
+
+    async def get_activity(self, asked: GetActivity) -> Json:
+        return await answer(self._dispatcher.activity, asked, self._client_id)
 
     async def cancel_call(self, call_id: str) -> Json:
         state = await self._dispatcher.cancel(self._client_id, call_id)

@@ -68,6 +68,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         parts: Parts = self._app.state.parts
         await parts.clients.close()
+        parts.activity.end_streams()
         await super().shutdown(sockets)
 
 

@@ -66,6 +66,7 @@ class Settings(BaseSettings):
         default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."
     )
     max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
+    activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
     allow_hosts: Names = Field(
         default=(), description="If given, the only hosts (with their subdomains) that pages may open."
     )

@@ -94,7 +94,7 @@ def _is_plain(params: dict[object, object]) -> bool:
 def _initialized(version: str) -> Message:
     return {
         "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-        "capabilities": {"tools": {"listChanged": False}},
+        "capabilities": {"resources": {"subscribe": False, "listChanged": False}, "tools": {"listChanged": False}},
         "serverInfo": {"name": APP_NAME, "version": VERSION},
         "instructions": INSTRUCTIONS,
     }

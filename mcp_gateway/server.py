@@ -14,13 +14,19 @@ from mcp.types import (
     METHOD_NOT_FOUND,
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     Tool,
 )
 
+from mcp_gateway import resources
 from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
+from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.presence import Presence
 from mcp_gateway.stdio import Message
@@ -47,6 +53,9 @@ class Gateway:
             instructions=INSTRUCTIONS,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_resource_templates,
+            on_read_resource=self.read_resource,
         )
 
     async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -70,6 +79,20 @@ class Gateway:
             log.exception("a call failed in the gateway", tool=params.name)
             fault = Failure(code="INTERNAL_ERROR", message=f"{type(error).__name__}: {error}", details=arguments)
             raise host_error(params.name, fault) from error
+
+    async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        return resources.LISTED
+
+    async def list_resource_templates(
+        self, _: ServerRequestContext, __: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """None; but clients ask, once there are resources."""
+        return resources.TEMPLATES
+
+    async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
+        found = resources.named(str(params.uri), shakes_hands=ctx.protocol_version in HANDSHAKE_VERSIONS)
+        self._introduce(ctx)
+        return resources.contents(found, await self._reply(ctx, found.action, dict(found.arguments)))
 
     async def _reply(self, ctx: ServerRequestContext, tool: str, arguments: Json) -> Reply:
         call_id = uuid4().hex

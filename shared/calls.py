@@ -73,6 +73,8 @@ class Outcome(Model):
     error: ErrorBody | None = None
     page: PageState | None = None
     notices: list[Notice] = []
+    url_before: str | None = Field(default=None, description="Where the page was; none where nothing began.")
+    requests: list[Json] = Field(default=[], description="Those sent meanwhile that change things, however it ended.")
 
     @property
     def state(self) -> CallState:
@@ -184,3 +186,22 @@ class PageBlock(Model):
 class Owner(Model):
     label: str
     you: bool
+
+
+class ActivityRecord(Model):
+    """What one client did, as another may read it: its label, never its id; no typed text, no secrets."""
+
+    id: int
+    time: str = Field(description="When it ended, in ISO 8601 and UTC.")
+    client: str
+    you: bool
+    action: str
+    arguments: Json = {}
+    page_id: str | None = None
+    session_id: str | None = None
+    url_before: str | None = None
+    url_after: str | None = Field(default=None, description="Where the page was afterwards, if elsewhere.")
+    requests: list[Json] = Field(default=[], description="Those that change things: method, url, status.")
+    outcome: str = Field(description="ok, or the code of the error.")
+    duration_ms: int
+    call_id: str

@@ -10,6 +10,7 @@ DEFAULT_PORT: Final = 8888
 DEFAULT_SESSION: Final = "default"
 
 # --- paths -------------------------------------------------------------------------------------------------------
+ACTIVITY: Final = "/api/activity"
 BROWSER: Final = "/api/browser"
 PAGES: Final = "/api/browser/pages"
 CALLS: Final = "/api/calls"

@@ -6,6 +6,7 @@ from types import MappingProxyType, ModuleType
 from typing import Final
 
 from browser_service.actions import (
+    activity,
     calls,
     interaction,
     media,
@@ -18,7 +19,7 @@ from browser_service.actions import (
 from shared.calls import Json
 from shared.catalogue import ACTIONS
 
-_CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, media, pages, calls)
+_CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, media, pages, calls, activity)
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -13,10 +14,12 @@ from sse_starlette import EventSourceResponse
 
 from browser_service.calls import Reply
 from browser_service.dispatch import Asked
+from browser_service.observability import asking
 from browser_service.security.auth import Identity, identify
 from shared import catalogue, wire
+from shared.actions.activity import GetActivity
 from shared.calls import Json
-from shared.errors import InvalidRequest
+from shared.errors import Forbidden, InvalidRequest, ValidationFailed
 from shared.schema import full_schema
 
 if TYPE_CHECKING:
@@ -98,7 +101,10 @@ async def get_file(artifact_id: str, request: Request, caller: Caller) -> Respon
 
 @router.get(wire.EVENTS)
 async def events(request: Request, caller: Caller) -> EventSourceResponse:
-    """The caller's presence, and the progress of its calls."""
+    """The caller's presence, and the progress of its calls. With `activity=1`, and the filters of /api/activity beside
+    it, what is recorded from now on instead: who only looks on is not there to act."""
+    if request.query_params.get("activity", "0") not in {"0", "false"}:
+        return EventSourceResponse(_watched(request, caller), ping=_PING_S)
 
     async def feed() -> AsyncIterator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
@@ -106,6 +112,23 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
             yield {"event": "call", "data": moved.model_dump_json()}
 
     return EventSourceResponse(feed(), ping=_PING_S)
+
+
+@router.get(wire.ACTIVITY)
+async def get_activity(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"format": "records", **_asked(request)})
+
+
+@router.delete(wire.ACTIVITY)
+async def forget(request: Request, caller: Caller) -> Response:
+    """For the account's own command line alone: who could remove what it did would not be answerable for it."""
+    if not caller.operator:
+        raise Forbidden("Records are removed by the account's owner.", hint="browse-together forget --client LABEL")
+    client = request.query_params.get("client")
+    if not client:
+        raise ValidationFailed("It is not said whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL")
+    forgotten = await parts(request).dispatcher.forget(client)
+    return _response(request, Reply(200, {"success": True, "result": forgotten, "page": None, "notices": []}))
 
 
 @router.get(wire.HEALTH)
@@ -123,6 +146,30 @@ async def ready(request: Request) -> JSONResponse:
 @router.get(wire.METRICS)
 async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
     return Response(parts(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _asked(request: Request) -> Json:
+    """The query as a call of get_activity, where a filter may also have the name that it has in records."""
+    asked = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
+    return {"action": "get_activity", **asked}
+
+
+def _watched(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
+    body = {name: value for name, value in _asked(request).items() if name != "activity"}
+    asked = catalogue.parse(body)
+    assert isinstance(asked, GetActivity)  # noqa: S101 - it was asked for by this name
+    wanted = asking.wanted(asked, caller.client_id, datetime.now().astimezone())
+
+    async def feed() -> AsyncIterator[dict[str, str]]:
+        with parts(request).activity.watching(wanted, caller.client_id) as watcher:
+            yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
+            while (told := await watcher.next()) is not None:
+                if isinstance(told, int):
+                    yield {"event": "dropped", "data": json.dumps({"count": told})}
+                else:
+                    yield {"event": "activity", "data": told.model_dump_json(exclude_none=True)}
+
+    return feed()
 
 
 async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:

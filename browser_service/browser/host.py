@@ -197,6 +197,7 @@ class LocalHost:
 
     async def _outcome(self, call: Call) -> Outcome:
         entry: PageEntry | None = None
+        running: Running | None = None
         result, error = None, None
         try:
             running = Running(call, catalogue.parse(call.body))
@@ -217,7 +218,10 @@ class LocalHost:
             if entry is not None:
                 self._after(entry, call)
         page = entry.state() if entry is not None and (result is not None or not entry.closed) else None
-        return Outcome(call_id=call.call_id, result=result, error=error, page=page)
+        outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
+        if running is not None:
+            outcome.url_before, outcome.requests = running.url_before, running.requests
+        return outcome
 
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action

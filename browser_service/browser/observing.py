@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Dialog, Download, Frame, Page, Request, Response
 
+from browser_service.browser.events import well_formed
 from shared.calls import Json
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -15,6 +16,7 @@ _NAVIGATION_ENDS_WITHIN_S = 5.0
 _POPUP_ARRIVES_WITHIN_S = 2.0
 _ERROR_PAGE_ARRIVES_WITHIN_S = 1.0
 _SHOWN = 6
+_TOLD = 50
 
 
 @dataclass(eq=False)
@@ -77,16 +79,19 @@ class Observation:
             *(f"download {name} began" for name in self.downloads),
         ]
 
+    def requests(self) -> list[Json]:
+        return [
+            {"method": r.method, "url": well_formed(r.url), "status": int(s) if s.isdigit() else None}
+            for r, s in list(self.sent.items())[:_TOLD]
+        ]
+
     def facts(self) -> Json:
         """The same for programs."""
         found: Json = {}
         if self.navigated:
             found["navigatedTo"] = self.navigated[-1]
         if self.sent:
-            found["requests"] = [
-                {"method": r.method, "url": r.url, "status": int(s) if s.isdigit() else None}
-                for r, s in list(self.sent.items())[:50]
-            ]
+            found["requests"] = [*self.requests()]
         if self.popups:
             found["popups"] = [*self.popups]
         if self.dialogs:

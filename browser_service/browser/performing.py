@@ -55,6 +55,8 @@ class Running:
     call: Call
     action: Action
     cancel: Cancel = field(default_factory=Cancel)
+    url_before: str | None = None
+    requests: list[Json] = field(default_factory=list)
 
     def check_not_cancelled(self) -> None:
         """Raise where the call was cancelled before its effect began."""
@@ -70,6 +72,7 @@ class Running:
 async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
     """Run the handler; for an act, add what was observed."""
     running.check_not_cancelled()
+    running.url_before = entry.state().url
     changed = True
     acts = running.action.effect is Effect.ACTS
     observation = entry.observer.begin() if acts and entry.observer is not None else None
@@ -87,6 +90,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     finally:
         if observation is not None and entry.observer is not None:
             entry.observer.end(observation)
+            running.requests = observation.requests()
         if running.cancel.requested and observation is not None:
             await entry.interrupt()
         if acts and changed:

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, cast
 import typer
 
 from browser_service.cli import arguments, flags, output
-from browser_service.cli.client import Client
+from browser_service.cli.client import Client, error_of
 from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, signed
-from browser_service.cli.replies import deliver, error_of
+from browser_service.cli.replies import deliver
 from browser_service.cli.root import VERBATIM
 from shared import catalogue
 from shared.actions.base import Action

@@ -1,11 +1,13 @@
 """The command line as a client of the service: who it is, and its calls."""
 
+import contextlib
 import getpass
 import os
 import re
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, cast
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -16,7 +18,7 @@ from browser_service.cli import instance
 from browser_service.security.auth import Identity, ensure_secret, mint
 from shared import wire
 from shared.calls import Json
-from shared.errors import ServiceUnavailable
+from shared.errors import ErrorBody, Relayed, ServiceUnavailable
 
 _PATIENCE_S: Final = 60.0
 _LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot), then decide whether to repeat it."
@@ -41,10 +43,11 @@ def identity(label: str = "") -> Identity:
 class Client:
     """Calls to the service of a data directory, as this account. Raises ServiceUnavailable where none runs."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         running = instance.require(data_dir)
+        who = identity().model_copy(update={"operator": operator})
         self._http = instance.http(running.url, _PATIENCE_S)
-        self._http.headers["Authorization"] = f"Bearer {mint(ensure_secret(data_dir), identity())}"
+        self._http.headers["Authorization"] = f"Bearer {mint(ensure_secret(data_dir), who)}"
 
     def __enter__(self) -> Self:
         return self
@@ -67,6 +70,21 @@ class Client:
     def pages(self) -> Json:
         return _envelope(self._http.get(wire.PAGES))
 
+    def activity(self, filters: dict[str, str]) -> Json:
+        return _envelope(self._http.get(wire.ACTIVITY, params=filters))
+
+    def forget(self, client: str) -> Json:
+        return _envelope(self._http.delete(wire.ACTIVITY, params={"client": client}))
+
+    @contextlib.contextmanager
+    def events(self, query: dict[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
+        """The service's events, their names and data, until it ends."""
+        with self._http.stream("GET", wire.EVENTS, params=query) as reply:
+            if reply.status_code != HTTPStatus.OK:
+                reply.read()
+                raise Relayed(error_of(_envelope(reply)))
+            yield _events(reply)
+
     def file(self, url: str) -> bytes:
         reply = self._http.get(url)
         if reply.status_code != HTTPStatus.OK:
@@ -82,6 +100,21 @@ class Client:
             ) from None
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
+
+
+def _events(reply: httpx.Response) -> Iterator[tuple[str, str]]:
+    name = ""
+    with contextlib.suppress(httpx.RemoteProtocolError, httpx.ReadError):
+        for line in reply.iter_lines():
+            field, _, value = line.partition(": ")
+            if field == "event":
+                name = value
+            elif field == "data":
+                yield name, value
+
+
+def error_of(reply: Json) -> ErrorBody:
+    return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})
 
 
 def _path(body: Json) -> str:

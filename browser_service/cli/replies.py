@@ -6,10 +6,9 @@ from typing import cast
 import typer
 
 from browser_service.cli import output
-from browser_service.cli.client import Client
+from browser_service.cli.client import Client, error_of
 from shared.actions.base import Action
 from shared.calls import Artifact, Json
-from shared.errors import ErrorBody
 
 
 def deliver(reply: Json, action: type[Action], client: Client, *, as_json: bool, out: Path | None) -> None:
@@ -27,10 +26,6 @@ def deliver(reply: Json, action: type[Action], client: Client, *, as_json: bool,
         _say_around(reply)
     if not succeeded:
         raise typer.Exit(1)
-
-
-def error_of(reply: Json) -> ErrorBody:
-    return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})
 
 
 def text_of(reply: Json, action: type[Action]) -> str:

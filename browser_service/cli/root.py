@@ -21,6 +21,8 @@ COMMANDS: Final = MappingProxyType(
         "status": Command("lifecycle", "Whether the service runs, and where."),
         "pages": Command("acting", "The open pages: yours, people's, other agents'."),
         "run": Command("acting", "Run one action, such as `run goto --url https://example.com`."),
+        "activity": Command("accounting", "Who did what: the record of all clients' actions."),
+        "forget": Command("accounting", "Remove what is kept of a client."),
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
         "logs": Command("upkeep", "Show the log of a detached service."),
         "token": Command("upkeep", "Print a token for callers over plain HTTP."),

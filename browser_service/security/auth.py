@@ -21,6 +21,7 @@ class Identity(Model):
 
     client_id: str = Field(pattern=CLIENT_ID_PATTERN)
     label: str = Field(default="", max_length=80)
+    operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
 
 
 def ensure_secret(data_dir: Path) -> str:
@@ -50,6 +51,8 @@ def mint(secret: str, identity: Identity, lifetime_s: int = _DAY_S) -> str:
         "iat": now,
         "exp": now + lifetime_s,
     }
+    if identity.operator:
+        claims["operator"] = True
     return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
 
 
@@ -79,4 +82,5 @@ def _proven(secret: str, token: str) -> tuple[Identity, float]:
         audience=TOKEN_AUDIENCE,
         options={"require": ["sub", "aud", "exp"]},
     )
-    return Identity(client_id=claims["sub"], label=str(claims.get("label", ""))[:80]), float(claims["exp"])
+    label, operator = str(claims.get("label", ""))[:80], claims.get("operator") is True
+    return Identity(client_id=claims["sub"], label=label, operator=operator), float(claims["exp"])

@@ -95,6 +95,15 @@ class Journal:
     async def forget_artifact(self, artifact_id: str) -> None:
         await self._write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
 
+    async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` gives, run in the journal's thread, in a transaction of its own."""
+
+        def run() -> T:
+            with self._connection() as db:
+                return work(db)
+
+        return await self._run(run)
+
     def _connect(self) -> None:
         self._path.touch(mode=0o600)
         db = sqlite3.connect(self._path, check_same_thread=False)

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from shared import calls
 from shared.calls import (
+    ActivityRecord,
     Artifact,
     Call,
     CallMoved,
@@ -54,6 +55,17 @@ EXAMPLES: list[Model] = [
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
     PageBlock(page_id="a", session_id="b", url="c", title="d", revision=1, owner=Owner(label="Claude", you=True)),
     Owner(label="Claude · shop", you=False),
+    ActivityRecord(
+        id=1,
+        time="2026-01-31T14:05:00.000Z",
+        client="Claude",
+        you=True,
+        action="goto",
+        outcome="ok",
+        duration_ms=1,
+        call_id="k1",
+        requests=[{"method": "POST", "url": "/x", "status": None}],
+    ),
 ]
 
 every_example = pytest.mark.parametrize("model", EXAMPLES, ids=lambda each: type(each).__name__)

@@ -1,0 +1,105 @@
+"""`activity` and `forget`: who did what, and the removal of that."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Final, cast
+
+import typer
+
+from browser_service.cli import flags, output
+from browser_service.cli.client import Client, error_of
+from browser_service.cli.parameters import new_app
+from browser_service.observability.lines import line
+from shared.calls import ActivityRecord, Json
+from shared.errors import Relayed
+
+_AT_ONCE: Final = 500
+
+app = new_app()
+
+
+@app.command()
+def activity(
+    *,
+    data_dir: flags.DataDir = None,
+    page: Annotated[str | None, typer.Option("--page", metavar="ID", help="Only what was done on this page.")] = None,
+    client: Annotated[str | None, typer.Option(metavar="LABEL", help="Only this client; `me` is this one.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only what was done in this session.")] = None,
+    action: Annotated[str | None, typer.Option(metavar="NAME", help="Only this action, such as click.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Not before: 10m, 2h, 1d ago, or an ISO time.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Not after: likewise.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many of the newest.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON; with --follow an object a line.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is done from now on.")] = False,
+) -> None:
+    """Who did what, the newest last. What only read is not recorded; typed text is told by its length alone."""
+    filters = {"pageId": page, "client": client, "sessionId": session, "action": action, "since": since, "until": until}
+    asked = {name: value for name, value in filters.items() if value is not None}
+    with Client(flags.settings(data_dir).data_dir) as service:
+        if not follow:
+            past = _newest(service, asked, limit)
+            if as_json:
+                output.say_json([record.model_dump(mode="json", exclude_none=True) for record in past])
+            else:
+                _show(past[::-1], as_json=False)
+            return
+        with service.events({**asked, "activity": "1"}) as events:
+            next(events)  # it listens now: what is done meanwhile is in both, and shown once
+            past = _newest(service, asked, limit)
+            _show(past[::-1], as_json=as_json)
+            _follow(events, {record.id for record in past}, as_json=as_json)
+
+
+@app.command()
+def forget(
+    *,
+    data_dir: flags.DataDir = None,
+    client: Annotated[str, typer.Option(metavar="LABEL|ID", help="Whom: an id, or all clients of a label.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Remove what is kept of a client: its records, its notices and, if it is gone, its hold on pages."""
+    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        removed = _result(service.forget(client))
+    if as_json:
+        output.say_json(removed)
+    else:
+        counted = ", ".join(f"{count} {what if count != 1 else what[:-1]}" for what, count in removed.items())
+        output.say(f"{client}: {counted} removed.")
+
+
+def _newest(service: Client, asked: dict[str, str], limit: int) -> list[ActivityRecord]:
+    """Page by page, until there are so many or no more."""
+    found: list[ActivityRecord] = []
+    query = dict(asked)
+    while len(found) < limit:
+        wanted = str(min(limit - len(found), _AT_ONCE))
+        result = _result(service.activity({**query, "limit": wanted, "budget": "1000000"}))
+        found += [ActivityRecord.model_validate(one) for one in cast("list[Json]", result["records"])]
+        if "cursor" not in result:
+            break
+        query = {"cursor": str(result["cursor"])}
+    return found
+
+
+def _follow(events: Iterator[tuple[str, str]], shown: set[int], *, as_json: bool) -> None:
+    for name, data in events:
+        if name == "dropped":
+            output.say(f"{json.loads(data)['count']} records were too many to follow.", to_stderr=True)
+        elif name == "activity" and (record := ActivityRecord.model_validate_json(data)).id not in shown:
+            _show([record], as_json=as_json)
+    output.say("The service has ended.", to_stderr=True)
+
+
+def _show(records: list[ActivityRecord], *, as_json: bool) -> None:
+    now = datetime.now().astimezone()
+    for record in records:
+        output.say(record.model_dump_json(exclude_none=True) if as_json else line(record, now))
+
+
+def _result(reply: Json) -> Json:
+    if not reply["success"]:
+        raise Relayed(error_of(reply))
+    return cast("Json", reply["result"])

@@ -1,0 +1,263 @@
+"""The account of who did what: noted at the end of each call, written in batches, told to whom it may be."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+import structlog
+
+from browser_service.security import redaction
+from browser_service.security.auth import Identity
+from browser_service.store.activity import ActivityTable, Row, Wanted
+from browser_service.store.journal import JournalFailed
+from shared.actions.base import Action, Effect
+from shared.calls import ActivityRecord, Json, Outcome
+from shared.wire import DEFAULT_SESSION
+
+_WRITE_AFTER_S = 0.25
+_WRITE_AGAIN_AFTER_S = 5.0
+_UNWRITTEN_AT_MOST = 10_000
+_WAITING_AT_MOST = 1_000
+_READ_AT_ONCE = 500
+_REQUESTS_KEPT = 20
+_DAY_S = 86_400
+_END = 2**62
+
+log = structlog.get_logger(__name__)
+
+
+def may_see(row: Row, client_id: str) -> bool:
+    """Who logged me out is everybody's to know; what happened on private pages, their owner's and the doer's alone."""
+    return row.private_to is None or client_id in {row.private_to, row.client_id}
+
+
+def private_to(session_id: str | None, client_id: str) -> str | None:
+    """Whose alone a call in this session is: the shared login is everybody's."""
+    return None if session_id in {None, DEFAULT_SESSION} else client_id
+
+
+def is_recorded(action: Action, outcome: Outcome) -> bool:
+    """All but what only read, and could: reading changes nothing, and would crowd out what did."""
+    return action.effect is not Effect.READS or outcome.error is not None
+
+
+@dataclass
+class _Noted:
+    """A call that has ended. What is told of it is made later, off the call's way."""
+
+    id: int
+    at: float
+    identity: Identity
+    action: Action
+    outcome: str
+    page_id: str | None
+    session_id: str | None
+    url_before: str | None
+    url_after: str | None
+    requests: list[Json]
+    ms: int
+    call_id: str
+
+    @cached_property
+    def row(self) -> Row:
+        return Row(
+            self.id,
+            self.at,
+            self.identity.client_id,
+            redaction.one_line(self.identity.label),
+            private_to(self.session_id, self.identity.client_id),
+            self.page_id,
+            self.session_id,
+            self.action.name(),
+            self.outcome,
+            self.ms,
+            self.call_id,
+            json.dumps(self._detail()),
+        )
+
+    def _detail(self) -> Json:
+        moved = self.url_after != self.url_before
+        found: Json = {
+            "arguments": redaction.arguments(self.action),
+            "urlBefore": redaction.safe_url(self.url_before) if self.url_before is not None else None,
+            "urlAfter": redaction.safe_url(self.url_after) if self.url_after is not None and moved else None,
+            "requests": [*redaction.requests(self.requests, _REQUESTS_KEPT)],
+        }
+        return {name: value for name, value in found.items() if value}
+
+
+class Watcher:
+    """One who follows the account. What it has no room for is dropped, and counted."""
+
+    def __init__(self, wanted: Wanted, client_id: str) -> None:
+        self._wanted = wanted
+        self._client_id = client_id
+        self._inbox: asyncio.Queue[Row | None] = asyncio.Queue(_WAITING_AT_MOST)
+        self._dropped = 0
+
+    def offer(self, row: Row) -> None:
+        if not (self._wanted.takes(row) and may_see(row, self._client_id)):
+            return
+        if self._dropped or self._inbox.full():  # what is missing is missing in one piece
+            self._dropped += 1
+        else:
+            self._inbox.put_nowait(row)
+
+    async def next(self) -> ActivityRecord | int | None:
+        """The next record, or how many were dropped before it; None at the end."""
+        if self._dropped and self._inbox.empty():
+            dropped, self._dropped = self._dropped, 0
+            return dropped
+        row = await self._inbox.get()
+        return shown(row, self._client_id) if row else None
+
+    def end(self) -> None:
+        if self._inbox.full():
+            self._inbox.get_nowait()
+            self._dropped += 1
+        self._inbox.put_nowait(None)
+
+
+class Activity:
+    """Memory has what is not written yet; the journal all else."""
+
+    def __init__(self, table: ActivityTable) -> None:
+        self._table = table
+        self._last_id = 0
+        self._unwritten: list[_Noted] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+        self._watchers: set[Watcher] = set()
+        self._ended = False
+
+    async def open(self) -> None:
+        self._last_id = await self._table.last_id()
+
+    def note(self, identity: Identity, action: Action, outcome: Outcome, call_id: str, seconds: float) -> None:
+        """Remember a call's end. Nothing is awaited, and little is done: a reply is waiting."""
+        if not is_recorded(action, outcome):
+            return
+        self._last_id += 1
+        page = outcome.page
+        noted = _Noted(
+            id=self._last_id,
+            at=round(time.time(), 3),  # as it is told, so that a record is found by its time
+            identity=identity,
+            action=action,
+            outcome=outcome.error.code if outcome.error else "ok",
+            page_id=page.page_id if page else getattr(action, "page_id", None),
+            session_id=page.session_id if page else getattr(action, "session_id", None),
+            url_before=outcome.url_before,
+            url_after=page.url if page and outcome.url_before is not None else None,
+            requests=outcome.requests,
+            ms=round(seconds * 1000),
+            call_id=call_id,
+        )
+        self._unwritten.append(noted)
+        for watcher in self._watchers:
+            watcher.offer(noted.row)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_soon())
+
+    async def find(
+        self, wanted: Wanted, client_id: str, limit: int, before: int | None = None
+    ) -> tuple[list[ActivityRecord], bool]:
+        """The newest records of those asked for that the client may see, and whether there are older ones."""
+        await self.flush()
+        last = before or _END
+        unwritten = [noted.row for noted in reversed(self._unwritten) if noted.id < last]
+        found = [row for row in unwritten if _takes(wanted, row, client_id)]
+        while len(found) <= limit:
+            rows = await self._table.before(last, wanted, _READ_AT_ONCE)
+            found += [row for row in rows if _takes(wanted, row, client_id)]
+            if len(rows) < _READ_AT_ONCE:
+                break
+            last = rows[-1].id
+        return [shown(row, client_id) for row in found[:limit]], len(found) > limit
+
+    @contextlib.contextmanager
+    def watching(self, wanted: Wanted, client_id: str) -> Iterator[Watcher]:
+        watcher = Watcher(wanted, client_id)
+        self._watchers.add(watcher)
+        if self._ended:
+            watcher.end()
+        try:
+            yield watcher
+        finally:
+            self._watchers.discard(watcher)
+
+    async def clients(self) -> dict[str, set[str]]:
+        """The ids of all who are in the account, with the labels of each."""
+        await self.flush()
+        return await self._table.clients()
+
+    async def forget(self, client_ids: Collection[str]) -> int:
+        """Remove what these clients did; how many records that were."""
+        async with self._lock:
+            unwritten = len(self._unwritten)
+            self._unwritten = [one for one in self._unwritten if one.identity.client_id not in client_ids]
+            return unwritten - len(self._unwritten) + await self._table.forget(client_ids)
+
+    async def clean(self, days: int) -> None:
+        await self._table.forget_before(time.time() - days * _DAY_S)
+
+    def end_streams(self) -> None:
+        """So that a server can shut down."""
+        self._ended = True
+        for watcher in self._watchers:
+            watcher.end()
+
+    async def close(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.gather(self._writing, return_exceptions=True)
+        await self.flush()
+
+    async def flush(self) -> bool:
+        """Write what is not written; whether it could be."""
+        async with self._lock:
+            batch, self._unwritten = self._unwritten, []
+            if not batch:
+                return True
+            try:
+                await asyncio.shield(self._table.add(noted.row for noted in batch))
+            except JournalFailed as error:
+                self._unwritten = [*batch, *self._unwritten][-_UNWRITTEN_AT_MOST:]
+                log.warning("the account of what was done cannot be written", reason=str(error))
+                return False
+        return True
+
+    async def _write_soon(self) -> None:
+        while self._unwritten:
+            await asyncio.sleep(_WRITE_AFTER_S)
+            if not await self.flush():
+                await asyncio.sleep(_WRITE_AGAIN_AFTER_S)
+
+
+def shown(row: Row, client_id: str) -> ActivityRecord:
+    """A row as a client may know it: the label of who did it, never the id."""
+    detail = json.loads(row.detail)
+    return ActivityRecord.model_validate(
+        {
+            "id": row.id,
+            "time": datetime.fromtimestamp(row.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "client": row.label,
+            "you": row.client_id == client_id,
+            "pageId": row.page_id,
+            "sessionId": row.session_id,
+            "action": row.action,
+            "outcome": row.outcome,
+            "durationMs": row.ms,
+            "callId": row.call_id,
+            **detail,
+        }
+    )
+
+
+def _takes(wanted: Wanted, row: Row, client_id: str) -> bool:
+    return wanted.takes(row) and may_see(row, client_id)

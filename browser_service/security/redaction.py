@@ -1,0 +1,172 @@
+"""What may be told of a call afterwards: where and how it acted. No text that was typed, sent or run.
+
+Nothing tells a secret in a text from its other words, and the next action may have a field that nobody thought of. So
+what is kept is listed, and not what is hidden: elements, addresses, reasons, choices, numbers and flags. Every other
+text is its length, and of a URL's query the names alone, because a form may put anything that was typed there.
+"""
+
+import re
+from functools import cache
+from typing import Final, cast
+
+from pydantic import JsonValue
+
+from shared.actions.base import Action
+from shared.calls import Json
+from shared.schema import Schema, full_schema
+
+_TEXTS: Final = frozenset({"selector", "frame", "reason", "as", "method", "domain", "actionName", "since", "until"})
+_ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
+_TOLD_ELSEWHERE: Final = frozenset({"action", "pageId", "sessionId"})
+_MOST_TEXT: Final = 200
+_MOST_URL: Final = 500
+_MOST_ITEMS: Final = 10
+_HIDDEN: Final = "…"
+
+_ABSOLUTE: Final = re.compile(r"(https?|wss?):[/\\]*([^/\\?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.IGNORECASE | re.DOTALL)
+_RELATIVE: Final = re.compile(r"()()([^?#:@]*)(\?[^#]*)?(#.*)?", re.DOTALL)
+_ROUTE: Final = re.compile(r"#[!/\w.-]*")
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+_MIXED: Final = re.compile(r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])")
+_RANDOM_FROM, _MIXED_FROM = 20, 6
+_NAMED_KEYS: Final = (
+    r"Enter|Tab|Escape|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Arrow(Up|Down|Left|Right)|Space|F\d{1,2}"
+    r"|Shift|Control|Alt|Meta|ControlOrMeta"
+)
+_KEY: Final = re.compile(rf"(\w+\+)*({_NAMED_KEYS})|(Shift\+)?(Control|Alt|Meta|ControlOrMeta)\+(Shift\+)?.")
+_IN_TEXT: Final = (
+    (re.compile(r"(\[\s*value\s*[~|^$*]?=\s*).*?(?=\]|$)", re.IGNORECASE | re.DOTALL), rf"\1{_HIDDEN}"),
+    (re.compile(r"\b(Bearer|Basic)\s+\S+", re.IGNORECASE), rf"\1 {_HIDDEN}"),
+    (
+        re.compile(
+            r"((?:pass(?:word|wd|code)?|pwd|pin|otp|secret|token|api.?key|auth\w*|session\w*|signature|code)\s*[=:]\s*)\S+",
+            re.IGNORECASE,
+        ),
+        rf"\1{_HIDDEN}",
+    ),
+    (re.compile(r"https?:[^\s\"'\]]+", re.IGNORECASE), lambda found: safe_url(found[0])),
+    (re.compile(r"[\w.~+/=-]{20,}"), lambda found: _word(found[0])),
+)
+
+
+def arguments(action: Action) -> Json:
+    """The arguments of a call as they may be told; its page and session are told beside them."""
+    known = _properties(type(action))
+    return {
+        name: _told(name, value, known.get(name, {}))
+        for name, value in action.wire_body().items()
+        if name not in _TOLD_ELSEWHERE
+    }
+
+
+def requests(sent: list[Json], most: int) -> list[Json]:
+    """Method, URL and status, and no more."""
+    kept: list[Json] = [
+        {"method": one.get("method"), "url": safe_url(str(one.get("url", ""))), "status": one.get("status")}
+        for one in sent[:most]
+    ]
+    return kept
+
+
+def safe_url(url: str) -> str:
+    """A URL without userinfo, without the values of its query, and without what looks random in its path."""
+    url = url.strip().replace("\t", "").replace("\n", "").replace("\r", "")
+    found = _ABSOLUTE.fullmatch(url) or _RELATIVE.fullmatch(url)
+    if found is None:
+        return url if url == "about:blank" else _size(url)
+    scheme, authority, path, query, fragment = found.groups(default="")
+    host = f"{scheme}://{authority.rpartition('@')[2]}" if scheme else ""
+    kept = f"{host}{_path(path[:_MOST_URL])}{_names(query)}{_fragment(fragment)}"
+    return one_line(kept, _MOST_URL)
+
+
+def one_line(text: str, most: int = _MOST_TEXT) -> str:
+    """On one line, of Unicode that every encoding takes, and not longer than `most`."""
+    line = " ".join(text[: most * 2].split()).encode("utf-8", "replace").decode()
+    return line if len(line) <= most else line[:most] + _HIDDEN
+
+
+@cache
+def _properties(action: type[Action]) -> dict[str, Schema]:
+    return cast("dict[str, Schema]", full_schema(action)["properties"])
+
+
+def _told(name: str, value: JsonValue, schema: Schema) -> JsonValue:
+    """A value by what its schema says that it is."""
+    schema = _branch(schema, value)
+    if isinstance(value, str):
+        return _text(name, value, schema)
+    if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
+        more = [f"and {len(value) - _MOST_ITEMS} more"] if len(value) > _MOST_ITEMS else []
+        return [*(_told(name, item, items) for item in value[:_MOST_ITEMS]), *more]
+    if isinstance(value, dict) and isinstance(parts := schema.get("properties"), dict):
+        return {key: _told(key, part, cast("Schema", parts[key])) for key, part in value.items() if key in parts}
+    if isinstance(value, list | dict):
+        return f"({len(value)} {'entry' if len(value) == 1 else 'entries'})"
+    measured = value is None or schema.get("type") in {"integer", "number", "boolean"}
+    return value if measured else "(a value)"
+
+
+def _branch(schema: Schema, value: JsonValue) -> Schema:
+    """Of a union the part that the value is of."""
+    options = schema.get("anyOf")
+    if not isinstance(options, list):
+        return schema
+    kinds = {bool: {"boolean"}, int: {"integer", "number"}, float: {"number"}, str: {"string"}, list: {"array"}}
+    fits = kinds.get(type(value), {"object"})
+    return next((option for option in options if isinstance(option, dict) and option.get("type") in fits), {})
+
+
+def _text(name: str, text: str, schema: Schema) -> str:
+    choices = schema.get("enum")
+    if isinstance(choices, list) and text in choices:
+        return text
+    if name in _ADDRESSES or name.endswith(("Url", "Urls", "urls")):
+        return safe_url(text)
+    if name == "key":
+        return text if _KEY.fullmatch(text) else _size(text)
+    if name in _TEXTS or name.endswith(("Selector", "Id", "Ids")):
+        return _without_secrets(text)
+    return _size(text)
+
+
+def _without_secrets(text: str) -> str:
+    """A text that was written to be read, without what is plainly a secret in it."""
+    text = text[: _MOST_TEXT * 5]
+    for pattern, instead in _IN_TEXT:
+        text = pattern.sub(instead, text)
+    return one_line(text)
+
+
+def _size(text: str) -> str:
+    return f"({len(text)} character{'' if len(text) == 1 else 's'})"
+
+
+def _path(path: str) -> str:
+    return "/".join(_segment(segment) for segment in path.replace("\\", "/").split("/"))
+
+
+def _segment(segment: str) -> str:
+    """A part of a path; `;jsessionid=...` stands in some."""
+    name, sign, _ = segment.partition("=")
+    return f"{_word(name)}={_HIDDEN}" if sign else _word(segment)
+
+
+def _word(text: str) -> str:
+    """Long, and of letters and digits mixed: more likely a key than a name."""
+    random = len(text) >= _RANDOM_FROM and any(
+        len(word) >= _MIXED_FROM and _MIXED.match(word) for word in _WORD.findall(text)
+    )
+    return _HIDDEN if random else text
+
+
+def _names(query: str) -> str:
+    pairs = [pair.partition("=") for pair in query[1:].split("&", _MOST_ITEMS)[:_MOST_ITEMS] if pair]
+    return "?" + "&".join(f"{_word(name)}={_HIDDEN}" if sign else _HIDDEN for name, sign, _ in pairs) if pairs else ""
+
+
+def _fragment(fragment: str) -> str:
+    """The place in a document, or of an application; not what servers hand over there."""
+    if len(fragment) <= 1:
+        return ""
+    return _path(fragment) if len(fragment) <= _MOST_TEXT and _ROUTE.fullmatch(fragment) else f"#{_HIDDEN}"

@@ -1,0 +1,119 @@
+"""The account of who did what, as it is kept: one row for each call, the newest of them."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from browser_service.store.journal import Journal, migration
+
+_MOST_ROWS = 50_000
+"""What a month of busy agents comes to: some 20 MB."""
+
+
+@migration
+def m_activity(db: sqlite3.Connection) -> None:
+    db.execute(
+        "CREATE TABLE activity (id INTEGER PRIMARY KEY, at REAL NOT NULL, client_id TEXT NOT NULL, label TEXT NOT NULL,"
+        " private_to TEXT, page_id TEXT, session_id TEXT, action TEXT NOT NULL, outcome TEXT NOT NULL,"
+        " ms INTEGER NOT NULL, call_id TEXT NOT NULL, detail TEXT NOT NULL)"
+    )
+
+
+class Row(NamedTuple):
+    id: int
+    at: float
+    client_id: str
+    label: str
+    private_to: str | None
+    """Whose alone it is, beside the client's that did it; None where all may see it."""
+    page_id: str | None
+    session_id: str | None
+    action: str
+    outcome: str
+    ms: int
+    call_id: str
+    detail: str
+    """JSON: arguments, URLs and requests."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which rows are asked for."""
+
+    equal: Mapping[str, str] = field(default_factory=dict)
+    """Columns and what they must be."""
+    label: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+    def takes(self, row: Row) -> bool:
+        return (
+            all(getattr(row, column) == value for column, value in self.equal.items())
+            and (self.label is None or row.label.casefold() == self.label.casefold())
+            and (self.since is None or row.at >= self.since)
+            and (self.until is None or row.at <= self.until)
+        )
+
+    def condition(self) -> tuple[str, list[object]]:
+        """The same in SQL, with its values. Labels are compared afterwards: SQLite knows the case of ASCII alone."""
+        tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
+        tests |= {"at >= ?": self.since} if self.since is not None else {}
+        tests |= {"at <= ?": self.until} if self.until is not None else {}
+        return " AND ".join(tests) or "1", [*tests.values()]
+
+
+class ActivityTable:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def last_id(self) -> int:
+        def last(db: sqlite3.Connection) -> int:
+            return int(db.execute("SELECT coalesce(max(id), 0) FROM activity").fetchone()[0])
+
+        return await self._journal.transact(last)
+
+    async def add(self, rows: Iterable[Row]) -> None:
+        """Also the making of the rows is done in the journal's thread, where `rows` makes them late."""
+
+        def write(db: sqlite3.Connection) -> None:
+            marks = ",".join("?" * len(Row._fields))
+            db.executemany(f"INSERT OR IGNORE INTO activity VALUES ({marks})", rows)  # noqa: S608 - question marks
+            db.execute("DELETE FROM activity WHERE id <= (SELECT max(id) FROM activity) - ?", (_MOST_ROWS,))
+
+        await self._journal.transact(write)
+
+    async def before(self, row_id: int, wanted: Wanted, most: int) -> list[Row]:
+        """The newest rows older than `row_id` of those asked for."""
+        condition, values = wanted.condition()
+        sql = f"SELECT * FROM activity WHERE id < ? AND {condition} ORDER BY id DESC LIMIT ?"  # noqa: S608 - our columns
+
+        def read(db: sqlite3.Connection) -> list[Row]:
+            return [Row(*found) for found in db.execute(sql, (row_id, *values, most))]
+
+        return await self._journal.transact(read)
+
+    async def clients(self) -> dict[str, set[str]]:
+        """The ids of all clients, and the labels that each has had."""
+
+        def read(db: sqlite3.Connection) -> dict[str, set[str]]:
+            known: dict[str, set[str]] = {}
+            for client_id, label in db.execute("SELECT DISTINCT client_id, label FROM activity"):
+                known.setdefault(str(client_id), set()).add(str(label))
+            return known
+
+        return await self._journal.transact(read)
+
+    async def forget(self, client_ids: Iterable[str]) -> int:
+        """How many rows went: overwritten, and not only unlinked."""
+
+        def delete(db: sqlite3.Connection) -> int:
+            db.execute("PRAGMA secure_delete = ON")
+            return sum(db.execute("DELETE FROM activity WHERE client_id = ?", (each,)).rowcount for each in client_ids)
+
+        count = await self._journal.transact(delete)
+        await self._journal.transact(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        return count
+
+    async def forget_before(self, at: float) -> None:
+        await self._journal.transact(lambda db: db.execute("DELETE FROM activity WHERE at < ?", (at,)))

@@ -1,0 +1,27 @@
+"""The account of who did what."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from shared.actions.base import Action, Lane, PageId, SessionId
+from shared.actions.reading import Cursor
+
+
+class GetActivity(Action):
+    """Get who did what in this browser, newest first: when, which client, the action and its page, what it sent, where
+    it led, how it ended. What only read is not recorded; typed text and scripts are told by their length alone."""
+
+    lane = Lane.BESIDE
+    shown = "activity"
+
+    page_id: PageId | None = Field(default=None, description="Only what was done on this page.")
+    client: str | None = Field(default=None, min_length=1, description="Only this client: its label, or `me`.")
+    session_id: SessionId | None = Field(default=None, description="Only what was done in this session.")
+    action_name: str | None = Field(default=None, min_length=1, description="Only this action, such as click.")
+    since: str | None = Field(default=None, description="Not before: how long ago (10m, 2h, 1d) or an ISO time.")
+    until: str | None = Field(default=None, description="Not after: likewise.")
+    limit: int = Field(default=30, ge=1, le=500, description="Records at most; older ones by cursor.")
+    budget: int = Field(default=8_000, ge=100, le=1_000_000, description="Characters at most; older ones by cursor.")
+    format: Literal["text", "records"] = Field(default="text", description="A line each, or objects for programs.")
+    cursor: Cursor = None

@@ -1,0 +1,98 @@
+"""The resources: listed at once, and read through the service by the action that each names."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+from pydantic import JsonValue
+from starlette.responses import Response
+
+from shared.catalogue import ACTIONS, parse
+from shared.resources import RESOURCES, Resource
+from tests.gateway.chat import MODERN, Chat
+from tests.gateway.standin import Seen, StandIn, failure, success
+from tests.support.gateways import chat as chatting_with
+from tests.support.gateways import service_process
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+StartChat = Callable[..., AbstractAsyncContextManager[Chat]]
+
+
+def of(reply: dict[str, JsonValue], key: str) -> dict[str, JsonValue]:
+    found = reply[key]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda each: each.name)
+def test_a_resource_is_what_an_action_shows_that_reads(resource: Resource) -> None:
+    action = ACTIONS[resource.action]
+    assert (action.effect.value, bool(action.shown)) == ("reads", True)
+    assert type(parse({"action": resource.action, **resource.arguments})) is action
+
+
+async def test_resources_are_declared_listed_and_read(chat: StartChat, standin: StandIn) -> None:
+    async def answer(seen: Seen) -> Response:
+        return success({"activity": f"{seen.body['action']} {seen.body['limit']}"})
+
+    standin.answer = answer
+    async with chat() as client:
+        assert "resources" in of(of(await client.initialize(), "result"), "capabilities")
+        listed = of(await client.ask("resources/list"), "result")["resources"]
+        assert listed == [
+            {
+                "uri": "browse://activity",
+                "name": "activity",
+                "title": "Activity",
+                "description": "Who did what in the shared browser, newest first.",
+                "mimeType": "text/plain",
+            }
+        ]
+        assert of(await client.ask("resources/templates/list"), "result")["resourceTemplates"] == []
+        read = of(await client.ask("resources/read", {"uri": "browse://activity"}), "result")
+    text = {"uri": "browse://activity", "mimeType": "text/plain", "text": "get_activity 100"}
+    assert read["contents"] == [text]
+
+
+async def test_a_resource_that_is_none_is_an_error_of_the_protocol_that_names_those_there_are(chat: StartChat) -> None:
+    async with chat() as client:
+        await client.initialize()
+        error = of(await client.ask("resources/read", {"uri": "browse://nothing"}), "error")
+    data = {"uri": "browse://nothing", "availableResources": ["browse://activity"]}
+    assert (error["code"], error["data"]) == (-32002, data)
+
+
+async def test_where_no_hands_are_shaken_its_code_is_that_of_bad_parameters(chat: StartChat) -> None:
+    async with chat() as client:
+        error = of(await client.ask("resources/read", {"uri": "browse://nothing", "_meta": MODERN}), "error")
+    assert error["code"] == -32602
+
+
+async def test_a_read_that_fails_says_why(chat: StartChat, standin: StandIn) -> None:
+    async def answer(_: Seen) -> Response:
+        return failure("INTERNAL_ERROR", "The journal cannot be read.", 500)
+
+    standin.answer = answer
+    async with chat() as client:
+        await client.initialize()
+        error = of(await client.ask("resources/read", {"uri": "browse://activity"}), "error")
+    assert of(error, "data")["error"] == "The journal cannot be read."
+
+
+async def test_a_chat_reads_what_another_did(tmp_path_factory: pytest.TempPathFactory, site: Site) -> None:
+    site.page("/logout", Answer("", 204))
+    url = site.page("/", "<form method=post action=/logout><button>Log out</button></form>")
+    async with (
+        service_process(tmp_path_factory.mktemp("data")) as service,
+        chatting_with(service, "Alice") as alice,
+        chatting_with(service, "Bob") as bob,
+    ):
+        await alice.call_tool("goto", {"pageId": "shop", "url": url})
+        await alice.call_tool("click", {"pageId": "shop", "selector": "button"})
+        assert [str(one.uri) for one in (await bob.list_resources()).resources] == ["browse://activity"]
+        (content,) = (await bob.read_resource("browse://activity")).contents
+        text = str(getattr(content, "text", ""))
+    assert "Alice: click button (shop) → ok" in text
+    assert "/logout 204" in text

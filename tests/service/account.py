@@ -1,0 +1,30 @@
+"""What tests read of the account, and a site with something to do."""
+
+from typing import Any
+
+from browser_service.security.auth import Identity, mint
+from shared import wire
+from tests.support.service import Agent, RunningService
+from tests.support.site import Answer, Site
+
+
+async def recorded(agent: Agent, **filters: Any) -> list[dict[str, Any]]:
+    """The newest records; Any: any filter's value."""
+    reply = await agent.call("get_activity", format="records", **filters)
+    return list(reply["records"])
+
+
+def logging_out(site: Site) -> str:
+    site.page("/logout", Answer("", 303, headers={"location": "/login"}))
+    site.page("/login", "<h1>Log in</h1>")
+    return site.page("/account", "<form method=post action=/logout><button id=logout>Log out</button></form>")
+
+
+async def forgotten(service: RunningService, client: str) -> dict[str, int]:
+    """What `browse-together forget` is answered."""
+    async with service.agent() as operator:
+        token = mint(service.parts.secret, Identity(client_id="cli", label="CLI", operator=True))
+        headers = {"Authorization": f"Bearer {token}"}
+        reply = await operator.http.delete(wire.ACTIVITY, params={"client": client}, headers=headers)
+    assert reply.status_code == 200, reply.text
+    return dict(reply.json()["result"])
