@@ -25,6 +25,7 @@ from browser_service.security.auth import ensure_secret
 from browser_service.security.edge import Edge, loopback_hosts
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
+from browser_service.sessions import SessionRecord
 from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts
@@ -135,7 +136,7 @@ async def _reopen(host: SessionHost, directory: Directory, journal: Journal, sea
     sealed = await journal.state(wire.DEFAULT_SESSION)
     cookies = cast("list[Json]", (seal.open(sealed) if sealed else None) or [])
     await host.open(SessionSpec(session_id=wire.DEFAULT_SESSION, persistent=True, cookies=cookies, pages=pages))
-    directory.add_session(wire.DEFAULT_SESSION)
+    directory.sessions.add(SessionRecord(wire.DEFAULT_SESSION))
     for page in pages:
         directory.note(page)
         await journal.keep_page(page)  # its revision is a new one
@@ -157,7 +158,8 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         deny_hosts=frozenset(settings.deny_hosts),
     )
     limits = HostLimits(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages)
-    return LocalHost(Launcher(options), _handlers(Scope.PAGE), artifacts, policy, limits)
+    handlers = _handlers(Scope.PAGE) | _handlers(Scope.SESSION)
+    return LocalHost(Launcher(options), handlers, artifacts, policy, limits)
 
 
 def _handlers(scope: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:

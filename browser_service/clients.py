@@ -4,11 +4,13 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from shared.calls import CallMoved, CallState, Notice
+from shared.calls import CallMoved, CallState, Notice, Person
+from shared.errors import ValidationFailed
 
 _NOTICES_KEPT = 50
 _NOTICES_SHOWN = 3
 _QUEUED = 1_000
+_KNOWN = 1_000
 
 OnGone = Callable[[str], Awaitable[None]]
 
@@ -22,8 +24,28 @@ class Clients:
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
         self._last: dict[tuple[str, str], CallMoved] = {}
+        self._labels: dict[str, str] = {}
         self._closed = False
         self.on_gone: OnGone | None = None
+
+    def met(self, client_id: str, label: str) -> None:
+        """Remember what a client calls itself."""
+        self._labels.pop(client_id, None)
+        self._labels[client_id] = label
+        if len(self._labels) > _KNOWN:
+            del self._labels[next(iter(self._labels))]
+
+    def named(self, label: str, *, besides: str) -> Person:
+        """The client of that name; of several the one that is present. Raises ValidationFailed."""
+        others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
+        found = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
+        found = [client_id for client_id in found if self.present(client_id)] or found
+        if len(found) == 1:
+            return Person(client_id=found[0], label=others[found[0]])
+        problem = f"{len(found)} clients are called {label!r}." if found else f"No client is called {label!r}."
+        known = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
+        hint = 'Name a page of the one that you mean: "to": "<pageId>".' if found else f"Known: {known}."
+        raise ValidationFailed(problem, hint=hint, details={"context": {"field": "to"}})
 
     def present(self, client_id: str) -> bool:
         return bool(self._streams.get(client_id))

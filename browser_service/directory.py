@@ -4,9 +4,10 @@ import difflib
 import secrets
 from typing import NamedTuple
 
-from shared.actions.base import Action, PageAction, Unaddressed
+from browser_service.sessions import Sessions
+from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
 from shared.calls import PageState
-from shared.errors import PageNotFound, PageRequired, SessionNotFound, ValidationFailed
+from shared.errors import PageNotFound, PageRequired, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
 _STEP = 64
@@ -25,14 +26,8 @@ class Directory:
 
     def __init__(self) -> None:
         self._pages: dict[str, PageState] = {}
-        self._sessions: set[str] = set()
+        self.sessions = Sessions()
         self._minted: set[str] = set()
-
-    def add_session(self, session_id: str) -> None:
-        self._sessions.add(session_id)
-
-    def sessions(self) -> list[str]:
-        return sorted(self._sessions)
 
     def get(self, page_id: str) -> PageState | None:
         return self._pages.get(page_id)
@@ -50,16 +45,37 @@ class Directory:
     def drop(self, page_id: str) -> None:
         self._pages.pop(page_id, None)
 
-    def address(self, action: Action, client_id: str) -> Address:
-        """The page of a call. Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed."""
+    def address(self, action: Action, client_id: str, label: str) -> Address:
+        """The page or session of a call, which the client may use.
+
+        Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed, Forbidden.
+        """
+        touched = action.touches()
+        pages = [self._pages[page_id] for page_id in touched.pages if page_id in self._pages]
+        named = {session_id for session_id in touched.sessions if session_id not in self._pages}
+        for session_id in named | {page.session_id for page in pages}:
+            self.sessions.check_use(session_id, client_id)
+        address = self._address(action, client_id, label)
+        if address.session_id is not None:
+            self.sessions.check_use(address.session_id, client_id)
+        return address
+
+    def seen_by(self, page: PageState, client_id: str) -> PageState:
+        """A page as a client may know it: of what is private to another, that it is there."""
+        private = page.access == "private" and page.holder_id != client_id
+        if private or not self.sessions.may_use(page.session_id, client_id):
+            return page.model_copy(update={"url": "", "title": ""})
+        return page
+
+    def _address(self, action: Action, client_id: str, label: str) -> Address:
         if not isinstance(action, PageAction):
-            return Address()
+            return Address(None, action.session_id if isinstance(action, SessionAction) else None)
         if (
             action.session_id is not None
-            and action.session_id not in self._sessions
+            and action.session_id not in self.sessions
             and not self._pages.get(action.session_id)
         ):
-            raise self._no_session(action.session_id)
+            raise self.sessions.not_found(action.session_id)
         if action.page_id is not None:
             return self._named(action, action.page_id)
         if action.session_id is not None and (main := self._pages.get(action.session_id)):
@@ -68,7 +84,7 @@ class Directory:
             return Address(self._mint(), action.session_id or DEFAULT_SESSION)
         if getattr(action, "cursor", None):
             return Address(None, action.session_id or DEFAULT_SESSION)
-        return self._only(action, client_id)
+        return self._only(action, client_id, label)
 
     def _named(self, action: PageAction, page_id: str) -> Address:
         known = self._pages.get(page_id)
@@ -84,18 +100,21 @@ class Directory:
             )
         return Address(known.page_id, known.session_id)
 
-    def _only(self, action: PageAction, client_id: str) -> Address:
+    def _only(self, action: PageAction, client_id: str, label: str) -> Address:
         mine = [
             page
             for page in self._pages.values()
-            if page.holder_id == client_id and action.session_id in {None, page.session_id}
+            if page.holder_id == client_id
+            and action.session_id in {None, page.session_id}
+            and action.as_ in {None, page.holder_agent}
         ]
         if len(mine) == 1:
             return Address(mine[0].page_id, mine[0].session_id)
         if not mine:
             raise PageRequired(
                 f"{action.name()} needs a page, and you have none open.",
-                hint='Open one first: goto {"url": "https://..."}; or name one with pageId: list_pages {}.',
+                hint='Open one first: goto {"url": "https://..."}; or name one with pageId: list_pages {}.'
+                + self._left(label),
             )
         names = ", ".join(page.page_id for page in mine)
         raise PageRequired(
@@ -103,6 +122,13 @@ class Directory:
             hint=f"Repeat it with the pageId of one of: {names}.",
             details={"context": {"pages": [page.page_id for page in mine]}},
         )
+
+    def _left(self, label: str) -> str:
+        """The way to what the same chat may have left when it ended: a new one of its name has a new identity."""
+        left = [page.page_id for page in self._pages.values() if page.holder_id is None and page.left_by == label]
+        if not left or not label:
+            return ""
+        return f' An earlier "{label}" left {", ".join(left[:5])}: act on one by its pageId to go on with it.'
 
     def _mint(self) -> str:
         page_id = "main"
@@ -125,14 +151,6 @@ class Directory:
             details={"context": {"pageId": page_id, "nearest": near[0] if near else None}},
         )
 
-    def _no_session(self, session_id: str) -> SessionNotFound:
-        near = difflib.get_close_matches(session_id, list(self._sessions), n=1, cutoff=0.5)
-        return SessionNotFound(
-            f"There is no session {session_id!r}.",
-            hint=f'Did you mean "{near[0]}"?' if near else 'Leave sessionId out for the shared login, "default".',
-            details={"sessionId": session_id},
-        )
-
 
 def revived(page: PageState) -> PageState:
     """A page as it comes back from the journal: at a revision that it surely has not had before."""
@@ -141,8 +159,9 @@ def revived(page: PageState) -> PageState:
 
 def _durable(page: PageState) -> tuple[object, ...]:
     """What is written down when it changes; revisions in steps, because every act has one."""
-    known = (page.session_id, page.url, page.title, page.holder_id, page.holder_label, page.opener_id)
-    return *known, _step(page.revision)
+    place = (page.session_id, page.url, page.title, page.opener_id, page.of_person)
+    owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.access, page.hold_reason)
+    return *place, *owner, _step(page.revision)
 
 
 def _step(revision: int) -> int:

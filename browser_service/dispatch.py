@@ -19,7 +19,8 @@ from browser_service.security.auth import Identity
 from browser_service.service import Service, page_block
 from shared import catalogue
 from shared.actions.base import Action, Scope
-from shared.calls import Call, Json, Outcome, weight
+from shared.actions.ownership import HandOverPage
+from shared.calls import Call, Json, Outcome, Person, weight
 from shared.errors import BrowseError, ErrorBody, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
@@ -77,6 +78,7 @@ class Dispatcher:
         return replace(reply, body={**reply.body, "notices": notices})
 
     async def _handled(self, identity: Identity, asked: Asked) -> Reply:
+        self._clients.met(identity.client_id, identity.label)
         call_id = asked.call_id or asked.request_id
         try:
             action = catalogue.parse(_merged(asked))
@@ -164,10 +166,10 @@ class Dispatcher:
         return reply
 
     async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
+        address = self.directory.address(action, identity.client_id, identity.label)
         if action.scope is Scope.SERVICE:
             handler = self._handlers[action.name()]
-            return Outcome(call_id=call_id, result=await handler(Service(self, identity.client_id), action))
-        address = self.directory.address(action, identity.client_id)
+            return Outcome(call_id=call_id, result=await handler(Service(self, identity), action))
         outcome = await self.host.run(self._call(identity, asked, action, call_id, address))
         if outcome.page is None:
             self.directory.unmint(address)
@@ -179,6 +181,7 @@ class Dispatcher:
             seq=next(self._seq),
             client_id=identity.client_id,
             client_label=identity.label,
+            recipient=self._recipient(action, identity),
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,
@@ -186,7 +189,19 @@ class Dispatcher:
             inline_text=asked.inline_text,
         )
 
+    def _recipient(self, action: Action, identity: Identity) -> Person | None:
+        """Whom a page is handed over to: a client, by its name or by a page of its."""
+        if not isinstance(action, HandOverPage):
+            return None
+        page = self.directory.get(action.to)
+        if page is not None and page.holder_id is not None:
+            return Person(client_id=page.holder_id, label=page.holder_label)
+        return self._clients.named(action.to, besides=identity.client_id)
+
     def _envelope(self, outcome: Outcome, identity: Identity, request_id: str, action: Action) -> Reply:
+        if outcome.page is not None:
+            seen = self.directory.seen_by(outcome.page, identity.client_id)
+            outcome = outcome.model_copy(update={"page": seen})
         page = page_block(outcome.page, identity.client_id).model_dump(mode="json") if outcome.page else None
         if outcome.error is not None:
             error = _with_details(outcome.error, action, outcome)

@@ -1,29 +1,34 @@
 """What the few actions that are no Playwright are given: the service itself, as one client may see it."""
 
 import asyncio
+import secrets
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from browser_service.observability.asking import answer
+from browser_service.security.auth import Identity
+from browser_service.sessions import SessionRecord, Sessions
 from shared.actions.activity import GetActivity
-from shared.calls import Json, Owner, PageBlock, PageState
-from shared.errors import ErrorBody, Relayed
+from shared.calls import Json, Owner, PageBlock, PageState, Person, SessionSpec
+from shared.errors import ErrorBody, Relayed, ValidationFailed
 
 if TYPE_CHECKING:
     from browser_service.dispatch import Dispatcher
 
 
 class Service:
-    def __init__(self, dispatcher: "Dispatcher", client_id: str) -> None:
+    def __init__(self, dispatcher: "Dispatcher", caller: Identity) -> None:
         self._dispatcher = dispatcher
-        self._client_id = client_id
+        self._caller = caller
+        self._client_id = caller.client_id
 
     async def list_pages(self, session_id: str | None) -> Json:
         """In three parts: yours, people's, and other agents'."""
         parts: dict[str, list[Json]] = {"yours": [], "people": [], "others": []}
         for page in await self._dispatcher.host.describe():
             if session_id in {None, page.session_id}:
-                shown = page_block(page, self._client_id).model_dump(mode="json")
-                parts[self._part(page)].append({**shown, "actedMsAgo": page.acted_ago_ms})
+                seen = self._dispatcher.directory.seen_by(page, self._client_id)
+                parts[self._part(page)].append(_listed(seen, self._client_id))
         return {name: [*pages] for name, pages in parts.items()}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
@@ -45,11 +50,56 @@ class Service:
         state = await self._dispatcher.cancel(self._client_id, call_id)
         return {"callId": call_id, "state": state}
 
+    async def create_session(self, session_id: str | None) -> Json:
+        sessions = self._dispatcher.directory.sessions
+        session_id = session_id or _free(sessions)
+        if session_id in sessions or self._dispatcher.directory.get(session_id):
+            raise ValidationFailed(
+                f"{session_id!r} is taken: sessions and pages share their names.",
+                hint="Leave sessionId out, and a free name is made.",
+                details={"context": {"field": "sessionId"}},
+            )
+        sessions.add(SessionRecord(session_id, Person(**self._caller.model_dump()), shared=False))
+        await self._dispatcher.host.open(SessionSpec(session_id=session_id))
+        return {"sessionId": session_id, "shared": False, "next": f'goto {{"sessionId": "{session_id}", "url": "..."}}'}
+
+    def list_sessions(self) -> Json:
+        directory = self._dispatcher.directory
+        counts = Counter(page.session_id for page in directory.pages())
+        shown = directory.sessions.shown(self._client_id)
+        return {"sessions": [{**each, "pages": counts[str(each["sessionId"])]} for each in shown]}
+
+    def share_session(self, session_id: str, *, shared: bool) -> Json:
+        self._dispatcher.directory.sessions.owned(session_id, self._client_id).shared = shared
+        return {"sessionId": session_id, "shared": shared}
+
+    async def close_session(self, session_id: str) -> Json:
+        sessions = self._dispatcher.directory.sessions
+        sessions.owned(session_id, self._client_id)
+        await self._dispatcher.host.close(session_id)
+        sessions.drop(session_id)
+        return {"closed": session_id}
+
     def _part(self, page: PageState) -> str:
         if page.holder_id == self._client_id:
             return "yours"
-        nobody_here_opened_it = page.holder_id is None and page.page_id.split("~")[0] == page.session_id
-        return "people" if nobody_here_opened_it else "others"
+        return "people" if page.of_person and page.holder_id is None else "others"
+
+
+def _listed(page: PageState, client_id: str) -> Json:
+    """A page in a list: how long it has been idle, and what is unusual about it."""
+    unusual: Json = {"access": page.access} if page.access != "read" else {}
+    if page.hold_left_ms:
+        unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
+    if page.left_by and page.holder_id is None:
+        unusual["leftBy"] = page.left_by
+    return {**page_block(page, client_id).model_dump(mode="json"), "actedMsAgo": page.acted_ago_ms, **unusual}
+
+
+def _free(sessions: Sessions) -> str:
+    while (session_id := f"session-{secrets.token_hex(3)}") in sessions:
+        pass
+    return session_id
 
 
 def page_block(page: PageState, client_id: str) -> PageBlock:
@@ -60,5 +110,12 @@ def page_block(page: PageState, client_id: str) -> PageBlock:
         url=page.url,
         title=page.title,
         revision=page.revision,
-        owner=Owner(label=page.holder_label, you=page.holder_id == client_id) if page.holder_id else None,
+        owner=_owner(page, client_id),
     )
+
+
+def _owner(page: PageState, client_id: str) -> Owner | None:
+    if page.holder_id is None:
+        return None
+    label = f"{page.holder_label} · {page.holder_agent}" if page.holder_agent else page.holder_label
+    return Owner(label=label, you=page.holder_id == client_id)

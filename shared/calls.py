@@ -30,11 +30,23 @@ class Call(Model):
     seq: int = Field(description="The front's counter: turns on a page go by it.")
     client_id: str = Field(description="Who calls: the authenticated client, never a name from the body.")
     client_label: str = ""
+    recipient: "Person | None" = Field(default=None, description="Whom a page is handed over to.")
     body: Json = Field(description="The action as JSON, with its canonical name under `action`.")
     page_id: str | None = None
     session_id: str | None = None
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
+
+
+class Person(Model):
+    """A client as others are told of it, and as the service knows it."""
+
+    client_id: str
+    label: str = ""
+
+
+Access = Literal["private", "read", "act"]
+"""What others may do with a page."""
 
 
 class PageState(Model):
@@ -47,8 +59,14 @@ class PageState(Model):
     revision: int = 0
     holder_id: str | None = None
     holder_label: str = ""
+    holder_agent: str = Field(default="", description="Which of the holder's agents, as it calls itself.")
     acted_ago_ms: int | None = None
     opener_id: str | None = None
+    left_by: str = Field(default="", description="The label of the last holder, where nobody holds it now.")
+    of_person: bool = Field(default=False, description="A tab that nobody here opened.")
+    access: Access = "read"
+    hold_reason: str = ""
+    hold_left_ms: int | None = None
 
 
 class Notice(Model):

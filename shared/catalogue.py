@@ -11,7 +11,19 @@ from typing import Final, NamedTuple, cast
 
 from pydantic import AliasChoices, JsonValue, ValidationError
 
-from shared.actions import activity, calls, interaction, media, navigation, pages, reading, scripting, waiting
+from shared.actions import (
+    activity,
+    calls,
+    interaction,
+    media,
+    navigation,
+    ownership,
+    pages,
+    reading,
+    scripting,
+    sessions,
+    waiting,
+)
 from shared.actions.base import Action, Alias, Effect, PageAction
 from shared.errors import InvalidRequest, ValidationFailed
 from shared.schema import Schema, full_schema, listed_schema
@@ -19,7 +31,19 @@ from shared.wire import CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, s
 
 Body = Mapping[str, JsonValue]
 
-_CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, media, pages, calls, activity)
+_CATEGORIES: Final = (
+    navigation,
+    interaction,
+    waiting,
+    reading,
+    scripting,
+    media,
+    pages,
+    ownership,
+    sessions,
+    calls,
+    activity,
+)
 
 _HINTS: Final = MappingProxyType(
     {

@@ -35,11 +35,15 @@ def site(shared_site: Site) -> Site:
 
 @asynccontextmanager
 async def _visiting(service: RunningService) -> AsyncIterator[Agent]:
-    """An agent whose pages are closed when it leaves."""
+    """An agent that leaves nothing behind: no session of its own, and no page of whoever else was in its test."""
     async with service.agent() as agent:
         yield agent
-        for page in (await agent.call("list_pages"))["yours"]:
-            await agent.reply("close_page", pageId=page["pageId"])
+        for session in (await agent.call("list_sessions"))["sessions"]:
+            if session["owner"] and session["owner"]["you"]:
+                await agent.call("close_session", sessionId=session["sessionId"])
+        for page in [page for part in (await agent.call("list_pages")).values() for page in part]:
+            await agent.reply("claim_page", pageId=page["pageId"], reason="The test is over.")
+            await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
 
 
 @pytest.fixture

@@ -11,15 +11,29 @@ from browser_service.actions import (
     interaction,
     media,
     navigation,
+    ownership,
     pages,
     reading,
     scripting,
+    sessions,
     waiting,
 )
 from shared.calls import Json
 from shared.catalogue import ACTIONS
 
-_CATEGORIES: Final = (navigation, interaction, waiting, reading, scripting, media, pages, calls, activity)
+_CATEGORIES: Final = (
+    navigation,
+    interaction,
+    waiting,
+    reading,
+    scripting,
+    media,
+    pages,
+    ownership,
+    sessions,
+    calls,
+    activity,
+)
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:

@@ -59,11 +59,8 @@ async def list_pages(request: Request, caller: Caller) -> Response:
 
 
 @router.get(wire.SESSIONS)
-async def list_sessions(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to list
-    sessions = [{"sessionId": session_id} for session_id in parts(request).directory.sessions()]
-    return _response(
-        request, Reply(200, {"success": True, "result": {"sessions": sessions}, "page": None, "notices": []})
-    )
+async def list_sessions(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "list_sessions"})
 
 
 @router.get(wire.CALLS + "/{call_id}")

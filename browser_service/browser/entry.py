@@ -9,16 +9,15 @@ from playwright.async_api import CDPSession, Dialog, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
-from browser_service.browser.events import well_formed
+from browser_service.browser.events import queued, well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.launcher import bounded
-from browser_service.browser.leases import Lease
+from browser_service.browser.leases import Lease, Ownership
 from browser_service.browser.observing import Observer
-from browser_service.browser.queue import PageQueue, Turn
+from browser_service.browser.queue import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
-    CallMoved,
-    CallState,
+    Call,
     HostEvent,
     Notice,
     NoticeGiven,
@@ -42,13 +41,23 @@ _CLOSES_WITHIN_MS = 5_000
 
 Emit = Callable[[HostEvent], None]
 OnClose = Callable[["PageEntry", Page], None]
+Busy = Callable[[str, str], bool]
+"""Whether a client has a call queued or running on a page."""
 
 
 class PageEntry:
     """A page under its pageId. The Playwright page in it may be replaced; holder, queue and revision stay."""
 
     def __init__(
-        self, state: PageState, session: "BrowserSession", policy: UrlPolicy, emit: Emit, on_close: OnClose
+        self,
+        state: PageState,
+        session: "BrowserSession",
+        policy: UrlPolicy,
+        *,
+        emit: Emit,
+        on_close: OnClose,
+        busy: Busy,
+        idle_lease_ms: int,
     ) -> None:
         self.page_id = state.page_id
         self.session = session
@@ -56,8 +65,11 @@ class PageEntry:
         self.title = state.title
         self.revision = state.revision
         self.opener_id = state.opener_id
-        self.lease = Lease(state.holder_id, state.holder_label) if state.holder_id else None
-        self.queue = PageQueue(self._moved)
+        self.of_person = state.of_person
+        self.ownership = Ownership(
+            state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, self._waits
+        )
+        self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen: dict[str, snapshot.Seen] = {}
         self.page: Page | None = None
         self.observer: Observer | None = None
@@ -72,6 +84,10 @@ class PageEntry:
         self._on_close = on_close
         self._asking: asyncio.TimerHandle | None = None
         self._background: set[asyncio.Task[object]] = set()
+
+    @property
+    def lease(self) -> Lease | None:
+        return self.ownership.lease
 
     @property
     def live(self) -> bool:
@@ -90,17 +106,22 @@ class PageEntry:
         shows = page is not None and not self.crashed and not page.is_closed()
         if page is not None and shows and not page.url.startswith((_ERROR_PAGE, f"{BLANK}#")):
             self.url = page.url
-        return PageState(
+        known = PageState(
             page_id=self.page_id,
             session_id=self.session.session_id,
             url=self.url,
             title=self.title,
             revision=self.revision,
-            holder_id=self.lease.client_id if self.lease else None,
-            holder_label=self.lease.label if self.lease else "",
-            acted_ago_ms=self.lease.idle_ms if self.lease else None,
             opener_id=self.opener_id,
+            left_by=self.ownership.left_by,
+            of_person=self.of_person,
+            access=self.ownership.access,
         )
+        return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
+
+    def inherited(self) -> dict[str, object]:
+        """What a popup has of its opener: its holder, and what others may do with it."""
+        return {"access": self.ownership.access, **(_lease_state(self.lease) if self.lease else {})}
 
     async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
         """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
@@ -125,7 +146,7 @@ class PageEntry:
             await self._revisit(page)
         if was_open:
             where = f" at {self.url}" if revisits else ""
-            self._tell(client_id, f"{self.page_id} was reopened{where}; what was typed and not sent is lost.")
+            self.tell(client_id, f"{self.page_id} was reopened{where}; what was typed and not sent is lost.")
 
     async def adopt(self, page: Page) -> None:
         """Make `page` the one behind this pageId."""
@@ -158,7 +179,7 @@ class PageEntry:
         if self.observer is not None:
             self.observer.dialog(dialog, said)
         if self.lease is not None:
-            self._tell(self.lease.client_id, f"{self.page_id}: {dialog.type} {dialog.message[:200]!r} was {said}.")
+            self.tell(self.lease.client_id, f"{self.page_id}: {dialog.type} {dialog.message[:200]!r} was {said}.")
         await answered(dialog)
 
     async def read_title(self) -> None:
@@ -282,22 +303,24 @@ class PageEntry:
 
     def _on_refused(self, url: str) -> None:
         if self.lease is not None:
-            self._tell(self.lease.client_id, f"{self.page_id}: {url[:200]} may not be opened and was blocked.")
+            self.tell(self.lease.client_id, f"{self.page_id}: {url[:200]} may not be opened and was blocked.")
 
-    def _moved(self, turn: Turn, position: int, behind: str) -> None:
-        call = turn.call
-        self._emit(
-            CallMoved(
-                call_id=call.call_id,
-                client_id=call.client_id,
-                state=CallState.QUEUED,
-                position=position,
-                behind=behind,
-            )
-        )
+    def _waits(self, call: Call, position: int, behind: str) -> None:
+        self._emit(queued(call, position, behind))
 
-    def _tell(self, client_id: str, text: str) -> None:
+    def tell(self, client_id: str, text: str) -> None:
         self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id)))
+
+
+def _lease_state(lease: Lease) -> dict[str, object]:
+    return {
+        "holder_id": lease.client_id,
+        "holder_label": lease.label,
+        "holder_agent": lease.agent,
+        "acted_ago_ms": lease.idle_ms,
+        "hold_reason": lease.reason if lease.hold_left_s else "",
+        "hold_left_ms": round(lease.hold_left_s * 1000) or None,
+    }
 
 
 def informs(dialog: Dialog) -> bool:

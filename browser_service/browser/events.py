@@ -6,7 +6,7 @@ from collections import deque
 
 from pydantic import JsonValue
 
-from shared.calls import EventBatch, HostEvent, Json
+from shared.calls import Call, CallMoved, CallState, EventBatch, HostEvent, Json
 
 _KEPT = 10_000
 
@@ -27,6 +27,12 @@ def _sendable(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [_sendable(item) for item in value]
     return sendable(value) if isinstance(value, dict) else value
+
+
+def queued(call: Call, position: int, behind: str) -> CallMoved:
+    return CallMoved(
+        call_id=call.call_id, client_id=call.client_id, state=CallState.QUEUED, position=position, behind=behind
+    )
 
 
 class EventLog:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
+from browser_service.browser.admission import admit, agent_of, check_others
 from browser_service.browser.entry import PageEntry, answered
-from browser_service.browser.events import EventLog, sendable
+from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.launcher import bounded
-from browser_service.browser.leases import Lease, admit
 from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
-from browser_service.browser.performing import Handler, Running, perform
+from browser_service.browser.performing import Handler, Running, perform, perform_on_session
 from browser_service.browser.session import BrowserSession
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
-from shared.actions.base import Effect, Lane, NavigationAction, Unaddressed
+from shared.actions.base import Effect, Lane, NavigationAction, SessionAction, Unaddressed
 from shared.actions.navigation import Goto, ReloadPage
 from shared.actions.waiting import Wait
 from shared.calls import (
@@ -153,7 +153,7 @@ class LocalHost:
         if session is None:
             return
         for entry in [entry for entry in self._pages.values() if entry.session is session]:
-            self._pages.pop(entry.page_id)
+            self._forget(entry)
         await session.close()
 
     async def cancel(self, call_id: str) -> None:
@@ -170,10 +170,8 @@ class LocalHost:
 
     async def release(self, client_id: str, before_seq: int) -> None:
         for entry in self._pages.values():
-            held = entry.lease
             entry.seen.pop(client_id, None)
-            if held is not None and held.client_id == client_id and held.seq < before_seq:
-                entry.lease = None
+            if entry.ownership.leave(client_id, before_seq):
                 self._log.emit(PageChanged(page=entry.state()))
 
     async def describe(self) -> list[PageState]:
@@ -189,8 +187,8 @@ class LocalHost:
         unfinished = [task for task in self._calls.values() if not task.done()]
         if unfinished:
             await asyncio.wait(unfinished, timeout=5)
-        for session_id in [*self._sessions]:
-            await self.close(session_id)
+        for session in self._sessions.values():
+            await session.close()
         await self._launcher.stop()
 
     # --- a call --------------------------------------------------------------------------------------------------
@@ -206,6 +204,8 @@ class LocalHost:
                 running.cancel.request()
             if cursor := getattr(running.action, "cursor", None):
                 return Outcome(call_id=call.call_id, result=await self._read_on(running, cursor))
+            if isinstance(running.action, SessionAction):
+                return Outcome(call_id=call.call_id, result=sendable(await self._on_session(running, running.action)))
             entry = self._entry(running)
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
@@ -216,7 +216,7 @@ class LocalHost:
         finally:
             self._running.pop(call.call_id, None)
             if entry is not None:
-                self._after(entry, call)
+                self._after(entry, call, uses=running.action.opens)
         page = entry.state() if entry is not None and (result is not None or not entry.closed) else None
         outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
         if running is not None:
@@ -240,6 +240,18 @@ class LocalHost:
                 self._started(running)
             await self._live(entry, running)
             return await perform(entry, running, handler, page)
+
+    async def _on_session(self, running: Running, action: SessionAction) -> Json:
+        """An action on a whole session: these queue among themselves, and no page's turn waits for them."""
+        session = self._sessions.get(running.call.session_id or "")
+        if session is None:
+            raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
+        pages = [entry for entry in self._pages.values() if entry.session is session]
+        check_others(action, running.call.client_id, pages)
+        async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
+            running.check_not_cancelled()
+            check_others(action, running.call.client_id, pages)
+            return await perform_on_session(session, running, self._handlers[action.name()], pages)
 
     async def _read_on(self, running: Running, cursor: str) -> Json:
         """The rest of a text that was kept: no page is needed for it, nor a turn."""
@@ -272,7 +284,7 @@ class LocalHost:
         call, action = running.call, running.action
         if url := getattr(action, "url", None):
             self._policy.check_from(entry.state().url if action.name() == "fetch" else "", url)
-        taken_from = admit(entry, call, action, self._limits.idle_lease_ms, self._busy)
+        taken_from = admit(entry, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
             self._tell(taken_from.client_id, entry, f'"{who}" took {entry.page_id}, which you had left idle.')
@@ -304,7 +316,7 @@ class LocalHost:
             self._policy.check(url)
         state = PageState(page_id=page_id, session_id=session.session_id)
         entry = self._pages[page_id] = self._new_entry(state, session)
-        entry.lease = Lease(call.client_id, call.client_label, call.seq)
+        entry.ownership.take(call, agent_of(action))
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
@@ -312,11 +324,19 @@ class LocalHost:
         def on_close(entry: PageEntry, page: "Page") -> None:
             self._spawn(self._closed(entry, page))
 
-        return PageEntry(state, session, self._policy, self._log.emit, on_close)
+        return PageEntry(
+            state,
+            session,
+            self._policy,
+            emit=self._log.emit,
+            on_close=on_close,
+            busy=self._busy,
+            idle_lease_ms=self._limits.idle_lease_ms,
+        )
 
-    def _after(self, entry: PageEntry, call: Call) -> None:
+    def _after(self, entry: PageEntry, call: Call, *, uses: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on."""
-        if entry.lease is not None and entry.lease.client_id == call.client_id:
+        if entry.lease is not None and entry.lease.client_id == call.client_id and uses:
             entry.lease.renew(call.seq)
         never_opened = entry.page is None and entry.revision == 0 and not entry.closed and not entry.queue.busy
         if entry.closed or never_opened:
@@ -327,6 +347,7 @@ class LocalHost:
 
     def _forget(self, entry: PageEntry) -> None:
         entry.closed = True
+        entry.ownership.close()
         if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
             del self._pages[entry.page_id]
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
@@ -358,9 +379,10 @@ class LocalHost:
             page_id=f"{root}~{number}",
             session_id=session.session_id,
             opener_id=opener.page_id if opener else None,
-            holder_id=opener.lease.client_id if opener and opener.lease else None,
-            holder_label=opener.lease.label if opener and opener.lease else "",
+            of_person=opener is None or opener.of_person,
         )
+        if opener is not None:
+            state = state.model_copy(update=opener.inherited())
         entry = self._pages[state.page_id] = self._new_entry(state, session)
         try:
             await entry.adopt(page)
@@ -394,6 +416,9 @@ class LocalHost:
             text = f"{opener.page_id} opened a popup over the limit of {self._limits.max_pages} pages; it was closed."
             self._tell(opener.lease.client_id, opener, text)
         await bounded(page.close())
+
+    def waits(self, call: Call, position: int, behind: str) -> None:
+        self._log.emit(queued(call, position, behind))
 
     def cookies(self, session_id: str, cookies: list[Json]) -> None:
         self._log.emit(CookiesSaved(session_id=session_id, cookies=cookies))

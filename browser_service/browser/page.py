@@ -25,7 +25,7 @@ class BrowserPage:
 
     def __init__(self, entry: PageEntry, call: Call, artifacts: ArtifactPort) -> None:
         self.entry = entry
-        self._call = call
+        self.call = call
         self._artifacts = artifacts
 
     @property
@@ -66,26 +66,24 @@ class BrowserPage:
 
     async def snapshot(self, timeout_ms: int, *, boxes: bool = False) -> str:
         """The whole page's tree; its refs are this client's from now on."""
-        tree, self.entry.seen[self._call.client_id] = await snapshot.take(self.live, timeout_ms, boxes=boxes)
+        tree, self.entry.seen[self.call.client_id] = await snapshot.take(self.live, timeout_ms, boxes=boxes)
         return tree
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
-        limit, text = budget or self._call.inline_text or MAX_MESSAGE_BYTES // 2, well_formed(text)
+        limit, text = budget or self.call.inline_text or MAX_MESSAGE_BYTES // 2, well_formed(text)
         if len(text) <= limit:
             return {key: text}
-        whole = await self._artifacts.put(
-            text.encode(), "text/plain; charset=utf-8", self._call.client_id, inline=False
-        )
+        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self.call.client_id, inline=False)
         return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
 
     async def keep(self, data: bytes, mime_type: str) -> Json:
         """Hand bytes over; the reply names them."""
-        return (await self._artifacts.put(data, mime_type, self._call.client_id)).model_dump(exclude_none=True)
+        return (await self._artifacts.put(data, mime_type, self.call.client_id)).model_dump(exclude_none=True)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """A ref means what it meant in the client's own last snapshot, or nothing."""
-        seen = self.entry.seen.get(self._call.client_id)
+        seen = self.entry.seen.get(self.call.client_id)
         if seen is None or ref not in seen.elements:
             raise StaleRevision(
                 f"ref {ref} is of no snapshot that you took of the document that {self.entry.page_id!r} shows now.",
@@ -103,7 +101,7 @@ class BrowserPage:
 
     async def _gone(self, ref: str, was: str) -> ElementGone:
         await self.snapshot(timeout_ms=5_000)
-        now = self.entry.seen[self._call.client_id].elements
+        now = self.entry.seen[self.call.client_id].elements
         same = [other for other, what in now.items() if what == was and other != ref]
         hint = f"{', '.join(same[:5])} has the same role and name now." if same else None
         return ElementGone(

@@ -1,8 +1,9 @@
 """One action on one page: raced against its deadline and its cancel, observed, and its errors made ours."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -28,9 +29,14 @@ from shared.errors import (
     ValidationFailed,
 )
 
-Handler = Callable[[BrowserPage, Action], Awaitable[Json]]
+if TYPE_CHECKING:
+    from browser_service.browser.session import BrowserSession
+
+Handler = Callable[..., Awaitable[Json]]
+"""Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""
 
 _GRACE_S = 1.0
+_SESSION_WITHIN_S = 5
 _EXPLAIN_S = 2.0
 _LOOK_MS = 5_000
 _NOTHING = "nothing observable: no navigation, request, popup or dialog"
@@ -74,7 +80,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     running.check_not_cancelled()
     running.url_before = entry.state().url
     changed = True
-    acts = running.action.effect is Effect.ACTS
+    acts = running.action.effect is Effect.ACTS and running.action.opens
     observation = entry.observer.begin() if acts and entry.observer is not None else None
     try:
         result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
@@ -98,9 +104,28 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
             await _refresh(entry, observation)
 
 
+async def perform_on_session(
+    session: "BrowserSession", running: Running, handler: Handler, pages: Iterable[PageEntry]
+) -> Json:
+    """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang."""
+    try:
+        async with running.cancel.within(_SESSION_WITHIN_S):
+            return await handler(session, running.action)
+    except TimeoutError:
+        if running.cancel.requested:
+            raise running.cancelled_error() from None
+        busy = ", ".join(entry.page_id for entry in pages if entry.queue.busy or entry.suspect) or "none of them busy"
+        raise TimedOut(
+            f"{running.action.name()} did not end within {_SESSION_WITHIN_S} s. Pages that may block it: {busy}.",
+            hint="See what each shows: list_pages {}; close or reload the one that hangs, then repeat this.",
+        ) from None
+    except PlaywrightError as error:
+        raise errors.translate(error, running.action, url="") from error
+
+
 async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
     """A page that shares its window gets no animation frames behind another, and acts on it would take seconds."""
-    if page.entry.shares_window and action.effect is Effect.ACTS:
+    if page.entry.shares_window and action.effect is Effect.ACTS and action.opens:
         await page.live.bring_to_front()
     return await handler(page, action)
 

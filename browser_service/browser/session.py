@@ -7,9 +7,10 @@ from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.launcher import Launcher, bounded
+from browser_service.browser.queue import PageQueue
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Json, SessionSpec
+from shared.calls import Call, Json, SessionSpec
 from shared.errors import BrowserCrashed
 
 _SAVE_AFTER_S = 0.5
@@ -30,6 +31,9 @@ class BrowserEvents(Protocol):
     def cookies(self, session_id: str, cookies: list[Json]) -> None:
         """The session's cookies changed."""
 
+    def waits(self, call: Call, position: int, behind: str) -> None:
+        """A call waits for its turn."""
+
 
 class BrowserSession:
     """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
@@ -45,6 +49,7 @@ class BrowserSession:
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
         self._saving: asyncio.Task[None] | None = None
+        self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
         self._saved: list[Json] = spec.cookies
         self._unsaved = False
 
@@ -63,6 +68,13 @@ class BrowserSession:
             return await windows.open()
         except (PlaywrightError, TimeoutError) as error:
             raise BrowserCrashed("The browser opened no window.") from error
+
+    async def context(self) -> BrowserContext:
+        """Playwright's; starts the browser where it does not run."""
+        await self._ready()
+        if self._context is None:
+            raise BrowserCrashed("The browser ended.")
+        return self._context
 
     def save_soon(self) -> None:
         """Have the cookies written down, once for many changes in a row."""

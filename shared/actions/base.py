@@ -5,12 +5,19 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, spelled_validly
+from shared.wire import (
+    ANY_PAGE_ID_PATTERN,
+    CALL_ID_PATTERN,
+    DEFAULT_SESSION,
+    ID_PATTERN,
+    RESERVED_IDS,
+    spelled_validly,
+)
 
 
 class Effect(StrEnum):
@@ -74,6 +81,17 @@ WaitUntil = Annotated[
 ]
 
 
+AgentName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
+AS: Final = "Which of several agents behind one client this is: a label for siblings and people, no authority."
+
+
+class Touches(NamedTuple):
+    """The ids that a call names."""
+
+    pages: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+
+
 class Part(BaseModel):
     """A nested argument: camelCase on the wire, nothing unknown accepted."""
 
@@ -105,6 +123,11 @@ class Action(Part):
     untrusted: ClassVar[bool] = False
     """What is shown are words of the site, which a model must not take for instructions."""
     idempotent: ClassVar[bool] = False
+    opens: ClassVar[bool] = True
+    """Whether it needs the page open in the browser; what only concerns ownership does not."""
+    page_fields: ClassVar[tuple[str, ...]] = ()
+    session_fields: ClassVar[tuple[str, ...]] = ()
+    """The arguments that can name a page or a session: all that a call may touch, besides where it is addressed to."""
 
     @classmethod
     @cache
@@ -139,6 +162,12 @@ class Action(Part):
         """Milliseconds that its handler may take, once it is this call's turn."""
         return 30_000
 
+    def touches(self) -> "Touches":
+        """The pages and sessions that its arguments name. Computed here and checked in the spine alone."""
+        pages = (getattr(self, name) for name in self.page_fields)
+        sessions = (getattr(self, name) for name in self.session_fields)
+        return Touches(frozenset(filter(None, pages)), frozenset(filter(None, sessions)))
+
     def wire_body(self) -> dict[str, JsonValue]:
         """The action as JSON, as it was asked for, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
@@ -149,6 +178,8 @@ class PageAction(Action):
 
     scope = Scope.PAGE
     bags: ClassVar[tuple[str, ...]] = ("params",)
+    page_fields: ClassVar[tuple[str, ...]] = ("page_id",)
+    session_fields: ClassVar[tuple[str, ...]] = ("session_id",)
 
     page_id: PageId | None = None
     session_id: SessionId | None = None
@@ -162,9 +193,45 @@ class PageAction(Action):
     reply: Literal["none", "delta", "full"] = Field(
         default="delta", description="What an act answers: nothing, what was observed, or that and a snapshot."
     )
+    as_: AgentName | None = Field(default=None, alias="as", description=AS)
 
     def allowed_ms(self) -> int:
         return self.timeout
+
+
+class OwnershipAction(PageAction):
+    """What concerns a page's owner and not the page: it needs no turn, and no browser."""
+
+    lane = Lane.BESIDE
+    shown = "observed"
+    opens = False
+    idempotent = True
+
+
+class SessionAction(Action):
+    """An action on a session: on the cookies and settings of all of its pages."""
+
+    scope = Scope.SESSION
+    session_fields = ("session_id",)
+
+    session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
+
+
+class SessionAct(SessionAction):
+    """An act on a session, which others may be working in."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+
+    affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
+
+    def concerns(self, url: str) -> bool:  # noqa: ARG002 - the narrower actions look at it
+        """Whether a page at `url` would feel it."""
+        return True
+
+    def narrower(self) -> str:
+        """The calls that concern fewer, for the refusal."""
+        return "create_session {} makes a session of your own."
 
 
 class NavigationAction(PageAction):

@@ -42,9 +42,13 @@ class ClosePage(PageAction):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
+    opens = False
     aliases = (Alias("closePage"),)
     shown = "observed"
     idempotent = True
 
     run_before_unload: bool = Field(default=False, description="Let the page ask before it closes.")
-    reason: str | None = Field(default=None, max_length=200, description="Why, for the record.")
+    reason: str | None = Field(
+        default=None, min_length=1, max_length=200, description="Why; needed for a tab that a person opened."
+    )
+    confirm: bool = Field(default=False, description="Close it though a sibling behind your client opened it.")

@@ -29,6 +29,7 @@ from shared.calls import (
     PageClosed,
     PageOpened,
     PageState,
+    Person,
     SessionSpec,
 )
 from shared.errors import PageOwned
@@ -50,6 +51,7 @@ EXAMPLES: list[Model] = [
     Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart", remaining_ms=900),
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
+    Person(client_id="c2", label="Codex"),
     Artifact(artifact_id="a1", mime_type="image/png", size=3, url="/api/files/a1", data="AAAA"),
     SessionSpec(session_id="default", persistent=True, cookies=[{"name": "a"}], pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),

@@ -92,12 +92,13 @@ async def test_a_refused_goto_is_offered_its_own_url_in_a_page_of_its_own(
     assert (await other.reply(action, **arguments)).json()["page"]["url"] == wanted
 
 
-async def test_a_refusal_offers_a_read_that_works(agent: Agent, other: Agent, site: Site) -> None:
+async def test_a_refusal_offers_a_claim_with_a_reason_that_works(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("goto", pageId="cart", url=site.page("/cart", "<h1>Cart</h1>"))
     error = await other.error("reload_page", pageId="cart")
-    action, arguments = offered(error["hint"], "snapshot")
-    assert arguments == {"pageId": "cart"}
-    assert "Cart" in (await other.call(action, **arguments))["snapshot"]
+    action, arguments = offered(error["hint"].split("very page:")[1], "claim_page")
+    assert arguments == {"pageId": "cart", "reason": "..."}
+    await other.call(action, **arguments)
+    await other.call("reload_page", pageId="cart")
 
 
 async def test_first_calls_without_a_page_id_get_a_page_each(agent: Agent, other: Agent, site: Site) -> None:

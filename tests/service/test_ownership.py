@@ -13,22 +13,13 @@ from shared import catalogue
 from shared.actions.base import Effect, PageAction
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening, present, sent, watching
+from tests.support.bodies import smallest
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
 FORM = "<h1>Cart</h1><input id=a><select id=s><option>1</select><input id=c type=checkbox><button id=b>b</button>"
-SMALLEST_BODIES = {
-    "goto": {"url": "about:blank"},
-    "open_page": {"url": "about:blank"},
-    "fill": {"selector": "#a", "value": "x"},
-    "type": {"selector": "#a", "text": "x"},
-    "press": {"key": "a"},
-    "select_option": {"selector": "#s", "value": "1"},
-    "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
-    "fetch": {"url": "/cart"},
-}
 
 
 def lease(service: RunningService, page_id: str) -> Lease | None:
@@ -77,10 +68,7 @@ async def test_every_page_action_that_is_no_read_is_refused_to_others_and_change
     acts = [a for a in catalogue.ACTIONS.values() if issubclass(a, PageAction) and a.effect is not Effect.READS]
     assert len(acts) > 10
     for action in acts:
-        arguments = SMALLEST_BODIES.get(action.name(), {})
-        if "selector" in action.model_fields and "selector" not in arguments and action.name() != "press":
-            arguments = {"selector": "#b", **arguments}
-        error = await other.error(action.name(), pageId="p", **arguments)
+        error = await other.error(action.name(), **smallest(action, pageId="p"))
         assert (error["status"], error["code"]) == (423, "PAGE_OWNED"), (action.name(), error)
     after = (await agent.reply("get_current_url", pageId="p")).json()["page"]
     assert after == before
@@ -142,7 +130,7 @@ async def test_a_turn_checks_ownership_again_when_it_comes(
         await become(lambda: lease(service, "p") is not None)
         await service.parts.host.release(second.client_id, 1_000_000)
         entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-        entry.lease = Lease("a-third", "third", 1_000_000)
+        entry.ownership.lease = Lease("a-third", "third", 1_000_000)
         hold.set()
         assert (await queued).json()["error"]["code"] == "PAGE_OWNED"
         await going

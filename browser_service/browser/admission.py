@@ -1,0 +1,137 @@
+"""Whether a call may do on a page what it asks for. Checked when it comes in, and again when its turn has come."""
+
+import fnmatch
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from browser_service.browser.leases import Lease
+from shared.actions.base import Action, Effect, NavigationAction, SessionAct, SessionAction
+from shared.actions.ownership import ClaimPage
+from shared.actions.pages import ClosePage
+from shared.calls import Call, Json, PageState
+from shared.errors import AffectsOthers, BrowseError, PageNotFound, PageOwned, StaleRevision
+
+if TYPE_CHECKING:
+    from browser_service.browser.entry import PageEntry
+
+
+_NAMED = 5
+
+
+def agent_of(action: Action) -> str:
+    """Which of a client's agents acts, as far as it says."""
+    return getattr(action, "as_", None) or ""
+
+
+def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
+    """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
+    if entry.closed:
+        raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a page of your own: open_page {}.")
+    check_preconditions(action, entry.state)
+    ownership = entry.ownership
+    holder = ownership.holder()
+    if holder is not None and holder.client_id == call.client_id:
+        if (agent := agent_of(action)) and holder.agent and agent != holder.agent:
+            _as_sibling(entry, holder, action, agent)
+        if action.effect is not Effect.READS:
+            holder.renew(call.seq)
+        return None
+    if action.effect is Effect.READS:
+        if holder is not None and ownership.access == "private" and not isinstance(action, ClaimPage):
+            raise owned(entry, holder, action)
+        return None
+    _check_person(entry, action)
+    if holder is not None:
+        if ownership.access == "act" and action.effect is Effect.ACTS and action.opens:
+            return None
+        raise owned(entry, holder, action)
+    return ownership.take(call, agent_of(action))
+
+
+def owned(entry: "PageEntry", held: Lease, action: Action) -> PageOwned:
+    """The refusal, with the calls that lead on. It names the holder's label, never its id."""
+    page_id, free_at = entry.page_id, entry.ownership.free_at()
+    url = "" if entry.ownership.access == "private" else entry.state().url
+    wanted = (getattr(action, "url", None) if isinstance(action, NavigationAction) else None) or url
+    own_copy = "open_page {}" if wanted in {"", "about:blank"} else f'open_page {{"url": {json.dumps(wanted)}}}'
+    reason = f'The user asked for this very page: claim_page {{"pageId": "{page_id}", "reason": "..."}}.'
+    wait = f'Wait: claim_page {{"pageId": "{page_id}", "waitSeconds": 30}}. ' if free_at else ""
+    return PageOwned(
+        f'"{page_id}" is in use by "{held.who}" ({_until(entry, held, free_at)}).',
+        hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
+        details={"url": url, "context": {"pageId": page_id, "owner": held.who, "freeAt": free_at}},
+    )
+
+
+def _until(entry: "PageEntry", held: Lease, free_at: str | None) -> str:
+    if entry.ownership.access == "private":
+        return "it is private"
+    if held.hold_left_s > 0:
+        return f"held until {free_at}: {held.reason}"
+    return f"acted {held.idle_ms // 1000} s ago; free at {free_at} if idle"
+
+
+def _as_sibling(entry: "PageEntry", held: Lease, action: Action, agent: str) -> None:
+    """Agents behind one client have one right; they are kept from closing each other's pages by accident."""
+    if action.effect is Effect.ACTS and action.opens:
+        entry.ownership.sibling(held.client_id, held.agent, agent)
+    if isinstance(action, ClosePage) and not action.confirm:
+        raise PageOwned(
+            f'"{entry.page_id}" was opened by "{held.agent}", a sibling of yours.',
+            hint=f'Close it all the same: close_page {{"pageId": "{entry.page_id}", "confirm": true}}.',
+            details={"context": {"pageId": entry.page_id, "owner": held.who}},
+        )
+
+
+def _check_person(entry: "PageEntry", action: Action) -> None:
+    """A tab that a person opened may be taken for acting; it is not closed without saying why."""
+    if entry.of_person and isinstance(action, ClosePage) and not action.reason:
+        raise PageOwned(
+            f'"{entry.page_id}" was opened by a person.',
+            hint=f'Close it only if they want it: close_page {{"pageId": "{entry.page_id}", "reason": "..."}}.',
+            details={"context": {"pageId": entry.page_id, "field": "reason"}},
+        )
+
+
+def check_others(action: SessionAction, client_id: str, pages: Iterable["PageEntry"]) -> None:
+    """An act on a session is refused while it would be felt by those who hold pages there."""
+    if not isinstance(action, SessionAct) or action.affect_others:
+        return
+    felt = [
+        (entry.page_id, holder.who)
+        for entry in pages
+        if (holder := entry.ownership.holder()) and holder.client_id != client_id and action.concerns(entry.state().url)
+    ]
+    if not felt:
+        return
+    names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in felt[:_NAMED])
+    more = f" and {len(felt) - _NAMED} more" if len(felt) > _NAMED else ""
+    raise AffectsOthers(
+        f"{action.name()} would be felt by {names}{more}. Nothing was done.",
+        hint=f'{action.narrower()} If all of them shall feel it, repeat it with "affectOthers": true.',
+        details={"context": {"pages": [page_id for page_id, _ in felt]}, "sessionId": action.session_id},
+    )
+
+
+def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
+    """`ifRevision` and `expectUrl` refuse before anything happens."""
+    revision, url = getattr(action, "if_revision", None), getattr(action, "expect_url", None)
+    if revision is None and url is None:
+        return
+    state = now()
+    if revision is not None and revision != state.revision:
+        raise _stale(
+            f"Page {state.page_id!r} is at revision {state.revision}, not {revision}.", "ifRevision", state.revision
+        )
+    if url is not None and not fnmatch.fnmatchcase(state.url, url):
+        raise _stale(f"Page {state.page_id!r} is at {state.url}, which does not match {url!r}.", "expectUrl", state.url)
+
+
+def _stale(what: str, field: str, now: str | int) -> BrowseError:
+    found: Json = {"revision" if field == "ifRevision" else "url": now}
+    return StaleRevision(
+        f"{what} Nothing was done.",
+        hint="Look again, then act: snapshot {}.",
+        details={"context": {"field": field, **found}},
+    )

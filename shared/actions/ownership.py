@@ -1,0 +1,59 @@
+"""Who may act on a page: claim, release, hold, share, hand over."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from shared.actions.base import Effect, OwnershipAction
+
+_REASON = 200
+
+
+class ClaimPage(OwnershipAction):
+    """Become the owner of a page. With waitSeconds you wait in line until it is free; with a reason you take it at
+    once (after waitSeconds, if given), and its owner is told why."""
+
+    wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
+    reason: str | None = Field(
+        default=None, min_length=1, max_length=_REASON, description="Why it must be yours now; recorded and told."
+    )
+
+    def allowed_ms(self) -> int:
+        return self.wait_seconds * 1000 + self.timeout
+
+
+class ReleasePage(OwnershipAction):
+    """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
+
+    effect = Effect.ACTS
+
+
+class HoldPage(OwnershipAction):
+    """Keep a page of yours though you will be idle, for example while you wait for a code. Others need a reason to
+    take it until then."""
+
+    effect = Effect.ACTS
+
+    reason: str = Field(min_length=1, max_length=_REASON, description="What you wait for; others read it.")
+    minutes: int = Field(default=15, ge=1, le=240, description="For how long.")
+
+
+class SharePage(OwnershipAction):
+    """Say what others may do with a page of yours: nothing (private), read (the default), or act on it in turns."""
+
+    effect = Effect.ACTS
+
+    access: Literal["private", "read", "act"] = Field(description="What others may do with it.")
+
+
+class HandOverPage(OwnershipAction):
+    """Make another client the owner of a page of yours."""
+
+    effect = Effect.ACTS
+    idempotent = False
+    page_fields: ClassVar[tuple[str, ...]] = ("page_id", "to")
+
+    to: str = Field(
+        min_length=1, max_length=80, description="The client's name as list_pages shows it, or a pageId of one of its."
+    )
+    note: str | None = Field(default=None, max_length=_REASON, description="What the new owner should know.")

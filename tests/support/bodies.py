@@ -1,0 +1,41 @@
+"""The smallest valid arguments of every action, made from its schema, so that a new action is covered at once."""
+
+from typing import Any, cast
+
+from shared.actions.base import Action
+from shared.schema import full_schema
+
+SELECTOR = "#b"
+_MEANT: dict[str, dict[str, Any]] = {
+    "goto": {"url": "about:blank"},
+    "open_page": {"url": "about:blank"},
+    "fetch": {"url": "/cart"},
+    "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
+    "press": {"key": "a"},
+    "fill": {"selector": "#a", "value": "x"},
+    "type": {"selector": "#a", "text": "x"},
+    "select_option": {"selector": "#s", "value": "1"},
+    "claim_page": {"reason": "now"},
+    "hand_over_page": {"to": "p"},
+}
+"""Where an argument that is not required says what the action is for, or a made-up one would do nothing."""
+
+
+def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSON
+    """Arguments with which the action would run; those of `chosen` come first."""
+    schema = full_schema(action)
+    properties = cast("dict[str, dict[str, Any]]", schema["properties"])
+    required = cast("list[str]", schema.get("required", []))
+    made = {name: _value(name, properties[name]) for name in required}
+    return {**made, **_MEANT.get(action.name(), {}), **chosen}
+
+
+def _value(name: str, schema: dict[str, Any]) -> Any:  # Any: JSON
+    if "enum" in schema:
+        return schema["enum"][0]
+    if name == "selector":
+        return SELECTOR
+    kind = schema.get("type") or schema["anyOf"][0]["type"]
+    number = max(schema.get("minimum", 1), 1)
+    values: dict[str, Any] = {"string": "x", "integer": number, "number": number, "boolean": True}
+    return values.get(kind, [] if kind == "array" else {})
