@@ -59,7 +59,8 @@ class Service:
                 hint="Leave sessionId out, and a free name is made.",
                 details={"context": {"field": "sessionId"}},
             )
-        sessions.add(SessionRecord(session_id, Person(**self._caller.model_dump()), shared=False))
+        owner = Person(client_id=self._client_id, label=self._caller.label)
+        sessions.add(SessionRecord(session_id, owner, shared=False))
         await self._dispatcher.host.open(SessionSpec(session_id=session_id))
         return {"sessionId": session_id, "shared": False, "next": f'goto {{"sessionId": "{session_id}", "url": "..."}}'}
 

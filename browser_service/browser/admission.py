@@ -29,6 +29,8 @@ def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
     if entry.closed:
         raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a page of your own: open_page {}.")
     check_preconditions(action, entry.state)
+    if isinstance(action, ClaimPage):
+        return None  # the one act that others' leases do not refuse beforehand
     ownership = entry.ownership
     holder = ownership.holder()
     if holder is not None and holder.client_id == call.client_id:
@@ -38,7 +40,7 @@ def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
             holder.renew(call.seq)
         return None
     if action.effect is Effect.READS:
-        if holder is not None and ownership.access == "private" and not isinstance(action, ClaimPage):
+        if holder is not None and ownership.access == "private":
             raise owned(entry, holder, action)
         return None
     _check_person(entry, action)

@@ -216,7 +216,7 @@ class LocalHost:
         finally:
             self._running.pop(call.call_id, None)
             if entry is not None:
-                self._after(entry, call, uses=running.action.opens)
+                self._after(entry, call, uses=running is not None and running.action.opens)
         page = entry.state() if entry is not None and (result is not None or not entry.closed) else None
         outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
         if running is not None:

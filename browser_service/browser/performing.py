@@ -12,7 +12,7 @@ from browser_service.browser.cancelling import Cancel
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action, Effect, OwnershipAction
 from shared.calls import Call, Json
 from shared.errors import (
     AmbiguousSelector,
@@ -70,7 +70,7 @@ class Running:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
 
     def cancelled_error(self) -> BrowseError:
-        if self.action.effect is Effect.READS:
+        if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
             return Cancelled(f"{self.action.name()} was cancelled.")
         return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
 

@@ -13,6 +13,8 @@ class ClaimPage(OwnershipAction):
     """Become the owner of a page. With waitSeconds you wait in line until it is free; with a reason you take it at
     once (after waitSeconds, if given), and its owner is told why."""
 
+    effect = Effect.ACTS
+
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
     reason: str | None = Field(
         default=None, min_length=1, max_length=_REASON, description="Why it must be yours now; recorded and told."

@@ -15,7 +15,6 @@ _MEANT: dict[str, dict[str, Any]] = {
     "fill": {"selector": "#a", "value": "x"},
     "type": {"selector": "#a", "text": "x"},
     "select_option": {"selector": "#s", "value": "1"},
-    "claim_page": {"reason": "now"},
     "hand_over_page": {"to": "p"},
 }
 """Where an argument that is not required says what the action is for, or a made-up one would do nothing."""
