@@ -1,6 +1,7 @@
 """Puts the parts together, and starts and stops them in order."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import ensure_secret
 from browser_service.security.edge import Edge, loopback_hosts
+from browser_service.security.limits import ClientLimits, Clock, Quotas
+from browser_service.security.origins import OriginLimits, Origins
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions import SessionRecord
@@ -30,9 +33,10 @@ from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts
 from browser_service.store.journal import Journal, JournalFailed
+from browser_service.work import Work
 from shared import wire
 from shared.actions.base import Scope
-from shared.calls import Json, SessionSpec
+from shared.calls import Json, Notice, SessionSpec
 from shared.catalogue import ACTIONS
 
 _DAY_S = 86_400
@@ -56,12 +60,13 @@ class Parts:
     metrics: Metrics
 
 
-def create_app(settings: Settings, *, carrier: Carrier = lambda host: host) -> FastAPI:
-    """The service. `carrier` stands between the two halves of the spine, where a host is elsewhere."""
+def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic) -> FastAPI:
+    """The service. `carrier` stands between the two halves of the spine, where a host is elsewhere; limits and claims
+    go by `clock`."""
     app = FastAPI(
         title=wire.APP_NAME,
         version=wire.VERSION,
-        lifespan=partial(_lifespan, settings=settings, carrier=carrier),
+        lifespan=partial(_lifespan, settings=settings, carrier=carrier, clock=clock),
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
@@ -77,13 +82,13 @@ def create_app(settings: Settings, *, carrier: Carrier = lambda host: host) -> F
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, *, settings: Settings, carrier: Carrier) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI, *, settings: Settings, carrier: Carrier, clock: Clock) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
-        app.state.parts = await _start(app, settings, carrier, stack)
+        app.state.parts = await _start(app, settings, carrier, clock, stack)
         yield
 
 
-async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: AsyncExitStack) -> Parts:
+async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Clock, stack: AsyncExitStack) -> Parts:
     """Everything that runs; the stack ends it in the opposite order."""
     secret = ensure_secret(settings.data_dir)
     journal = Journal(settings.data_dir / "journal.sqlite3")
@@ -97,10 +102,16 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
-    feed = Feed(host, directory, clients, journal, seal)
+    quotas, origins, work = _manners(settings, clients, clock)
+    feed = Feed(host, directory, clients, journal, seal, origins=origins)
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
     dispatcher = Dispatcher(
-        host, directory, clients, feed, _handlers(Scope.SERVICE), activity=activity, metrics=metrics
+        *(host, directory, clients, feed, _handlers(Scope.SERVICE)),
+        activity=activity,
+        metrics=metrics,
+        quotas=quotas,
+        origins=origins,
+        work=work,
     )
     await _reopen(host, directory, journal, seal)
     following = asyncio.create_task(feed.run())
@@ -118,6 +129,16 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, stack: Asyn
 
     stack.push_async_callback(stop)
     return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics)
+
+
+def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas, Origins, Work]:
+    """What a client may ask for, what all may ask of a site, and who does which work."""
+    each = ClientLimits(settings.client_pages, settings.client_calls_in_flight, settings.client_calls_per_minute)
+    site = OriginLimits(
+        settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.queue_wait_ms / 1000
+    )
+    work = Work(settings.idle_lease_ms, lambda client_id, text: clients.notify(client_id, Notice(text=text)), clock)
+    return Quotas(each, clock), Origins(site, clients.send, clock), work
 
 
 async def _clean_daily(artifacts: Artifacts, activity: Activity, days: int) -> None:

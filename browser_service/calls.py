@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from browser_service.browser.cancelling import Cancel
 from shared.actions.base import Action, Effect
-from shared.errors import CallNotFound, UnknownOutcome, ValidationFailed
+from shared.errors import CallNotFound, RateLimited, UnknownOutcome, ValidationFailed
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000
@@ -21,6 +22,7 @@ class Reply:
     status: int
     body: dict[str, object]
     size: int = 0
+    retry_after_s: int | None = None
 
 
 @dataclass(eq=False)
@@ -32,9 +34,16 @@ class Record:
     action: str
     task: asyncio.Task[Reply]
     digest: bytes
+    cancel: Cancel = field(default_factory=Cancel)
+    """Ends what the call waits for on this side of the seam."""
     began_at: float = field(default_factory=time.monotonic)
     ended_at: float | None = None
     size: int = 0
+
+    @property
+    def turned_away(self) -> bool:
+        """Refused by a limit: it did not happen, and may come again under its id."""
+        return self.task.done() and not self.task.cancelled() and self.task.result().status == RateLimited.status
 
     @property
     def elapsed_ms(self) -> int:
@@ -53,7 +62,7 @@ class CallRegister:
     ) -> Record:
         """The record of a call: the one there is, or a new one whose work has started.
 
-        Raises UnknownOutcome for a resent act that this service has not heard of.
+        `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of.
         """
         self._forget_old()
         known = self._records.get((client_id, call_id))
@@ -64,8 +73,9 @@ class CallRegister:
                     hint="Give every call an id of its own.",
                     details={"context": {"field": "callId"}},
                 )
-            return known
-        if attempt > 1 and action.effect is not Effect.READS:
+            if not known.turned_away:
+                return known
+        elif attempt > 1 and action.effect is not Effect.READS:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
         record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
         self._records[client_id, call_id] = record

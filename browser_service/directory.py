@@ -35,6 +35,9 @@ class Directory:
     def pages(self) -> list[PageState]:
         return list(self._pages.values())
 
+    def held_by(self, client_id: str) -> list[str]:
+        return [page.page_id for page in self._pages.values() if page.holder_id == client_id]
+
     def note(self, page: PageState) -> bool:
         """Take over a page's state; whether anything changed that must outlive the process."""
         before = self._pages.get(page.page_id)

@@ -2,7 +2,8 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import structlog
@@ -16,12 +17,16 @@ from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import Identity
+from browser_service.security.limits import Quotas, retry_after
+from browser_service.security.origins import Origins, Visit
+from browser_service.security.urls import origin_of
 from browser_service.service import Service, page_block
+from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope
 from shared.actions.ownership import HandOverPage
 from shared.calls import Call, Json, Outcome, Person, weight
-from shared.errors import BrowseError, ErrorBody, Relayed, ValidationFailed
+from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
 ServiceHandler = Callable[[Service, Action], Awaitable[Json]]
@@ -57,6 +62,9 @@ class Dispatcher:
         *,
         activity: Activity,
         metrics: Metrics,
+        quotas: Quotas,
+        origins: Origins,
+        work: Work,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
@@ -67,6 +75,9 @@ class Dispatcher:
         self._feed = feed
         self._handlers = handlers
         self._metrics = metrics
+        self._quotas = quotas
+        self._origins = origins
+        self.work = work
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone
@@ -90,13 +101,21 @@ class Dispatcher:
                 call_id,
                 asked.attempt,
                 action,
-                lambda: self._reply(identity, asked, action, call_id),
+                lambda: self._admitted(identity, asked, action, call_id),
             )
+            self._quotas.began(record, action)
+        except RateLimited as error:  # not recorded: who hammers would push what others did out of the record
+            return failed(error.body(asked.request_id))
         except BrowseError as error:
             refusal = error.body(asked.request_id)
             self.activity.note(identity, action, Outcome(call_id=call_id, error=refusal), call_id, 0)
             return failed(refusal)
         return await self._wait(record)
+
+    def _admitted(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Awaitable[Reply]:
+        """Only a new call counts: one that is joined or read on was counted when it came."""
+        self._quotas.admit(identity.client_id, action)
+        return self._reply(identity, asked, action, call_id)
 
     async def forget(self, client: str) -> Json:
         """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
@@ -123,6 +142,7 @@ class Dispatcher:
         """Stop a call, also one that is still on its way here. Raises CallNotFound for one never heard of."""
         await self.host.cancel(_host_call_id(client_id, call_id))
         record = self.register.find(client_id, call_id)
+        record.cancel.request()
         return "done" if record.task.done() else "cancelling"
 
     async def _wait(self, record: Record) -> Reply:
@@ -168,12 +188,35 @@ class Dispatcher:
     async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
         address = self.directory.address(action, identity.client_id, identity.label)
         if action.scope is Scope.SERVICE:
-            handler = self._handlers[action.name()]
-            return Outcome(call_id=call_id, result=await handler(Service(self, identity), action))
-        outcome = await self.host.run(self._call(identity, asked, action, call_id, address))
-        if outcome.page is None:
-            self.directory.unmint(address)
+            handler, cancel = self._handlers[action.name()], self.register.find(identity.client_id, call_id).cancel
+            service = Service(self, identity, cancel)
+            return Outcome(call_id=call_id, result=await handler(service, action))
+        outcome = None
+        try:
+            async with self._within_limits(identity.client_id, action, call_id, address):
+                outcome = await self.host.run(self._call(identity, asked, action, call_id, address))
+        finally:
+            if outcome is None or outcome.page is None:
+                self.directory.unmint(address)
         return outcome
+
+    @asynccontextmanager
+    async def _within_limits(
+        self, client_id: str, action: Action, call_id: str, address: Address
+    ) -> AsyncIterator[None]:
+        """What a new page, and a request to a site, need besides: room for it, and a turn at its origin."""
+        page = self.directory.get(address.page_id or "")
+        url = self.directory.seen_by(page, client_id).url if page else ""
+        origin = origin_of(getattr(action, "url", None) or url, url) if action.visits else None
+        new_id = address.page_id if page is None else None
+        visit = Visit(call_id, client_id, action.name(), action.allowed_ms() / 1000)
+        cancel = self.register.find(client_id, call_id).cancel
+        room = self._quotas.opening(client_id, new_id, self.directory.held_by(client_id)) if new_id else nullcontext()
+        with room:
+            async with self._origins.turn(origin, visit, cancel) if origin else nullcontext():
+                yield
+                if origin or new_id:  # before the next one goes there: was a pause asked for? is the page open?
+                    await self._feed.catch_up()
 
     def _call(self, identity: Identity, asked: Asked, action: Action, call_id: str, address: Address) -> Call:
         return Call(
@@ -212,14 +255,17 @@ class Dispatcher:
     async def _client_gone(self, client_id: str) -> None:
         """Its calls end, its leases lapse; its pages, logins and downloads live on."""
         for record in self.register.running(client_id):
+            record.cancel.request()
             await self.host.cancel(_host_call_id(client_id, record.call_id))
+        self.work.gone(client_id)
         await self.host.release(client_id, next(self._seq))
 
 
 def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
     """The one shape of every error."""
     shown = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
-    return Reply(error.status, {"success": False, "error": shown, "page": page, "notices": []})
+    body: dict[str, object] = {"success": False, "error": shown, "page": page, "notices": []}
+    return Reply(error.status, body, retry_after_s=retry_after(error))
 
 
 def _merged(asked: Asked) -> Json:

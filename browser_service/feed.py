@@ -7,7 +7,9 @@ import structlog
 from browser_service.browser.host import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
+from browser_service.security.origins import Origins
 from browser_service.security.sealing import Seal
+from browser_service.security.urls import origin_of
 from browser_service.store.journal import Journal, JournalFailed
 from shared.calls import (
     CallMoved,
@@ -15,10 +17,12 @@ from shared.calls import (
     EventBatch,
     HostEvent,
     Json,
+    Notice,
     NoticeGiven,
     PageChanged,
     PageClosed,
     PageOpened,
+    Throttled,
 )
 
 _POLL_MS = 20_000
@@ -30,12 +34,22 @@ log = structlog.get_logger(__name__)
 class Feed:
     """Reads a host's events in order, each once, however often they are delivered."""
 
-    def __init__(self, host: SessionHost, directory: Directory, clients: Clients, journal: Journal, seal: Seal) -> None:
+    def __init__(
+        self,
+        host: SessionHost,
+        directory: Directory,
+        clients: Clients,
+        journal: Journal,
+        seal: Seal,
+        *,
+        origins: Origins,
+    ) -> None:
         self._host = host
         self._directory = directory
         self._clients = clients
         self._journal = journal
         self._seal = seal
+        self._origins = origins
         self._incarnation = ""
         self._seq = 0
         self._lock = asyncio.Lock()
@@ -83,6 +97,13 @@ class Feed:
                 self._clients.notify(event.client_id, event.notice)
             case CookiesSaved():
                 self._unsaved[event.session_id] = event.cookies
+            case Throttled():
+                self._pause(event)
+
+    def _pause(self, event: Throttled) -> None:
+        told = self._origins.throttled(origin_of(event.url) or event.url, event)
+        if told and event.client_id is not None:
+            self._clients.notify(event.client_id, Notice(text=told))
 
     async def _write_down(self) -> None:
         """Pages and cookies as they are now; what was written is no longer owed."""

@@ -5,9 +5,12 @@ import secrets
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from browser_service.browser.cancelling import Cancel
+from browser_service.claims import Who
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
 from browser_service.sessions import SessionRecord, Sessions
+from browser_service.work import Work
 from shared.actions.activity import GetActivity
 from shared.calls import Json, Owner, PageBlock, PageState, Person, SessionSpec
 from shared.errors import ErrorBody, Relayed, ValidationFailed
@@ -17,10 +20,16 @@ if TYPE_CHECKING:
 
 
 class Service:
-    def __init__(self, dispatcher: "Dispatcher", caller: Identity) -> None:
+    def __init__(self, dispatcher: "Dispatcher", caller: Identity, cancel: Cancel) -> None:
         self._dispatcher = dispatcher
         self._caller = caller
         self._client_id = caller.client_id
+        self.who = Who(caller.client_id, caller.label)
+        self.cancel = cancel
+
+    @property
+    def work(self) -> Work:
+        return self._dispatcher.work
 
     async def list_pages(self, session_id: str | None) -> Json:
         """In three parts: yours, people's, and other agents'."""

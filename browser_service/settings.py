@@ -67,6 +67,22 @@ class Settings(BaseSettings):
     )
     max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
     activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
+    client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 is no limit.")
+    client_calls_in_flight: int = Field(
+        default=32, ge=0, description="Calls of one client that may run at once; 0 is no limit."
+    )
+    client_calls_per_minute: int = Field(default=600, ge=0, description="Calls a minute of one client; 0 is no limit.")
+    origin_at_once: int = Field(
+        default=8, ge=0, description="Navigations and fetches to one origin at once, of all clients; 0 is no limit."
+    )
+    origin_per_minute: int = Field(
+        default=120, ge=0, description="Navigations and fetches to one origin a minute, of all clients; 0 is no limit."
+    )
+    origin_pause_s: int = Field(
+        default=900,
+        ge=0,
+        description="Longest pause that a site's 429 or Retry-After brings for all clients, s; 0 ignores them.",
+    )
     allow_hosts: Names = Field(
         default=(), description="If given, the only hosts (with their subdomains) that pages may open."
     )

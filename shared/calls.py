@@ -177,8 +177,21 @@ class CookiesSaved(Model):
     cookies: list[Json]
 
 
+class Throttled(Model):
+    """A site answered a page's document, or a `fetch`, with 429, or with 503 and a Retry-After."""
+
+    kind: Literal["throttled"] = "throttled"
+    seq: int = 0
+    url: str
+    status: int
+    retry_after: str | None = Field(default=None, description="The header as it came: seconds, or a date.")
+    client_id: str | None = Field(default=None, description="Who met it: whose call runs there, or who holds the page.")
+    client_label: str = ""
+
+
 HostEvent = Annotated[
-    PageOpened | PageChanged | PageClosed | CallMoved | NoticeGiven | CookiesSaved, Field(discriminator="kind")
+    PageOpened | PageChanged | PageClosed | CallMoved | NoticeGiven | CookiesSaved | Throttled,
+    Field(discriminator="kind"),
 ]
 
 

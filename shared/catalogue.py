@@ -23,6 +23,7 @@ from shared.actions import (
     scripting,
     sessions,
     waiting,
+    work,
 )
 from shared.actions.base import Action, Alias, Effect, PageAction
 from shared.errors import InvalidRequest, ValidationFailed
@@ -41,6 +42,7 @@ _CATEGORIES: Final = (
     pages,
     ownership,
     sessions,
+    work,
     calls,
     activity,
 )

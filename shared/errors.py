@@ -18,6 +18,7 @@ BrowseError
 │   ├── PageRequired              PAGE_REQUIRED             400
 │   ├── PageNotFound              PAGE_NOT_FOUND            404
 │   ├── PageOwned                 PAGE_OWNED                423
+│   ├── WorkOwned                 WORK_OWNED                423
 │   ├── StaleRevision             STALE_REVISION            412
 │   ├── DialogOpen                DIALOG_OPEN               409
 │   ├── AffectsOthers             AFFECTS_OTHERS            409
@@ -206,6 +207,13 @@ class PageOwned(BrowseError):
     status = 423
 
 
+class WorkOwned(BrowseError):
+    """Raised when another client has claimed that piece of work."""
+
+    code = "WORK_OWNED"
+    status = 423
+
+
 class StaleRevision(BrowseError):
     """Raised when the page has moved on from what the call was meant for."""
 
@@ -278,7 +286,7 @@ class Forbidden(BrowseError):
 
 
 class RateLimited(BrowseError):
-    """Raised when calls come faster than the limit."""
+    """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
 
     code = "RATE_LIMITED"
     status = 429

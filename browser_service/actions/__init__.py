@@ -17,6 +17,7 @@ from browser_service.actions import (
     scripting,
     sessions,
     waiting,
+    work,
 )
 from shared.calls import Json
 from shared.catalogue import ACTIONS
@@ -31,6 +32,7 @@ _CATEGORIES: Final = (
     pages,
     ownership,
     sessions,
+    work,
     calls,
     activity,
 )

@@ -229,4 +229,6 @@ def _number(request: Request, header: str, default: int) -> int:
 
 def _response(request: Request, reply: Reply) -> JSONResponse:
     headers = {wire.CATALOGUE: catalogue.fingerprint(), wire.REQUEST_ID: request.state.request_id}
+    if reply.retry_after_s is not None:
+        headers["Retry-After"] = str(reply.retry_after_s)
     return JSONResponse(reply.body, status_code=reply.status, headers=headers)

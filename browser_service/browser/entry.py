@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
-from playwright.async_api import CDPSession, Dialog, Frame, Page
+from playwright.async_api import CDPSession, Dialog, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
@@ -13,7 +13,7 @@ from browser_service.browser.events import queued, well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.launcher import bounded
 from browser_service.browser.leases import Lease, Ownership
-from browser_service.browser.observing import Observer
+from browser_service.browser.observing import Observer, throttled
 from browser_service.browser.queue import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
@@ -155,7 +155,7 @@ class PageEntry:
         page.on("close", lambda closed: self._on_close(self, closed))
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", lambda _: self.refresh_title())
-        page.on("response", lambda _: self.session.save_soon())  # it may have set a cookie
+        page.on("response", self._on_response)
         try:
             self._cdp, self.target_id = await guard(page, self._policy, self._on_refused)
         except PlaywrightError as error:
@@ -273,6 +273,18 @@ class PageEntry:
                 f"Page {self.page_id!r} was lost with its browser, and {self.url} does not open again: {first}",
                 hint=f'Go on elsewhere: goto {{"pageId": "{self.page_id}", "url": "..."}}.',
             ) from error
+
+    def _on_response(self, response: Response) -> None:
+        self.session.save_soon()  # it may have set a cookie
+        turn = self.queue.current
+        met = throttled(response, fetching=turn is not None and turn.action == "fetch")
+        if met is None:
+            return
+        if turn is not None:
+            met.client_id, met.client_label = turn.call.client_id, turn.call.client_label
+        elif self.lease is not None:
+            met.client_id, met.client_label = self.lease.client_id, self.lease.label
+        self._emit(met)
 
     def _on_crash(self, page: Page) -> None:
         self.crashed = self.crashed or page is self.page

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from playwright.async_api import Dialog, Download, Frame, Page, Request, Response
 
 from browser_service.browser.events import well_formed
-from shared.calls import Json
+from shared.calls import Json, Throttled
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUESTS_END_WITHIN_S = 1.0
@@ -184,6 +185,18 @@ class Observer:
             observation.downloads.append(download.suggested_filename)
             observation.navigating = False
             observation.changed.set()
+
+
+def throttled(response: Response, *, fetching: bool) -> Throttled | None:
+    """That a site asks for a pause, by its answer to a page's document, or to what is fetched for a caller. What else a
+    page loads is its own affair."""
+    if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        return None
+    request, retry_after = response.request, response.headers.get("retry-after")
+    document = request.is_navigation_request() and request.frame.parent_frame is None
+    if not document and not (fetching and request.resource_type == "fetch"):
+        return None
+    return Throttled(url=response.url, status=response.status, retry_after=retry_after)
 
 
 def _short(url: str) -> str:

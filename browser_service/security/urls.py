@@ -15,6 +15,7 @@ from shared.errors import Forbidden, ValidationFailed
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
+_PORTS = {"http": 80, "https": 443}
 _METADATA_HOSTS = frozenset({"metadata.google.internal", "metadata.goog", "metadata"})
 _METADATA_NETWORKS = (
     ipaddress.ip_network("169.254.0.0/16"),
@@ -50,7 +51,7 @@ class UrlPolicy:
                 details=_at(url),
             )
         if parts.scheme in {"http", "https"}:
-            self._check_host(url, parts.hostname or "", port or (443 if parts.scheme == "https" else 80))
+            self._check_host(url, parts.hostname or "", port or _PORTS[parts.scheme])
         return url.strip()
 
     def check_from(self, base: str, url: str) -> str:
@@ -105,6 +106,20 @@ class UrlPolicy:
         own = self.own_hosts()
         here = address.is_loopback or address.is_unspecified if address else f".{name}".endswith(".localhost")
         return f"{name}:{port}" in own or (here and any(known.endswith(f":{port}") for known in own))
+
+
+def origin_of(url: str, base: str = "") -> str | None:
+    """The origin of a URL that may be relative to `base`, spelled in one way; None for one that asks no server."""
+    try:
+        parts = urlsplit(urljoin(base, _with_slashes(url.strip())))
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return None
+    name = _as_chromium_reads_it(parts.hostname)[0]
+    name = f"[{name}]" if ":" in name else name
+    return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, _PORTS[parts.scheme]} else "")
 
 
 def _with_slashes(url: str) -> str:

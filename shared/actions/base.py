@@ -128,6 +128,10 @@ class Action(Part):
     page_fields: ClassVar[tuple[str, ...]] = ()
     session_fields: ClassVar[tuple[str, ...]] = ()
     """The arguments that can name a page or a session: all that a call may touch, besides where it is addressed to."""
+    unmetered: ClassVar[bool] = False
+    """No quota refuses it: a client at its limit must be able to end what it began."""
+    visits: ClassVar[bool] = False
+    """It sends a request to a site: to its `url`, or where the page is. Counts against that origin's limits."""
 
     @classmethod
     @cache
@@ -238,6 +242,7 @@ class NavigationAction(PageAction):
     """An action that loads a document."""
 
     effect = Effect.ACTS
+    visits = True
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")
 

@@ -9,6 +9,7 @@ class GetCall(Action):
     """Get the outcome of an earlier call by its callId; waits for a call that still runs."""
 
     lane = Lane.BESIDE
+    unmetered = True
     untrusted = True
 
     call_id: CallId = Field(description="The callId that a reply named.")
@@ -20,6 +21,7 @@ class CancelCall(Action):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
+    unmetered = True
     idempotent = True
 
     call_id: CallId = Field(description="The callId that a reply named.")

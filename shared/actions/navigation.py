@@ -7,7 +7,8 @@ from shared.actions.base import NavigationAction, PageAction, Unaddressed, WaitU
 
 class Goto(NavigationAction):
     """Navigate a page to a URL and wait until it has loaded. A pageId that does not exist yet is created, in the
-    shared login; without pageId a new page of your own is made, and named in the reply."""
+    shared login; without pageId a new page of your own is made, and named in the reply. A site that answers
+    429 is left alone for as long as it asks: RATE_LIMITED says until when."""
 
     unaddressed = Unaddressed.NEW_PAGE
     shown = "observed"

@@ -14,6 +14,7 @@ class ClaimPage(OwnershipAction):
     once (after waitSeconds, if given), and its owner is told why."""
 
     effect = Effect.ACTS
+    unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
     reason: str | None = Field(
@@ -28,6 +29,7 @@ class ReleasePage(OwnershipAction):
     """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
 
     effect = Effect.ACTS
+    unmetered = True
 
 
 class HoldPage(OwnershipAction):

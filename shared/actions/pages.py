@@ -19,6 +19,7 @@ class ListPages(Action):
     """List the open pages: yours, people's, and other agents', each with its URL, title and owner."""
 
     lane = Lane.BESIDE
+    unmetered = True
     aliases = (Alias("listPages"),)
 
     session_id: SessionId | None = Field(default=None, description="Only pages of this session.")
@@ -43,6 +44,7 @@ class ClosePage(PageAction):
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
     opens = False
+    unmetered = True
     aliases = (Alias("closePage"),)
     shown = "observed"
     idempotent = True

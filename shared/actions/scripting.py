@@ -33,9 +33,11 @@ class EvaluateScript(PageAction):
 
 class Fetch(PageAction):
     """Send an HTTP request from within the page, with its cookies and its origin, and return the answer. An HTTP
-    error status is an error that carries status, headers and the body's start."""
+    error status is an error that carries status, headers and the body's start. After a 429 the site is left alone for
+    as long as it asks (RATE_LIMITED)."""
 
     effect = Effect.ACTS
+    visits = True
     bags = ("params", "fetchOptions")
     shown = "body"
     untrusted = True

@@ -31,6 +31,7 @@ from shared.calls import (
     PageState,
     Person,
     SessionSpec,
+    Throttled,
 )
 from shared.errors import PageOwned
 
@@ -43,6 +44,7 @@ EVENTS: list[Model] = [
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
     CookiesSaved(seq=6, session_id="default", cookies=[{"name": "a", "value": "b", "expires": -1}]),
+    Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
 ]
 EXAMPLES: list[Model] = [
     *EVENTS,
@@ -101,7 +103,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
-    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "notice", "cookies"]
+    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "notice", "cookies", "throttled"]
     assert [each.model_dump()["kind"] for each in EVENTS] == kinds
 
 

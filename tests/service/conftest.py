@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from browser_service.app import Carrier
+from browser_service.security.limits import Clock
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 
@@ -41,9 +43,13 @@ async def start(tmp_path: Path) -> AsyncIterator[StartService]:
     """Starts a service on the test's own data directory, for tests that break it or need other settings."""
     async with AsyncExitStack() as stack:
 
-        async def started(carrier: Carrier = lambda host: host, **settings: Any) -> RunningService:  # Any: as there
+        async def started(
+            carrier: Carrier = lambda host: host,
+            clock: Clock = time.monotonic,
+            **settings: Any,  # Any: as there
+        ) -> RunningService:
             ours = settings_for(tmp_path / "data", **settings)
-            return await stack.enter_async_context(running_service(ours, carrier))
+            return await stack.enter_async_context(running_service(ours, carrier, clock))
 
         yield started
 

@@ -1,6 +1,7 @@
 """The real service in this process, and agents that call it over HTTP without a socket."""
 
 import itertools
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from fastapi import FastAPI
 
 from browser_service.app import Carrier, Parts, create_app
 from browser_service.security.auth import Identity, mint
+from browser_service.security.limits import Clock
 from browser_service.settings import Settings
 from shared import wire
 
@@ -79,13 +81,22 @@ class RunningService:
             yield Agent(http, client_id, label or client_id)
 
 
+UNLIMITED = dict.fromkeys(
+    ("client_pages", "client_calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
+)
+"""A test asks more of a service, and all tests more of one site, than any agents would."""
+
+
 def settings_for(data_dir: Path, **changes: Any) -> Settings:
     """Settings that no variable of the developer's environment reaches; Any: any setting's value."""
-    return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **changes)
+    ours: dict[str, Any] = {**UNLIMITED, **changes}  # Any: as there
+    return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
 
 
 @asynccontextmanager
-async def running_service(settings: Settings, carrier: Carrier = lambda host: host) -> AsyncIterator[RunningService]:
-    app = create_app(settings, carrier=carrier)
+async def running_service(
+    settings: Settings, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic
+) -> AsyncIterator[RunningService]:
+    app = create_app(settings, carrier=carrier, clock=clock)
     async with app.router.lifespan_context(app):
         yield RunningService(app, settings)

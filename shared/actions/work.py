@@ -1,0 +1,62 @@
+"""Pieces of work that several agents share out among themselves: any name can be claimed."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from shared.actions.base import Action, Effect, Lane
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be one line of printable characters")
+    return text
+
+
+WorkKey = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=120),
+    AfterValidator(_one_line),
+    Field(description="Any name that the agents agree on, such as ticket/812."),
+]
+
+
+class ClaimWork(Action):
+    """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes: claim again to
+    renew, or give minutes. With waitSeconds you wait in line, and claim it again within 12 s of its offer. With a
+    reason you take it at once (after waitSeconds, if given); its holder is told."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    unmetered = True
+    shown = "observed"
+    idempotent = True
+
+    key: WorkKey
+    reason: str | None = Field(
+        default=None, min_length=1, max_length=200, description="Why it must be yours now; recorded and told."
+    )
+    wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
+    minutes: int | None = Field(default=None, ge=1, le=240, description="Keep it for so long though you are idle.")
+
+    def allowed_ms(self) -> int:
+        return self.wait_seconds * 1_000
+
+
+class ReleaseWork(Action):
+    """Give up a piece of work that you claimed: whoever waits for it is offered it."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    unmetered = True
+    shown = "observed"
+    idempotent = True
+
+    key: WorkKey
+
+
+class ListWork(Action):
+    """List the work that is claimed: by whom, why, until when, and who waits for it."""
+
+    lane = Lane.BESIDE
+    unmetered = True

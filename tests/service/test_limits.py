@@ -1,0 +1,499 @@
+"""Manners on one account: what a client may ask for, what all may ask of a site, and the pauses that sites ask for."""
+
+import asyncio
+import threading
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from browser_service.security.origins import Origin, OriginLimits, Visit, retry_after_s
+from browser_service.security.urls import origin_of
+from browser_service.settings import Settings
+from shared import wire
+from shared.calls import CallMoved, CallState
+from tests.service.carriers import JsonCarrier
+from tests.service.clock import Clock
+from tests.service.conftest import StartService
+from tests.service.listening import become, sent, watching
+from tests.support.service import Agent
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def throttle(site: Site, path: str, retry_after: str | None = None, status: int = 429) -> str:
+    headers = {"retry-after": retry_after} if retry_after else {}
+    return site.page(path, Answer("<title>slow down</title>", status, headers=headers))
+
+
+async def refused(agent: Agent, action: str, **arguments: Any) -> tuple[httpx.Response, dict[str, Any]]:
+    """A refusal by a limit, and the facts in it; Any: JSON."""
+    reply = await agent.reply(action, **arguments)
+    error = reply.json()["error"]
+    assert (reply.status_code, error["code"]) == (429, "RATE_LIMITED"), error
+    context = dict(error["details"]["context"])
+    assert reply.headers["Retry-After"] == str(context["retryAfter"])
+    assert f"(in {context['retryAfter']} s)" in error["message"]
+    return reply, context
+
+
+# --- a client's quotas ---------------------------------------------------------------------------------------------
+
+
+async def test_too_many_calls_a_minute_are_refused_until_the_first_is_a_minute_old(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock, client_calls_per_minute=3)
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+        clock.pass_s(20)
+        await agent.call("get_page_title", pageId="p")
+        await agent.call("get_page_title", pageId="p")
+        reply, context = await refused(agent, "get_page_title", pageId="p")
+        assert context == {"limit": "callsPerMinute", "value": 3, "retryAfter": 40}
+        assert "You made 3 calls within a minute" in reply.json()["error"]["message"]
+        assert "Repeat get_page_title then" in reply.json()["error"]["hint"]
+        await other.call("content", pageId="p")
+        await agent.call("list_pages")
+        clock.pass_s(40)
+        await agent.call("get_page_title", pageId="p")
+        await refused(agent, "get_page_title", pageId="p")
+        await agent.call("close_page", pageId="p")
+
+
+async def test_a_refused_call_may_come_again_under_its_id(start: StartService, clock: Clock, site: Site) -> None:
+    """As a program does that heeds Retry-After and repeats the very request."""
+    service = await start(clock=clock, client_calls_per_minute=1, origin_pause_s=900)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=throttle(site, "/", "60"))
+        clock.pass_s(59)
+        again = {wire.CALL_ID: "c-again", wire.ATTEMPT: "1"}
+        assert (await agent.reply("reload_page", pageId="p", headers=again)).status_code == 429  # the client's limit
+        clock.pass_s(0.5)
+        site.page("/", "better")
+        service.parts.dispatcher._quotas._clients.clear()
+        assert (await agent.reply("reload_page", pageId="p", headers=again)).status_code == 429  # the site's pause
+        clock.pass_s(60)
+        again[wire.ATTEMPT] = "2"
+        assert (await agent.reply("reload_page", pageId="p", headers=again)).status_code == 200
+        assert site.counts["/"] == 2
+        assert (await agent.reply("reload_page", pageId="p", headers=again)).status_code == 200
+        assert site.counts["/"] == 2, "the same call, done once"
+
+
+async def test_calls_over_a_limit_do_not_push_what_was_done_out_of_the_record(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock, client_calls_per_minute=1)
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+        await refused(agent, "reload_page", pageId="p")
+        lines = str(await other.call("get_activity"))
+        assert "goto" in lines
+        assert "reload_page" not in lines
+
+
+async def test_a_client_at_its_limit_of_running_calls_can_still_cancel_and_close(
+    start: StartService, site: Site, hold: threading.Event
+) -> None:
+    assert not hold.is_set()
+    service = await start(client_calls_in_flight=2)
+    async with service.agent() as agent, service.agent() as other:
+        calls = [sent(agent, f"c-{n}", "goto", pageId=f"p{n}", url=f"{site.url('/held')}?{n}") for n in (1, 2)]
+        await become(lambda: site.counts["/held"] == 2)
+        reply, context = await refused(agent, "goto", pageId="p3", url=site.url("/held"))
+        assert (context["limit"], context["value"]) == ("callsInFlight", 2)
+        assert 'cancel_call {"callId": "c-1"}' in reply.json()["error"]["hint"]
+        await other.call("goto", pageId="theirs", url=site.page("/", "hello"))
+        await agent.call("get_call", callId="c-1", wait=0)
+        await agent.call("cancel_call", callId="c-1")
+        assert (await calls[0]).json()["error"]["code"] == "UNKNOWN_OUTCOME"
+        assert len((await agent.call("list_pages"))["yours"]) == 2
+        await agent.call("close_page", pageId="p2")
+        await calls[1]
+        await agent.call("goto", pageId="p3", url=site.url("/"))
+
+
+async def test_pages_over_a_clients_limit_are_refused_also_when_all_come_at_once(
+    start: StartService, site: Site
+) -> None:
+    service = await start(client_pages=2)
+    url = site.page("/", "hello")
+    async with service.agent() as agent, service.agent() as other:
+        replies = await asyncio.gather(*(agent.reply("open_page", pageId=f"p{n}", url=url) for n in range(5)))
+        assert sorted(reply.status_code for reply in replies) == [200, 200, 503, 503, 503]
+        full = await agent.error("goto", url=url)
+        assert full["code"] == "RESOURCE_EXHAUSTED"
+        context = full["details"]["context"]
+        assert (context["limit"], context["value"], len(context["pages"])) == ("pages", 2, 2)
+        assert f'close_page {{"pageId": "{context["pages"][0]}"}}' in full["hint"]
+        await agent.call("goto", pageId=context["pages"][0], url=url)
+        await other.call("goto", url=url)
+        await agent.call("close_page", pageId=context["pages"][0])
+        await agent.call("goto", url=url)
+        assert len((await agent.call("list_pages"))["yours"]) == 2
+
+
+# --- what a site is asked, over all clients ------------------------------------------------------------------------
+
+
+async def test_visits_of_all_clients_to_one_origin_are_counted_together(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock, origin_per_minute=4)
+    url = site.page("/", "hello")
+    async with service.agent("Claude") as first, service.agent("Codex") as second:
+        await first.call("goto", pageId="a", url=url)
+        await first.call("reload_page", pageId="a")
+        await first.call("fetch", pageId="a", url="/")
+        reply, context = await refused(first, "go_back", pageId="a")
+        assert context == {
+            "limit": "originPerMinute",
+            "value": 4,
+            "origin": f"http://127.0.0.1:{site.port}",
+            "retryAfter": 60,
+        }
+        assert "go_back did not happen" in reply.json()["error"]["message"]
+        await second.call("goto", pageId="b", url=url)  # the last one is for who had less
+        await refused(second, "open_page", url=url)
+        await first.call("click", pageId="a", selector="body")
+        await first.call("content", pageId="a")
+        await first.call("goto", pageId="c", url=site.url("/", host="localhost"))
+        clock.pass_s(60)
+        await first.call("goto", pageId="a", url=url)
+        assert site.counts["/"] == 6
+        assert len((await second.call("list_pages"))["yours"]) == 1, "a refused open_page leaves nothing"
+
+
+async def test_over_the_limit_at_once_a_call_waits_for_its_turn_and_is_told_so(
+    start: StartService, site: Site, hold: threading.Event
+) -> None:
+    service = await start(origin_at_once=1, queue_wait_ms=60_000)
+    site.page("/", "hello")
+    async with (
+        service.agent("Claude") as first,
+        service.agent("Codex") as second,
+        watching(service, second.client_id) as progress,
+    ):
+        held = sent(first, "c-1", "goto", pageId="a", url=site.url("/held"))
+        await become(lambda: site.counts["/held"] == 1)
+        await second.call("goto", pageId="else", url=site.url("/", host="localhost"))
+        calls = [sent(second, f"d-{n}", "goto", pageId=f"d{n}", url=f"{site.url('/')}?{n}") for n in (1, 2, 3)]
+        await progress.until(lambda p: p.of("d-3") != [])
+        assert [progress.of(f"d-{n}")[0].position for n in (1, 2, 3)] == [1, 2, 3]
+        assert progress.of("d-1")[0].behind == f"others at http://127.0.0.1:{site.port}"
+        await second.call("cancel_call", callId="d-2")
+        cancelled = (await calls[1]).json()["error"]
+        assert cancelled["code"] == "CANCELLED"
+        assert site.counts["/"] == 1
+        hold.set()
+        assert [(await call).status_code for call in (held, calls[0], calls[2])] == [200, 200, 200]
+        assert [r.path for r in site.received if r.path.startswith("/?")] == ["/?1", "/?3"]
+        assert CallState.RUNNING in [moved.state for moved in progress.of("d-3")]
+
+
+async def test_a_turn_that_does_not_come_in_time_is_refused_with_the_time_to_come_again(
+    start: StartService, clock: Clock, site: Site, hold: threading.Event
+) -> None:
+    service = await start(clock=clock, origin_at_once=1, queue_wait_ms=100)
+    async with service.agent("Claude") as first, service.agent("Codex") as second:
+        held = sent(first, "c-1", "goto", pageId="a", url=site.url("/held"), timeout=20_000)
+        await become(lambda: site.counts["/held"] == 1)
+        clock.pass_s(5)
+        _, context = await refused(second, "goto", pageId="b", url=site.page("/", "hello"))
+        assert (context["limit"], context["value"], context["retryAfter"]) == ("originAtOnce", 1, 15)
+        hold.set()
+        await held
+        await second.call("goto", pageId="b", url=site.url("/"))
+
+
+# --- pauses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("carrier", [JsonCarrier, lambda host: host], ids=["across JSON", "in process"])
+async def test_a_429_pauses_its_origin_for_everybody_and_no_other(
+    start: StartService, clock: Clock, site: Site, carrier: type[JsonCarrier]
+) -> None:
+    service = await start(carrier=carrier, clock=clock)
+    fine = site.page("/fine", "fine")
+    async with service.agent("Claude") as first, service.agent("Codex") as second:
+        await second.call("goto", pageId="b", url=fine)
+        met = (await first.reply("goto", pageId="a", url=throttle(site, "/busy", "90"))).json()
+        assert met["result"]["status"] == 429
+        origin = f"http://127.0.0.1:{site.port}"
+        assert met["notices"][0]["text"].startswith(f"{origin} answered 429 and is left alone")
+        assert "(in 90 s)" in met["notices"][0]["text"]
+        clock.pass_s(30)
+        for agent, action, arguments in [
+            (second, "goto", {"pageId": "b", "url": fine}),
+            (second, "open_page", {"url": fine}),
+            (second, "reload_page", {"pageId": "b"}),
+            (second, "go_back", {"pageId": "b"}),
+            (second, "fetch", {"pageId": "b", "url": "/fine"}),
+            (first, "goto", {"pageId": "a", "url": fine}),
+        ]:
+            reply, context = await refused(agent, action, **arguments)
+            assert context == {
+                "limit": "pause",
+                "origin": origin,
+                "metBy": "Claude",
+                "status": 429,
+                "retryAfter": 60,
+            }
+            message = reply.json()["error"]["message"]
+            assert 'it answered 429 to "Claude" 30 s ago' in message
+            assert f"nobody's {action} goes there" in message
+        assert site.counts["/fine"] == 1
+        assert (await second.call("content", pageId="b"))["content"]
+        await second.call("goto", pageId="b", url=site.url("/fine", host="localhost"))
+        clock.pass_s(60)
+        await second.call("goto", pageId="b", url=fine)
+
+
+async def test_a_click_is_not_held_back_and_its_429_pauses_too(start: StartService, clock: Clock, site: Site) -> None:
+    service = await start(clock=clock)
+    throttle(site, "/busy", "60")
+    form = "<a href=/busy>go</a>"
+    async with service.agent("Claude") as agent, service.agent("Codex") as other:
+        await agent.call("goto", pageId="a", url=site.page("/", form))
+        await agent.call("goto", pageId="b", url=site.url("/"))
+        await agent.call("click", pageId="a", selector="a")
+        _, context = await refused(other, "goto", url=site.url("/"))
+        assert (context["metBy"], context["retryAfter"]) == ("Claude", 60)
+        clicked = await agent.call("click", pageId="b", selector="a")
+        assert "navigated" in clicked["observed"]
+        assert site.counts["/busy"] == 2
+
+
+async def test_a_fetch_that_gets_429_pauses_and_what_a_page_loads_by_itself_does_not(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock)
+    throttle(site, "/busy", "60")
+    own = "<script>fetch('/busy').then(r => { document.title = r.status; })</script><img src=/busy>"
+    async with service.agent("Claude") as agent:
+        await agent.call("goto", pageId="a", url=site.page("/", own + "<iframe src=/busy></iframe>"))
+        await agent.call("evaluate_script", pageId="a", expression="fetch('/busy').then(r => r.status)")
+        await agent.call("goto", pageId="a", url=site.page("/plain", "hello"))
+        error = await agent.error("fetch", pageId="a", url="/busy")
+        assert (error["code"], error["details"]["context"]["status"]) == ("NETWORK_ERROR", 429)
+        await refused(agent, "goto", pageId="a", url=site.url("/"))
+
+
+async def test_the_answer_to_a_fetch_of_another_origin_pauses_that_one(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    """Also where the page itself may not read the answer."""
+    service = await start(clock=clock)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="a", url=site.page("/", "hello"))
+        throttle(site, "/busy", "60")
+        error = await agent.error("fetch", pageId="a", url=site.url("/busy", host="localhost"))
+        assert error["code"] == "NETWORK_ERROR"
+        await refused(agent, "fetch", pageId="a", url=site.url("/", host="localhost"))
+        await agent.call("reload_page", pageId="a")
+
+
+PAUSES = [
+    (429, None, 30),
+    (429, "7200", 900),
+    (429, "nonsense", 30),
+    (429, "0", None),
+    (429, format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True), 900),
+    (429, "Wed, 21 Oct 2015 07:28:00 GMT", None),
+    (503, "120", 120),
+    (503, None, None),
+    (500, "120", None),
+    (200, "120", None),
+]
+"""What a site answers with which Retry-After, and the pause that it gets, s."""
+
+
+async def test_a_pause_is_as_long_as_the_site_asks_and_no_longer_than_the_setting(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock)
+    async with service.agent() as agent:
+        for number, (status, retry_after, seconds) in enumerate(PAUSES):
+            throttle(site, f"/{number}", retry_after, status)
+            url = site.url(f"/{number}", host=f"site-{number}.localhost")
+            await agent.call("goto", pageId="a", url=url)
+            if seconds is None:
+                await agent.call("goto", pageId="a", url=url)
+                continue
+            _, context = await refused(agent, "goto", pageId="a", url=url)
+            assert context["retryAfter"] == seconds, (status, retry_after)
+
+
+async def test_a_later_and_shorter_pause_does_not_shorten_one(start: StartService, clock: Clock, site: Site) -> None:
+    service = await start(clock=clock)
+    throttle(site, "/long", "600")
+    throttle(site, "/short", "5")
+    links = "<a id=l href=/long>l</a><a id=s href=/short>s</a>"
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="a", url=site.page("/", links))
+        await agent.call("goto", pageId="b", url=site.url("/"))
+        await agent.call("click", pageId="a", selector="#l")
+        await agent.call("click", pageId="b", selector="#s")
+        _, context = await refused(agent, "reload_page", pageId="a")
+        assert context["retryAfter"] == 600
+
+
+async def test_who_waits_for_a_turn_hears_of_a_pause_at_once(start: StartService, site: Site) -> None:
+    service = await start(origin_at_once=1, queue_wait_ms=60_000)
+    release = threading.Event()
+    site.page("/held", Answer("busy", 429, headers={"retry-after": "60"}, hold=release))
+    async with service.agent("Claude") as first, service.agent("Codex") as second:
+        async with watching(service, second.client_id) as progress:
+            met = sent(first, "c-1", "goto", pageId="a", url=site.url("/held"))
+            await become(lambda: site.counts["/held"] == 1)
+            waits = sent(second, "d-1", "goto", pageId="b", url=site.page("/", "hello"))
+            await progress.until(lambda p: p.of("d-1") != [])
+            release.set()
+            reply = await waits
+            assert (await met).json()["result"]["status"] == 429
+        assert (reply.status_code, reply.json()["error"]["details"]["context"]["limit"]) == (429, "pause")
+        assert site.counts["/"] == 0
+
+
+async def test_a_pause_does_not_tell_where_a_private_page_is(start: StartService, clock: Clock, site: Site) -> None:
+    service = await start(clock=clock)
+    async with service.agent("Claude") as first, service.agent("Codex") as second:
+        await first.call("goto", pageId="a", url=throttle(site, "/", "60"))
+        await first.call("share_page", pageId="a", access="private")
+        error = await second.error("reload_page", pageId="a")
+        assert error["code"] == "PAGE_OWNED"
+        assert "127.0.0.1" not in str(error)
+        await refused(first, "reload_page", pageId="a")
+
+
+async def test_pauses_can_be_switched_off(start: StartService, site: Site) -> None:
+    service = await start(origin_pause_s=0)
+    url = throttle(site, "/", "600")
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="a", url=url)
+        await agent.call("reload_page", pageId="a")
+
+
+# --- the rules -----------------------------------------------------------------------------------------------------
+
+
+def visits(*clients: str) -> list[Visit]:
+    return [Visit(f"{client}{n}", client, "goto", 30.0) for n, client in enumerate(clients)]
+
+
+def origin(clock: Clock, at_once: int, per_minute: int) -> tuple[Origin, list[CallMoved]]:
+    told: list[CallMoved] = []
+    return Origin("http://x", OriginLimits(at_once, per_minute), told.append, clock), told
+
+
+def test_clients_take_turns_however_many_calls_one_of_them_sent(clock: Clock) -> None:
+    site, told = origin(clock, 1, 0)
+    first, *waiting = visits("a", "a", "a", "a", "b", "b", "c")
+    assert site.enter(first)
+    assert [site.enter(visit) for visit in waiting] == [False] * 6
+    places = {moved.call_id: moved.position for moved in told}
+    assert places == {"a1": 1, "b4": 2, "c6": 3, "a2": 4, "b5": 5, "a3": 6}
+    served, running = [], first
+    for _ in waiting:
+        site.leave(running)
+        (running,) = [visit for visit in waiting if site.runs(visit)]
+        served.append(running.call_id)
+    assert served == ["a1", "b4", "c6", "a2", "b5", "a3"]
+
+
+def test_the_last_quarter_is_for_clients_that_had_less(clock: Clock) -> None:
+    site, _ = origin(clock, 8, 0)
+    greedy = visits(*"aaaaaaaa")
+    assert [site.enter(visit) for visit in greedy] == [True] * 6 + [False] * 2
+    assert site.enter(visits("b")[0])
+    site.leave(greedy[0])
+    assert not site.runs(greedy[6]), "what became free in the last quarter is not for who has the most"
+    assert site.enter(visits("c")[0])
+
+
+def test_a_newcomer_gets_what_is_freed_before_who_used_the_minute_up(clock: Clock) -> None:
+    site, _ = origin(clock, 0, 4)
+    for visit in visits(*"aaa"):
+        assert site.enter(visit)
+        site.leave(visit)
+        clock.pass_s(1)
+    newcomer = visits("b")[0]
+    assert site.enter(newcomer)
+    site.leave(newcomer)
+    assert site.rate_free_in("a") == 60 - 2
+    clock.pass_s(57)
+    assert site.rate_free_in("b") == 0
+    assert site.rate_free_in("a") > 0
+    clock.pass_s(site.rate_free_in("a"))
+    assert site.rate_free_in("a") == 0
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 120])
+def test_a_limit_is_never_exceeded_and_always_used_up_by_many(clock: Clock, limit: int) -> None:
+    site, _ = origin(clock, limit, 0)
+    crowd = visits(*(f"client-{n}" for n in range(limit + 5)))
+    assert sum([site.enter(visit) for visit in crowd]) == limit
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("120", 120),
+        (" 7 ", 7),
+        ("Sat, 21 Nov 2026 12:00:30 GMT", 30),
+        ("Saturday, 21-Nov-26 12:01:00 GMT", 60),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", -3600),
+        ("9" * 400, 999_999_999),
+        ("-5", None),
+        ("1.5", None),
+        ("٣", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(header: str | None, seconds: int | None) -> None:
+    assert retry_after_s(header, datetime(2026, 11, 21, 12, tzinfo=UTC)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "name"),
+    [
+        ("https://Example.com:443/a?b#c", "", "https://example.com"),
+        ("http://example.com.", "", "http://example.com"),
+        ("http:\\\\example.com\\a", "", "http://example.com"),
+        ("http://user:pw@127.1:8080/", "", "http://127.0.0.1:8080"),
+        ("//cdn.example.com/x", "https://example.com/", "https://cdn.example.com"),
+        ("/x", "https://example.com/a/b", "https://example.com"),
+        ("http://[::1]:80/", "", "http://[::1]"),
+        ("about:blank", "", None),
+        ("blob:https://example.com/1", "", None),
+        ("example.com", "", None),
+        ("http://[", "", None),
+        ("http://a:b/", "", None),
+    ],
+)
+def test_an_origin_has_one_name_however_it_is_spelled(url: str, base: str, name: str | None) -> None:
+    assert origin_of(url, base) == name
+
+
+def test_by_default_everything_is_limited_and_generously() -> None:
+    fields = Settings.model_fields
+    limits = {name: fields[name].default for name in fields if name.startswith(("client_", "origin_"))}
+    assert limits == {
+        "client_pages": 30,
+        "client_calls_in_flight": 32,
+        "client_calls_per_minute": 600,
+        "origin_at_once": 8,
+        "origin_per_minute": 120,
+        "origin_pause_s": 900,
+    }
