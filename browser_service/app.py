@@ -114,6 +114,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         work=work,
     )
     await _reopen(host, directory, journal, seal)
+    await local.start()
     following = asyncio.create_task(feed.run())
 
     async def stop() -> None:
@@ -172,6 +173,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         sandbox=settings.sandbox,
         proxy=settings.proxy,
         viewport=(settings.viewport_width, settings.viewport_height),
+        cdp_url=settings.cdp_url,
     )
     policy = UrlPolicy(
         own_hosts=lambda: {*loopback_hosts(app.state.port), *settings.allowed_hosts},

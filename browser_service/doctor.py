@@ -105,6 +105,8 @@ def check_running(running: instance.Instance) -> Check:
 
 
 def check_display(settings: Settings) -> Check:
+    if settings.cdp_url:
+        return Check("display", ok=True, found="none needed: the browser runs already")
     if settings.headless:
         return Check("display", ok=True, found="none needed: the browser runs headless")
     if not sys.platform.startswith("linux"):
@@ -122,13 +124,32 @@ async def check_browser(settings: Settings) -> list[Check]:
         engine=settings.browser_type,
         executable=settings.executable_path,
         sandbox=settings.sandbox,
+        cdp_url=settings.cdp_url,
     )
+    if settings.cdp_url:
+        return [await check_attached(options)]
     started = await _start(options)
     if started.ok:
         return [started, _sandbox(options)]
     if not options.sandboxed or "sandbox" not in started.found:
         return [started]
     return [await _start(replace(options, sandbox="off")), started._replace(name="sandbox")]
+
+
+async def check_attached(options: LaunchOptions) -> Check:
+    """Whether the browser that is to be attached to is there. Nothing is opened in it."""
+    launcher = Launcher(options)
+    try:
+        async with asyncio.timeout(_START_WITHIN_S):
+            context = await launcher.persistent_context()
+            version = context.browser.version if context.browser else "of unknown version"
+            return Check("browser", ok=True, found=f"attached to {version}, which has {len(context.pages)} tabs open")
+    except BrowseError as error:
+        return Check("browser", ok=False, found=error.message, advice=error.advice or "")
+    except TimeoutError:
+        return Check("browser", ok=False, found=f"did not answer within {_START_WITHIN_S} s")
+    finally:
+        await launcher.stop()
 
 
 async def try_browser(options: LaunchOptions) -> str:

@@ -52,6 +52,12 @@ class Settings(BaseSettings):
     executable_path: Path | None = Field(
         default=None, description="Browser to start; else Playwright's own, else an installed one."
     )
+    cdp_url: str | None = Field(
+        default=None,
+        pattern=r"^(https?|wss?)://[^/]+",
+        description="Attach to a browser that runs already with --remote-debugging-port, such as "
+        "http://127.0.0.1:9222, instead of starting one.",
+    )
     sandbox: Literal["auto", "on", "off"] = Field(
         default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."
     )

@@ -67,6 +67,7 @@ class PageState(Model):
     access: Access = "read"
     hold_reason: str = ""
     hold_left_ms: int | None = None
+    target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")
 
 
 class Notice(Model):

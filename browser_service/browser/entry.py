@@ -73,7 +73,7 @@ class PageEntry:
         self.seen: dict[str, snapshot.Seen] = {}
         self.page: Page | None = None
         self.observer: Observer | None = None
-        self.target_id = ""
+        self.target_id = state.target_id
         self._cdp: CDPSession | None = None
         self.suspect = False
         self.crashed = False
@@ -116,12 +116,18 @@ class PageEntry:
             left_by=self.ownership.left_by,
             of_person=self.of_person,
             access=self.ownership.access,
+            target_id=self.target_id,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
 
     def inherited(self) -> dict[str, object]:
         """What a popup has of its opener: its holder, and what others may do with it."""
         return {"access": self.ownership.access, **(_lease_state(self.lease) if self.lease else {})}
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the URL policy holds wherever it goes; else when an agent uses it."""
+        return not (self.of_person and self.session.attached)
 
     async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
         """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
@@ -137,6 +143,9 @@ class PageEntry:
                 return
             if not replaces:
                 raise await self._unresponsive()
+        await self.session.context()
+        if self.live and not self.suspect:  # found again in a browser that runs on without us
+            return
         was_open = self.page is not None or self.revision > 0
         self._abandon()
         page = await self.session.open_window()
@@ -157,7 +166,8 @@ class PageEntry:
         page.on("domcontentloaded", lambda _: self.refresh_title())
         page.on("response", self._on_response)
         try:
-            self._cdp, self.target_id = await guard(page, self._policy, self._on_refused)
+            policy = self._policy if self.guarded else None
+            self._cdp, self.target_id = await guard(page, policy, self._on_refused)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if page.is_closed():
@@ -253,6 +263,12 @@ class PageEntry:
                 hint = f"Give it time, or stop that: {reload}"
         return TimedOut(f"Page {self.page_id!r} does not respond: {why}.", hint=hint, details={"url": self.url})
 
+    async def leave(self) -> None:
+        """Close its window, and keep it for later."""
+        page, self.page = self.page, None
+        if page is not None and not page.is_closed() and self.session.owns(page):
+            await bounded(page.close())
+
     def _abandon(self) -> None:
         """Leave the window that this pageId had, where it is still there, without waiting for its end."""
         page, self.page = self.page, None
@@ -301,7 +317,7 @@ class PageEntry:
         url = page.url
         if url in {BLANK, ""} or url.startswith((f"{BLANK}#", _ERROR_PAGE)):
             return True
-        if url.startswith(("http:", "https:")) and not self._policy.permits(url):
+        if self.guarded and url.startswith(("http:", "https:")) and not self._policy.permits(url):
             self._on_refused(url)
             self._spawn(lambda: page.goto(BLANK))
             return False
@@ -343,3 +359,14 @@ def informs(dialog: Dialog) -> bool:
 async def answered(dialog: Dialog) -> None:
     with contextlib.suppress(PlaywrightError):  # a navigation has dismissed it
         await (dialog.accept() if informs(dialog) else dialog.dismiss())
+
+
+async def target_of(page: Page) -> str:
+    """Chromium's name of a page, which lasts as long as the page does; none for a page that is just gone."""
+    try:
+        cdp = await page.context.new_cdp_session(page)
+        info = await cdp.send("Target.getTargetInfo")
+        await cdp.detach()
+    except PlaywrightError:
+        return ""
+    return str(info["targetInfo"]["targetId"])

@@ -12,17 +12,20 @@ from shared.calls import Json
 OnRefused = Callable[[str], None]
 
 
-async def guard(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
+async def guard(page: Page, policy: UrlPolicy | None, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
     """Have Chromium ask before it loads a document; returns the session for it, and Chromium's name for the page.
 
     Not by `route`, which sees no redirects and disables the cache: for the other engines there is nothing else.
+    Without a policy nothing is asked: a person's tab of a browser that was attached to goes where the person wants.
     """
     browser = page.context.browser
     if browser is None or browser.browser_type.name != "chromium":
-        await _route(page, policy, on_refused)
+        if policy is not None:
+            await _route(page, policy, on_refused)
         return None, ""
     session = await page.context.new_cdp_session(page)
-    await _watch(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
+    if policy is not None:
+        await _watch(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
     info = await session.send("Target.getTargetInfo")
     return session, str(info["targetInfo"]["targetId"])
 
@@ -39,12 +42,13 @@ async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
     await page.route("**/*", decide)
 
 
-async def guard_all(browser: CDPSession, policy: UrlPolicy) -> None:
+async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) -> None:
     """The same for what no page's own guard sees: a popup's first document, frames in processes of their own, images.
 
-    A whole browser is asked about, so only requests that may have to be refused are paused.
+    A whole browser is asked about, so only requests that may have to be refused are paused; with `documents` those of
+    hosts that the operator has not allowed, too.
     """
-    await _watch(browser, policy, policy.suspicious(), lambda _: None)
+    await _watch(browser, policy, policy.suspicious(documents=documents), lambda _: None)
 
 
 async def _watch(session: CDPSession, policy: UrlPolicy, patterns: list[Json], on_refused: OnRefused) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_others
-from browser_service.browser.entry import PageEntry, answered
+from browser_service.browser.entry import PageEntry, answered, target_of
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.launcher import bounded
 from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
@@ -62,6 +62,7 @@ _REMEMBERED_WEIGHT = 64_000_000
 _FORGOTTEN_AT_ONCE = 100
 _BROWSER_ENDS_WITHIN_S = 0.3
 _READY_WITHIN_S = 40
+_AT_REST_WITHIN_S = 5
 
 
 class SessionHost(Protocol):
@@ -180,6 +181,19 @@ class LocalHost:
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return await self._log.after(seq, wait_ms, limit)
 
+    async def start(self) -> None:
+        """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known."""
+        await self._launcher.clear()
+        if self._launcher.attached:
+            for session in self._sessions.values():
+                self._spawn(self._attach(session))
+
+    async def _attach(self, session: BrowserSession) -> None:
+        try:
+            await session.context()
+        except BrowseError as error:  # the first call tries again, and tells its caller
+            _log.warning("no browser to attach to yet", reason=error.message)
+
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed."""
         for running in [*self._running.values()]:
@@ -187,6 +201,9 @@ class LocalHost:
         unfinished = [task for task in self._calls.values() if not task.done()]
         if unfinished:
             await asyncio.wait(unfinished, timeout=5)
+        for entry in [*self._pages.values()]:
+            if entry.session.attached and not entry.of_person:
+                await entry.leave()
         for session in self._sessions.values():
             await session.close()
         await self._launcher.stop()
@@ -282,6 +299,9 @@ class LocalHost:
 
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action
+        self._launcher.check_free()
+        if not entry.guarded and entry.live:
+            self._policy.check(entry.state().url)
         if url := getattr(action, "url", None):
             self._policy.check_from(entry.state().url if action.name() == "fetch" else "", url)
         taken_from = admit(entry, call, action)
@@ -371,7 +391,8 @@ class LocalHost:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
         opener = self._showing(await page.opener())
         if len(self._pages) >= self._limits.max_pages:
-            await self._too_many(page, opener)
+            if opener is not None or not session.attached:
+                await self._too_many(page, opener)
             return
         root = opener.page_id.split("~")[0] if opener else session.session_id
         number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
@@ -387,11 +408,41 @@ class LocalHost:
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened
-            del self._pages[state.page_id]
+            self._pages.pop(state.page_id, None)
             return
         if opener is not None:
             opener.popup(entry.page_id)
         self._log.emit(PageOpened(page=entry.state()))
+
+    async def pages_found(self, session: BrowserSession, pages: "list[Page]") -> None:
+        """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
+        entries = [entry for entry in self._pages.values() if entry.session is session and entry.target_id]
+        by_target = {entry.target_id: entry for entry in entries}
+        for page in pages:
+            entry = by_target.get(await target_of(page))
+            if entry is None:
+                await self._register(session, page)
+            else:
+                await entry.adopt(page)
+        for entry in entries:
+            if entry.of_person and not entry.live:
+                self._forget(entry)
+
+    async def at_rest(self) -> None:
+        """Let what runs on pages end, or end it where it takes too long; then save all logins."""
+        ending = [task for call_id, task in self._calls.items() if self._on_page(call_id) and not task.done()]
+        if ending:
+            _, late = await asyncio.wait(ending, timeout=_AT_REST_WITHIN_S)
+            for running in [running for call_id, running in self._running.items() if self._calls.get(call_id) in late]:
+                running.cancel.request()
+            if late:
+                await asyncio.wait(late, timeout=_AT_REST_WITHIN_S)
+        for session in self._sessions.values():
+            await session.save()
+
+    def _on_page(self, call_id: str) -> bool:
+        running = self._running.get(call_id)
+        return running is not None and running.call.page_id is not None
 
     async def _closed(self, entry: PageEntry, page: "Page") -> None:
         """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
@@ -403,6 +454,8 @@ class LocalHost:
 
     async def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
+        if entry is not None and not entry.guarded:
+            return  # a person's own, in their browser
         if entry is not None:
             await entry.answer(dialog)
         else:

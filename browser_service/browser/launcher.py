@@ -1,48 +1,28 @@
-"""Finding a browser, starting it once, and knowing whether it still lives."""
+"""The one browser of all sessions: started once, or attached to, and whether it still lives."""
 
 import asyncio
-import contextlib
 import os
-import select
-import shutil
-import sys
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 import psutil
 from playwright.async_api import BrowserContext, Playwright, ProxySettings, async_playwright
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api._context_manager import PlaywrightContextManager
 
+from browser_service.browser.executables import find_executable, user_agent
+from browser_service.browser.ordinary import OrdinaryWindow
+from browser_service.browser.processes import Watched, end_all, watched
+from browser_service.browser.profile import Profile
 from shared.calls import Json
-from shared.errors import BrowserLaunchFailed
-
-_ON_PATH: Final = (
-    "google-chrome-stable",
-    "google-chrome",
-    "chrome",
-    "microsoft-edge-stable",
-    "microsoft-edge",
-    "msedge",
-    "chromium",
-    "chromium-browser",
-)
-_ELSEWHERE: Final = {
-    "darwin": (
-        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
-        "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    ),
-    "win32": (
-        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-        r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
-        r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
-    ),
-}
+from shared.errors import BrowserLaunchFailed, HumanInControl
 
 _CLOSES_WITHIN_S: Final = 5
+_ATTACHES_WITHIN_MS: Final = 10_000
 
 _PLAYWRIGHTS_DISABLED: Final = (
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -67,6 +47,8 @@ class LaunchOptions:
     sandbox: Literal["auto", "on", "off"] = "auto"
     proxy: str | None = None
     viewport: tuple[int, int] = (1280, 720)
+    cdp_url: str | None = None
+    """A browser that runs already, to be attached to instead."""
 
     @property
     def sandboxed(self) -> bool:
@@ -76,34 +58,6 @@ class LaunchOptions:
         return self.sandbox == "on"
 
 
-def installed_browser() -> Path | None:
-    """A Chrome, Edge or Chromium of this machine."""
-    found = next((path for name in _ON_PATH if (path := shutil.which(name))), None)
-    elsewhere = next((path for path in _ELSEWHERE.get(sys.platform, ()) if Path(path).exists()), None)
-    path = found or elsewhere
-    return Path(path) if path else None
-
-
-def find_executable(playwright: Playwright, options: LaunchOptions) -> Path | None:
-    """Configured; else Playwright's own (None lets Playwright choose); else an installed one."""
-    if options.executable is not None:
-        if not options.executable.exists():
-            raise BrowserLaunchFailed(
-                f"BROWSE_EXECUTABLE_PATH names {options.executable}, which does not exist.",
-                hint="Correct it, or unset it to have a browser found.",
-            )
-        return options.executable
-    engine = getattr(playwright, options.engine)
-    if Path(engine.executable_path).exists():
-        return None
-    if options.engine == "chromium" and (found := installed_browser()):
-        return found
-    raise BrowserLaunchFailed(
-        f"No {options.engine} was found on this machine.",
-        hint=f"Install it with `playwright install {options.engine}`, then repeat the call.",
-    )
-
-
 class Launcher:
     """One driver and one browser for all sessions, started by the first who needs it."""
 
@@ -111,8 +65,20 @@ class Launcher:
         self.options = options
         self._playwright: Playwright | None = None
         self._context: BrowserContext | None = None
-        self._processes: list[_Process] = []
+        self._processes: list[Watched] = []
         self._one_at_a_time = asyncio.Lock()
+        self._profile = Profile(options.profile_dir)
+        self._executable: Path | None = None
+        self._person_since: datetime | None = None
+        self.user_agent: str | None = None
+        """What pages say where the browser's own user agent would tell that it has no windows."""
+        self.kept_sessions = False
+        """Whether the profile brought the session cookies of a person's window with it."""
+
+    @property
+    def attached(self) -> bool:
+        """Whether the browser is somebody else's, who goes on with it when we leave."""
+        return self.options.cdp_url is not None
 
     def runs(self, context: BrowserContext | None) -> bool:
         """Whether the browser of this very context runs, not a later one.
@@ -126,12 +92,15 @@ class Launcher:
 
     async def persistent_context(self) -> BrowserContext:
         """The context of the profile on disk: the shared login."""
+        self.check_free()
         async with self._one_at_a_time:
+            self.check_free()
             if self._context is None or not self.runs(self._context):
                 await self._end()
                 self._playwright, driver = await _start_driver()
-                context = await self._launch(self._playwright)
-                self._processes = _watched(driver, self.options.profile_dir) if driver else []
+                start = self._attach if self.attached else self._launch
+                context = await start(self._playwright)
+                self._processes = watched(driver, self.options.profile_dir) if driver else []
                 self._context = context
             return self._context
 
@@ -140,24 +109,63 @@ class Launcher:
         async with self._one_at_a_time:
             await self._end()
 
+    # --- the profile in a person's hands --------------------------------------------------------------------------
+
+    async def clear(self) -> None:
+        """End a window that a service which was killed left open."""
+        if not self.attached:
+            await self._profile.take_back()
+
+    def check_free(self) -> None:
+        """Raises HumanInControl while a person has the profile."""
+        if self._person_since is not None:
+            raise HumanInControl(
+                "A person is signing in at this machine, in an ordinary window that has the profile "
+                f"(since {self._person_since:%H:%M:%S}). Nothing was done.",
+                hint="Repeat the call when they have closed it; every page comes back under its pageId.",
+            )
+
+    def reserve(self) -> None:
+        """From now on nobody starts the browser, until `free`."""
+        self.check_free()
+        self._person_since = datetime.now().astimezone()
+
+    def free(self) -> None:
+        self._person_since = None
+
+    async def hand_over(self, url: str | None) -> OrdinaryWindow:
+        """Close the browser and open an ordinary window instead. To be reserved first, and `free` afterwards."""
+        async with self._one_at_a_time:
+            await self._end()
+            if self._executable is None:
+                raise BrowserLaunchFailed("There is no browser to open a window of.")
+            self._profile.hand_over()
+            options = self.options
+            window = await OrdinaryWindow.open(
+                self._executable, options.profile_dir, url, sandboxed=options.sandboxed, proxy=options.proxy
+            )
+            self._profile.note_window(window.process)
+            return window
+
     async def _end(self) -> None:
         context, playwright, processes = self._context, self._playwright, self._processes
         self._context, self._playwright, self._processes = None, None, []
-        if context is not None:
+        if context is not None and (not self.attached or context.browser is None):
             await bounded(context.close())
+        elif context is not None and context.browser is not None:
+            await bounded(context.browser.close())  # which lets go of a browser that was attached to
         if playwright is not None:
             await bounded(playwright.stop())
-        await asyncio.to_thread(_end_all, processes)  # one that is left keeps the profile locked
+        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
 
     async def _launch(self, playwright: Playwright) -> BrowserContext:
         options = self.options
-        executable = find_executable(playwright, options)
-        options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await self._prepare(playwright)
         width, height = options.viewport
         try:
             return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
                 options.profile_dir,
-                executable_path=executable,
+                executable_path=self._executable,
                 headless=options.headless,
                 chromium_sandbox=options.sandboxed,
                 args=CHROMIUM_ARGS if options.engine == "chromium" else (),
@@ -165,10 +173,47 @@ class Launcher:
                 handle_sigterm=False,
                 handle_sighup=False,
                 viewport={"width": width, "height": height},
+                user_agent=self.user_agent,
                 proxy=ProxySettings(server=options.proxy) if options.proxy else None,
             )
         except PlaywrightError as error:
             raise _launch_failed(error, options) from error
+
+    async def _prepare(self, playwright: Playwright) -> None:
+        """What is started, under what name, on a profile that nobody else has."""
+        options = self.options
+        executable = find_executable(playwright, options)
+        if executable != self._executable and options.engine == "chromium" and options.headless:
+            self.user_agent = await user_agent(executable)
+        self._executable = executable
+        options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if options.engine == "chromium":
+            self.kept_sessions = await self._profile.take_back()
+            if not self._profile.handed_over:
+                self._profile.forget_setting()
+
+    def took_back(self) -> None:
+        """The cookies of a person's window are known, and saved where they must be."""
+        self._profile.taken_back()
+
+    async def _attach(self, playwright: Playwright) -> BrowserContext:
+        url = self.options.cdp_url or ""
+        try:
+            browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
+        except PlaywrightError as error:
+            raise _not_attached(error, url) from error
+        return browser.contexts[0]
+
+
+def _not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
+    """Without the URL's path, which is the key to that browser."""
+    parts = urlsplit(url)
+    return BrowserLaunchFailed(
+        f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
+        hint="Start it with --remote-debugging-port=9222 and a --user-data-dir of its own, or correct BROWSE_CDP_URL, "
+        "or unset it for a browser of the service's own. `browse-together doctor` checks.",
+        details={"context": {"lastError": str(error).splitlines()[0].replace(parts.path or url, "")[:300]}},
+    )
 
 
 _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
@@ -214,47 +259,6 @@ def _read_drivers_end(manager: PlaywrightContextManager) -> None:
     ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
     if ended is not None:
         ended.add_done_callback(lambda future: future.cancelled() or future.exception())
-
-
-class _Process:
-    """A process that is asked several times a call whether it runs: 0.4 µs by a pidfd, 60 by psutil."""
-
-    def __init__(self, process: psutil.Process) -> None:
-        self.process = process
-        self._pidfd: int | None = None
-        if sys.platform == "linux":
-            with contextlib.suppress(OSError):
-                self._pidfd = os.pidfd_open(process.pid)
-                self._poll = select.poll()
-                self._poll.register(self._pidfd, select.POLLIN)
-
-    @property
-    def runs(self) -> bool:
-        if self._pidfd is not None:
-            return not self._poll.poll(0)
-        try:
-            return self.process.is_running() and self.process.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return False
-
-    def end(self) -> None:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            self.process.kill()
-        if self._pidfd is not None:
-            os.close(self._pidfd)
-            self._pidfd = None
-
-
-def _watched(driver: psutil.Process, profile_dir: Path) -> list[_Process]:
-    """The driver, and the browser that it started on our profile."""
-    browsers = [child for child in driver.children() if str(profile_dir) in " ".join(child.cmdline())]
-    return [_Process(process) for process in (driver, *browsers)]
-
-
-def _end_all(processes: list[_Process]) -> None:
-    for process in processes:
-        process.end()
-    psutil.wait_procs([process.process for process in processes], timeout=3)
 
 
 async def bounded(closing: Awaitable[None]) -> None:

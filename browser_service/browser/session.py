@@ -1,17 +1,18 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.launcher import Launcher, bounded
+from browser_service.browser.ordinary import check_display
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
-from shared.errors import BrowserCrashed
+from shared.errors import BrowserCrashed, BrowserLaunchFailed, TimedOut
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
@@ -26,13 +27,26 @@ class BrowserEvents(Protocol):
     def popup_coming(self, opener_target: str) -> None:
         """A page is opening another one, which will follow as a foreign page."""
 
+    async def pages_found(self, session: "BrowserSession", pages: list[Page]) -> None:
+        """Pages that were there before us, in a browser that was attached to."""
+
     async def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
+
+    async def at_rest(self) -> None:
+        """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
 
     def cookies(self, session_id: str, cookies: list[Json]) -> None:
         """The session's cookies changed."""
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         """A call waits for its turn."""
+
+
+class SignedIn(NamedTuple):
+    """What became of a window for signing in."""
+
+    sites: list[str]
+    kept_sessions: bool
 
 
 class BrowserSession:
@@ -52,6 +66,11 @@ class BrowserSession:
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
         self._saved: list[Json] = spec.cookies
         self._unsaved = False
+
+    @property
+    def attached(self) -> bool:
+        """Whether it is of a browser that is somebody else's."""
+        return self._launcher.attached
 
     @property
     def live(self) -> bool:
@@ -76,10 +95,55 @@ class BrowserSession:
             raise BrowserCrashed("The browser ended.")
         return self._context
 
+    async def sign_in(self, url: str | None, within_s: float) -> SignedIn:
+        """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut where they do not.
+
+        Afterwards all is as before, with the logins that the person made; also when this is cancelled.
+        """
+        self._check_signing_in()
+        await self._ready()  # with the cookies that were saved before: what the window has comes from the profile
+        launcher = self._launcher
+        launcher.reserve()
+        try:
+            await self._on.at_rest()
+            before = self._saved
+            self._shared = self._context = self._windows = None
+            window = await launcher.hand_over(url)
+            try:
+                async with asyncio.timeout(within_s):
+                    await window.closed()
+            finally:
+                await window.close()
+        except TimeoutError:
+            raise TimedOut(
+                f"The window for signing in was still open after {within_s / 60:.0f} minutes, and was closed. What was "
+                "signed in until then is kept.",
+                hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_MINUTES gives longer.",
+            ) from None
+        finally:
+            launcher.free()
+        await self._ready()
+        await self.save()
+        return SignedIn(_sites(before, self._saved), kept_sessions=launcher.kept_sessions)
+
+    def _check_signing_in(self) -> None:
+        if self.attached:
+            raise BrowserLaunchFailed(
+                "The shared browser is one that runs already (BROWSE_CDP_URL): no window of its profile can be opened.",
+                hint="Have the person sign in there, in its own window; then open_page, which has that login.",
+            )
+        if self._launcher.options.engine != "chromium":
+            raise BrowserLaunchFailed(
+                f"An ordinary window on the shared profile works with Chromium only, not with "
+                f"{self._launcher.options.engine}.",
+                hint="Bring the login from another browser: browse-together import FILE.",
+            )
+        check_display()
+
     def save_soon(self) -> None:
         """Have the cookies written down, once for many changes in a row."""
         self._unsaved = True
-        if self.live and (self._saving is None or self._saving.done()):
+        if self.live and not self.attached and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
 
     async def close(self) -> None:
@@ -87,8 +151,7 @@ class BrowserSession:
         if self._saving is not None:
             self._saving.cancel()
             await asyncio.gather(self._saving, return_exceptions=True)
-        if self.live:
-            await self._save()
+        await self.save()
         context, self._context, self._windows = self._context, None, None
         if context is not None and not self._spec.persistent:
             await bounded(context.close())
@@ -107,13 +170,23 @@ class BrowserSession:
         elif shared.browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         else:
-            context = await shared.browser.new_context()
-        await self._bring_back_cookies(context, after_crash=self._context is not None)
+            context = await shared.browser.new_context(user_agent=self._launcher.user_agent)
+        if not self.attached:
+            await self._bring_back_cookies(context, after_crash=self._context is not None)
         context.on("dialog", self._dialog)
         self._shared, self._context = shared, context
         self._windows = Windows(
-            context, self._policy, lambda page: self._on.foreign_page(self, page), self._on.popup_coming
+            context,
+            self._policy,
+            lambda page: self._on.foreign_page(self, page),
+            self._on.popup_coming,
+            ours=not self.attached,
         )
+        if self.attached:
+            await self._on.pages_found(self, context.pages)
+        elif self._spec.persistent:
+            await self.save()
+            self._launcher.took_back()
         return self._windows
 
     async def _bring_back_cookies(self, context: BrowserContext, *, after_crash: bool) -> None:
@@ -121,6 +194,8 @@ class BrowserSession:
 
         In a crash it loses the others too that came in the last 30 s, because Chromium writes no sooner.
         """
+        if self._spec.persistent and self._launcher.kept_sessions and not after_crash:
+            return  # what the profile lacks now, a person has logged out of
         kept_on_disk = self._spec.persistent and not after_crash
         present = {_key(_json(cookie)) for cookie in await context.cookies()}
         for cookie in self._saved:
@@ -138,10 +213,11 @@ class BrowserSession:
         while self._unsaved:
             await asyncio.sleep(_SAVE_AFTER_S)
             self._unsaved = False
-            await self._save()
+            await self.save()
 
-    async def _save(self) -> None:
-        if self._context is None:
+    async def save(self) -> None:
+        """Have the cookies written down now. A browser that is somebody else's keeps its own."""
+        if self._context is None or not self.live or self.attached:
             return
         try:
             async with asyncio.timeout(_SAVE_WITHIN_S):
@@ -151,6 +227,12 @@ class BrowserSession:
         if cookies != self._saved:
             self._saved = cookies
             self._on.cookies(self.session_id, cookies)
+
+
+def _sites(before: list[Json], after: list[Json]) -> list[str]:
+    """Whose cookies are not what they were."""
+    old, new = ({(*_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
+    return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})
 
 
 def _json(cookie: Cookie) -> Json:

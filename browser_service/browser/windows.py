@@ -17,11 +17,14 @@ OnPopup = Callable[[str], None]
 class Windows:
     """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
 
-    def __init__(self, context: BrowserContext, policy: UrlPolicy, on_foreign: OnForeign, on_popup: OnPopup) -> None:
+    def __init__(
+        self, context: BrowserContext, policy: UrlPolicy, on_foreign: OnForeign, on_popup: OnPopup, *, ours: bool
+    ) -> None:
         self._context = context
         self._policy = policy
         self._on_foreign = on_foreign
         self._on_popup = on_popup
+        self._ours = ours
         self._abandoned: set[str] = set()
         self._closing: asyncio.Task[None] | None = None
         self._expected: dict[str, asyncio.Future[Page]] = {}
@@ -58,7 +61,7 @@ class Windows:
             if self._cdp is None:
                 cdp = await browser.new_browser_cdp_session()
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
-                await guard_all(cdp, self._policy)
+                await guard_all(cdp, self._policy, documents=self._ours)
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._created)
                 self._cdp = cdp

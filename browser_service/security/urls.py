@@ -66,7 +66,7 @@ class UrlPolicy:
             return False
         return True
 
-    def suspicious(self) -> list[Json]:
+    def suspicious(self, *, documents: bool = True) -> list[Json]:
         """Chromium's patterns for all that `check` may refuse over http: hardly a site matches one."""
         own = self.own_hosts()
         ports = sorted({name.rpartition(":")[2] for name in own if ":" in name})
@@ -74,7 +74,7 @@ class UrlPolicy:
         hosts = ["169.254.", "[fe80:", "[fd00:ec2::254]", "[::ffff:a9fe:", *sorted(_METADATA_HOSTS), *bare]
         starts = [*hosts, *(f"*@{host}" for host in hosts), *(f"*:{port}/" for port in ports)]
         patterns: list[Json] = [{"urlPattern": f"*://{start}*"} for start in starts]
-        if self.allow_hosts or self.deny_hosts:
+        if documents and (self.allow_hosts or self.deny_hosts):
             patterns.append({"urlPattern": "*", "resourceType": "Document"})
         return patterns
 

@@ -1,5 +1,6 @@
 """How the browser is started."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,9 +8,11 @@ import psutil
 import pytest
 from playwright.async_api import async_playwright
 
-from browser_service.browser.launcher import CHROMIUM_ARGS, LaunchOptions, find_executable
+from browser_service.browser.executables import find_executable
+from browser_service.browser.launcher import CHROMIUM_ARGS, LaunchOptions
 from tests.service import processes
 from tests.service.conftest import StartService
+from tests.service.listening import become
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -34,6 +37,33 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
     last = "--disable-features"
     assert {*plain[last][-1].split(",")} < {*ours[last][-1].split(",")}
     assert f"{last}={ours[last][-1]}" == CHROMIUM_ARGS[-1]
+
+
+WHAT_A_WORKER_SAYS = """async () => {
+    const code = URL.createObjectURL(new Blob(['postMessage(navigator.userAgent)']));
+    const worker = await new Promise(said => new Worker(code).onmessage = event => said(event.data));
+    const full = await navigator.userAgentData.getHighEntropyValues(['fullVersionList']);
+    return [navigator.userAgent, worker, full.fullVersionList.length > 0];
+}"""
+
+
+async def test_a_browser_without_windows_has_the_user_agent_of_one_with_them(start: StartService, site: Site) -> None:
+    site.page("/popup", "a window of the page's own")
+    url = site.page("/", "<button onclick='open(`/popup`)'>b</button><img src=/picture>")
+    service = await start()
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=url)
+        await agent.call("click", pageId="p", selector="button")
+        await become(lambda: site.counts["/popup"] > 0)
+        said = await agent.call("evaluate_script", pageId="p", expression=WHAT_A_WORKER_SAYS)
+    page, worker, has_brands = said["value"]
+    sent = {received.headers["User-Agent"] for received in site.received}
+    assert sent == {page} == {worker}
+    assert has_brands
+    assert re.fullmatch(
+        r"Mozilla/5.0 \(.+\) AppleWebKit/537.36 \(KHTML, like Gecko\) Chrome/\d+.0.0.0 Safari/537.36", page
+    )
+    assert not any("eadless" in value for received in site.received for value in received.headers.values())
 
 
 def _browsers(found: set[psutil.Process]) -> Iterator[psutil.Process]:

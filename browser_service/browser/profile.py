@@ -1,0 +1,116 @@
+"""The profile on disk, in a person's hands and back: an ordinary window works on it, and session cookies outlast it."""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from shared.calls import Json
+
+_MARK: Final = "handed-over.json"
+"""Lies in the profile from before the window opens until our browser has the cookies that it left."""
+_TABS: Final = ("Sessions", "Sessions_Encrypted")
+_CONTINUE_WHERE_LEFT_OFF: Final = 1
+_ENDS_WITHIN_S: Final = 10
+
+
+class Profile:
+    """A Chromium profile that changes hands.
+
+    Chromium drops its session cookies when its last window closes and again when it starts, unless it is set to
+    continue where it left off. So it is set to that for as long as the profile is handed over, and the tabs that it
+    would go on with are removed: what goes on are the logins.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._mark = directory / _MARK
+        self._preferences = directory / "Default" / "Preferences"
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether the last to have it was a person's window, and not our browser."""
+        return self._mark.exists()
+
+    def hand_over(self) -> None:
+        """Before the window opens."""
+        self._mark.write_text("{}", encoding="utf-8")
+        self._continue_sessions()
+
+    def note_window(self, process: psutil.Process) -> None:
+        """So that a service that starts after this one was killed finds the window."""
+        self._mark.write_text(json.dumps({"pid": process.pid, "started": process.create_time()}), encoding="utf-8")
+
+    async def take_back(self) -> bool:
+        """Before our browser starts: end a window that was left behind. Whether session cookies came with it."""
+        if not self.handed_over:
+            return False
+        window = self._window()
+        if window is not None:
+            await asyncio.to_thread(end, window)
+        kept = self._settings().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
+        self._continue_sessions()
+        return kept
+
+    def taken_back(self) -> None:
+        """Our browser has started, and knows the cookies."""
+        self._mark.unlink(missing_ok=True)
+
+    def forget_setting(self) -> None:
+        """As it was before: a browser that ends suddenly is not to bring back from disk who was logged out since."""
+        if self._settings().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF:
+            self._set("restore_on_startup", None)
+
+    def _window(self) -> psutil.Process | None:
+        """That very process, and not a later one of the same number."""
+        try:
+            noted = json.loads(self._mark.read_text(encoding="utf-8"))
+            process = psutil.Process(int(noted["pid"]))
+            return process if process.create_time() == noted["started"] else None
+        except (OSError, ValueError, KeyError, psutil.Error):
+            return None
+
+    def _continue_sessions(self) -> None:
+        for name in _TABS:
+            shutil.rmtree(self.directory / "Default" / name, ignore_errors=True)
+        self._set("restore_on_startup", _CONTINUE_WHERE_LEFT_OFF)
+
+    def _settings(self) -> Json:
+        found = self._read().get("session")
+        return found if isinstance(found, dict) else {}
+
+    def _set(self, name: str, value: int | None) -> None:
+        settings = {**self._settings(), name: value}
+        if value is None:
+            del settings[name]
+        self._preferences.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        written = self._preferences.with_suffix(".new")
+        written.write_text(json.dumps({**self._read(), "session": settings}), encoding="utf-8")
+        os.replace(written, self._preferences)  # noqa: PTH105 - the other spelling says less
+
+    def _read(self) -> Json:
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(self._preferences.read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                return found
+        return {}
+
+
+def end(process: psutil.Process) -> None:
+    """As Ctrl+C would: asked to terminate, Chromium ends at once and loses the cookies of the last half minute."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        if sys.platform == "win32":
+            process.terminate()
+        else:
+            process.send_signal(signal.SIGINT)
+        _, alive = psutil.wait_procs([process], timeout=_ENDS_WITHIN_S)
+        for left in alive:
+            left.kill()
+        psutil.wait_procs(alive, timeout=_ENDS_WITHIN_S)
