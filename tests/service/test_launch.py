@@ -49,7 +49,7 @@ WHAT_A_WORKER_SAYS = """async () => {
 
 async def test_a_browser_without_windows_has_the_user_agent_of_one_with_them(start: StartService, site: Site) -> None:
     site.page("/popup", "a window of the page's own")
-    url = site.page("/", "<button onclick='open(`/popup`)'>b</button><img src=/picture>")
+    url = site.page("/", "<button onclick='window.open(`/popup`)'>b</button><img src=/picture>")
     service = await start()
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=url)
