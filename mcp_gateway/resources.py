@@ -1,5 +1,6 @@
 """The resources: listed from the contract, read by the action that each names."""
 
+import json
 from typing import Final
 
 from mcp.shared.exceptions import MCPError
@@ -40,10 +41,11 @@ def named(uri: str, *, shakes_hands: bool) -> Named:
 
 
 def contents(resource: Named, reply: Reply) -> ReadResourceResult:
-    """What its action shows, as text. Raises MCPError for a failure: a resource has no other way to tell it."""
+    """What its action shows, or all of its result. Raises MCPError for a failure: a resource cannot tell it else."""
     if reply.error:
         raise host_error(resource.action, reply.error)
-    text = str(reply.result.get(ACTIONS[resource.action].shown, ""))
+    value = reply.result.get(ACTIONS[resource.action].shown, reply.result)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return ReadResourceResult(
         contents=[TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)]
     )

@@ -26,4 +26,12 @@ RESOURCES: Final = (
         "get_activity",
         MappingProxyType({"limit": 100}),
     ),
+    Resource(
+        "browse://pages",
+        "pages",
+        "Pages",
+        "The open pages in three parts: yours, people's, and other agents'.",
+        "list_pages",
+        mime_type="application/json",
+    ),
 )

@@ -113,7 +113,8 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
 
 @router.get(wire.ACTIVITY)
 async def get_activity(request: Request, caller: Caller) -> Response:
-    return await _run(request, caller, {"format": "records", **_asked(request)})
+    for_programs: Json = {"format": "records", "budget": 1_000_000}
+    return await _run(request, caller, {**for_programs, **_asked(request)})
 
 
 @router.delete(wire.ACTIVITY)

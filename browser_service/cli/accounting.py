@@ -45,6 +45,8 @@ def activity(
                 output.say_json([record.model_dump(mode="json", exclude_none=True) for record in past])
             else:
                 _show(past[::-1], as_json=False)
+            if not past:
+                output.say("Nothing that matches is recorded.", to_stderr=True)
             return
         with service.events({**asked, "activity": "1"}) as events:
             next(events)  # it listens now: what is done meanwhile is in both, and shown once
@@ -76,7 +78,7 @@ def _newest(service: Client, asked: dict[str, str], limit: int) -> list[Activity
     query = dict(asked)
     while len(found) < limit:
         wanted = str(min(limit - len(found), _AT_ONCE))
-        result = _result(service.activity({**query, "limit": wanted, "budget": "1000000"}))
+        result = _result(service.activity({**query, "limit": wanted}))
         found += [ActivityRecord.model_validate(one) for one in cast("list[Json]", result["records"])]
         if "cursor" not in result:
             break

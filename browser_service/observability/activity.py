@@ -15,7 +15,7 @@ from browser_service.security import redaction
 from browser_service.security.auth import Identity
 from browser_service.store.activity import ActivityTable, Row, Wanted
 from browser_service.store.journal import JournalFailed
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action, Effect, Scope
 from shared.calls import ActivityRecord, Json, Outcome
 from shared.wire import DEFAULT_SESSION
 
@@ -42,8 +42,8 @@ def private_to(session_id: str | None, client_id: str) -> str | None:
 
 
 def is_recorded(action: Action, outcome: Outcome) -> bool:
-    """All but what only read, and could: reading changes nothing, and would crowd out what did."""
-    return action.effect is not Effect.READS or outcome.error is not None
+    """All but what only read a page, and could: reading changes nothing, and would crowd out what did."""
+    return action.effect is not Effect.READS or (outcome.error is not None and action.scope is not Scope.SERVICE)
 
 
 @dataclass

@@ -56,10 +56,11 @@ class Wanted:
         )
 
     def condition(self) -> tuple[str, list[object]]:
-        """The same in SQL, with its values. Labels are compared afterwards: SQLite knows the case of ASCII alone."""
+        """The same in SQL, with its values. SQLite knows the case of ASCII alone: other labels are compared later."""
         tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
         tests |= {"at >= ?": self.since} if self.since is not None else {}
         tests |= {"at <= ?": self.until} if self.until is not None else {}
+        tests |= {"label = ? COLLATE NOCASE": self.label} if self.label is not None and self.label.isascii() else {}
         return " AND ".join(tests) or "1", [*tests.values()]
 
 

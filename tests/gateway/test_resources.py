@@ -1,12 +1,16 @@
 """The resources: listed at once, and read through the service by the action that each names."""
 
+import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
+from mcp import Client
+from mcp.types import TextResourceContents
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from shared.actions.base import Effect
 from shared.catalogue import ACTIONS, parse
 from shared.resources import RESOURCES, Resource
 from tests.gateway.chat import MODERN, Chat
@@ -29,7 +33,7 @@ def of(reply: dict[str, JsonValue], key: str) -> dict[str, JsonValue]:
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda each: each.name)
 def test_a_resource_is_what_an_action_shows_that_reads(resource: Resource) -> None:
     action = ACTIONS[resource.action]
-    assert (action.effect.value, bool(action.shown)) == ("reads", True)
+    assert action.effect is Effect.READS
     assert type(parse({"action": resource.action, **resource.arguments})) is action
 
 
@@ -43,12 +47,13 @@ async def test_resources_are_declared_listed_and_read(chat: StartChat, standin: 
         listed = of(await client.ask("resources/list"), "result")["resources"]
         assert listed == [
             {
-                "uri": "browse://activity",
-                "name": "activity",
-                "title": "Activity",
-                "description": "Who did what in the shared browser, newest first.",
-                "mimeType": "text/plain",
+                "uri": one.uri,
+                "name": one.name,
+                "title": one.title,
+                "description": one.description,
+                "mimeType": one.mime_type,
             }
+            for one in RESOURCES
         ]
         assert of(await client.ask("resources/templates/list"), "result")["resourceTemplates"] == []
         read = of(await client.ask("resources/read", {"uri": "browse://activity"}), "result")
@@ -60,7 +65,7 @@ async def test_a_resource_that_is_none_is_an_error_of_the_protocol_that_names_th
     async with chat() as client:
         await client.initialize()
         error = of(await client.ask("resources/read", {"uri": "browse://nothing"}), "error")
-    data = {"uri": "browse://nothing", "availableResources": ["browse://activity"]}
+    data = {"uri": "browse://nothing", "availableResources": [one.uri for one in RESOURCES]}
     assert (error["code"], error["data"]) == (-32002, data)
 
 
@@ -81,6 +86,12 @@ async def test_a_read_that_fails_says_why(chat: StartChat, standin: StandIn) -> 
     assert of(error, "data")["error"] == "The journal cannot be read."
 
 
+async def read(client: Client, uri: str) -> str:
+    (content,) = (await client.read_resource(uri)).contents
+    assert isinstance(content, TextResourceContents)
+    return content.text
+
+
 async def test_a_chat_reads_what_another_did(tmp_path_factory: pytest.TempPathFactory, site: Site) -> None:
     site.page("/logout", Answer("", 204))
     url = site.page("/", "<form method=post action=/logout><button>Log out</button></form>")
@@ -91,8 +102,9 @@ async def test_a_chat_reads_what_another_did(tmp_path_factory: pytest.TempPathFa
     ):
         await alice.call_tool("goto", {"pageId": "shop", "url": url})
         await alice.call_tool("click", {"pageId": "shop", "selector": "button"})
-        assert [str(one.uri) for one in (await bob.list_resources()).resources] == ["browse://activity"]
-        (content,) = (await bob.read_resource("browse://activity")).contents
-        text = str(getattr(content, "text", ""))
+        assert {str(one.uri) for one in (await bob.list_resources()).resources} == {one.uri for one in RESOURCES}
+        text = await read(bob, "browse://activity")
+        pages = json.loads(await read(bob, "browse://pages"))
+    assert [(page["pageId"], page["owner"]) for page in pages["others"]] == [("shop", {"label": "Alice", "you": False})]
     assert "Alice: click button (shop) → ok" in text
     assert "/logout 204" in text

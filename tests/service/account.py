@@ -1,9 +1,14 @@
 """What tests read of the account, and a site with something to do."""
 
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
-from browser_service.security.auth import Identity, mint
+import httpx
+
+from browser_service.security.auth import Identity, ensure_secret, mint
 from shared import wire
+from tests.support.gateways import ServiceProcess
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -18,6 +23,15 @@ def logging_out(site: Site) -> str:
     site.page("/logout", Answer("", 303, headers={"location": "/login"}))
     site.page("/login", "<h1>Log in</h1>")
     return site.page("/account", "<form method=post action=/logout><button id=logout>Log out</button></form>")
+
+
+@contextlib.asynccontextmanager
+async def caller(service: ServiceProcess, label: str) -> AsyncIterator[Agent]:
+    """A client of a service that is a process of its own."""
+    token = mint(ensure_secret(service.data_dir), Identity(client_id=label, label=label))
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, trust_env=False) as http:
+        yield Agent(http, label, label)
 
 
 async def forgotten(service: RunningService, client: str) -> dict[str, int]:

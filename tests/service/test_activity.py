@@ -101,7 +101,7 @@ async def test_what_only_read_is_recorded_only_where_it_failed(agent: Agent, sit
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
     await agent.call("snapshot", pageId="p")
     await agent.error("wait_for_selector", pageId="p", selector="#none", timeout=1_000)
-    await agent.call("get_activity")
+    await agent.error("get_activity", since="soon")
     assert [one["action"] for one in await recorded(agent, client="me")] == ["wait_for_selector", "goto"]
 
 

@@ -10,8 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
+from browser_service.security.auth import Identity
 from browser_service.store.activity import Wanted
 from shared import wire
+from shared.calls import Outcome
+from shared.catalogue import parse
 from tests.service.account import logging_out, recorded
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening
@@ -85,6 +88,27 @@ async def test_a_slow_reader_blocks_nobody_and_is_told_how_much_it_missed(
             assert last.action == "reload_page"
             activity.end_streams()
             assert await asyncio.wait_for(watcher.next(), 10) is None
+
+
+async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp_path: Path) -> None:
+    noted = parse({"action": "close_page", "pageId": "p", "reason": "so " * 60})
+    async with listening(tmp_path) as service, connected(service, "a") as agent:
+        reader, writer = await asyncio.open_connection("127.0.0.1", service.settings.port, limit=1_000)
+        token = agent.http.headers["Authorization"]
+        host = f"127.0.0.1:{service.settings.port}"
+        request = f"GET {wire.EVENTS}?activity=1 HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n\r\n"
+        writer.write(request.encode())
+        await reader.readuntil(b"hello")  # and no more from now on
+        activity = service.parts.activity
+        (watcher,) = activity._watchers
+        async with asyncio.timeout(20):
+            while not watcher._dropped:
+                activity.note(Identity(client_id="b"), noted, Outcome(call_id="c"), "c", 0)
+                await asyncio.sleep(0)  # the stream's turn to send, if its reader takes it
+        assert watcher._inbox.full()
+        assert await agent.call("list_pages")
+        writer.close()
+        await become(lambda: not activity._watchers)
 
 
 async def test_followers_are_let_go_when_the_service_ends(tmp_path: Path) -> None:

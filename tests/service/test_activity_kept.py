@@ -1,5 +1,6 @@
 """The account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
 
+import asyncio
 import contextlib
 import sqlite3
 from pathlib import Path
@@ -7,13 +8,21 @@ from pathlib import Path
 import pytest
 
 from shared import wire
-from tests.service.account import forgotten, recorded
+from tests.service.account import caller, forgotten, recorded
 from tests.service.conftest import StartService
-from tests.service.listening import become, connected, listening
+from tests.service.listening import become, connected, listening, sent
+from tests.support.gateways import service_process
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
+
+
+def rows(data_dir: Path) -> int:
+    """How many are on disk."""
+    with contextlib.closing(sqlite3.connect(data_dir / "journal.sqlite3")) as db:
+        return int(db.execute("SELECT count(*) FROM activity").fetchone()[0])
+
 
 # --- keeping it ------------------------------------------------------------------------------------------------------
 
@@ -29,16 +38,34 @@ async def test_it_survives_a_restart_and_goes_on_counting(tmp_path: Path, site: 
         assert [one["id"] for one in await recorded(other)] == [kept["id"] + 1, kept["id"]]
 
 
+async def test_what_was_written_survives_a_service_that_is_killed(tmp_path: Path, site: Site) -> None:
+    async with service_process(tmp_path) as process, caller(process, "Claude") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        await become(lambda: rows(tmp_path) == 1)
+        process.process.kill()
+        await process.process.wait()
+    async with service_process(tmp_path) as process, caller(process, "Codex") as other:
+        assert [(one["client"], one["action"]) for one in await recorded(other)] == [("Claude", "goto")]
+
+
+async def test_a_call_that_the_services_end_cut_off_is_recorded(tmp_path: Path, site: Site) -> None:
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        script = "() => { document.title = 'begun'; return new Promise(() => {}); }"
+        running = sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+        await become(lambda: "long" in [record.call_id for record in service.parts.dispatcher.register.running()])
+    await asyncio.gather(running, return_exceptions=True)
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
+        newest = (await recorded(agent, limit=1))[0]
+    assert (newest["action"], newest["callId"]) == ("evaluate_script", "long")
+    assert newest["outcome"] in {"UNKNOWN_OUTCOME", "CANCELLED"}
+
+
 async def test_it_is_written_behind_the_replies_and_soon(start: StartService, site: Site) -> None:
     service = await start()
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
-
-    def rows() -> int:
-        with contextlib.closing(sqlite3.connect(service.settings.data_dir / "journal.sqlite3")) as db:
-            return int(db.execute("SELECT count(*) FROM activity").fetchone()[0])
-
-    await become(lambda: rows() == 1)
+    await become(lambda: rows(service.settings.data_dir) == 1)
 
 
 async def test_a_journal_that_cannot_be_written_loses_nothing_once_it_can(start: StartService, site: Site) -> None:
