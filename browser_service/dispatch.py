@@ -131,7 +131,9 @@ class Dispatcher:
             await self.host.release(each, next(self._seq))
         await self._feed.catch_up()
         notices = sum(self._clients.drop_notices(each) for each in ids)
-        return {"records": await self.activity.forget(ids), "notices": notices, "leases": leases}
+        removed: Json = {"records": await self.activity.forget(ids), "notices": notices, "leases": leases}
+        log.info("a client was forgotten", **removed)
+        return removed
 
     async def finish(self) -> None:
         """Let the calls that have just ended be recorded, before the service does."""

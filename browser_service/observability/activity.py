@@ -151,7 +151,7 @@ class Activity:
             action=action,
             outcome=outcome.error.code if outcome.error else "ok",
             page_id=page.page_id if page else getattr(action, "page_id", None),
-            session_id=page.session_id if page else getattr(action, "session_id", None),
+            session_id=page.session_id if page else _session(action),
             url_before=outcome.url_before,
             url_after=page.url if page and outcome.url_before is not None else None,
             requests=outcome.requests,
@@ -257,6 +257,11 @@ def shown(row: Row, client_id: str) -> ActivityRecord:
             **detail,
         }
     )
+
+
+def _session(action: Action) -> str | None:
+    """Where a call was meant to happen that came to no page."""
+    return getattr(action, "session_id", None) or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)
 
 
 def _takes(wanted: Wanted, row: Row, client_id: str) -> bool:

@@ -15,9 +15,9 @@ def line(record: ActivityRecord, now: datetime) -> str:
     who = f"{record.client or 'a client'}{' (you)' if record.you else ''}"
     page = f" ({record.page_id})" if record.page_id else ""
     parts = [f"{record.outcome}, {record.duration_ms} ms", *_sent(record.requests)]
-    if record.url_after:
+    if record.url_after and record.url_after != record.arguments.get("url"):
         parts.append(f"now at {record.url_after}")
-    elif record.url_before and record.url_before != record.arguments.get("url"):
+    elif record.url_before and not record.url_after:
         parts.append(f"at {record.url_before}")
     did = " ".join([record.action, *_told(record.arguments)])
     return f"{_time(record.time, now)} {who}: {did}{page} → {'; '.join(parts)}"

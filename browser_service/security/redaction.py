@@ -15,7 +15,7 @@ from shared.actions.base import Action
 from shared.calls import Json
 from shared.schema import Schema, full_schema
 
-_TEXTS: Final = frozenset({"selector", "frame", "reason", "as", "method", "domain", "actionName", "since", "until"})
+_TEXTS: Final = frozenset({"selector", "frame", "reason", "as"})
 _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
 _TOLD_ELSEWHERE: Final = frozenset({"action", "pageId", "sessionId"})
 _MOST_TEXT: Final = 200
@@ -51,9 +51,9 @@ _IN_TEXT: Final = (
 
 def arguments(action: Action) -> Json:
     """The arguments of a call as they may be told; its page and session are told beside them."""
-    known = _properties(type(action))
+    known, texts = _properties(type(action)), _TEXTS | action.told
     return {
-        name: _told(name, value, known.get(name, {}))
+        name: _told(name, value, known.get(name, {}), texts)
         for name, value in action.wire_body().items()
         if name not in _TOLD_ELSEWHERE
     }
@@ -91,16 +91,16 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def _told(name: str, value: JsonValue, schema: Schema) -> JsonValue:
+def _told(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
     """A value by what its schema says that it is."""
     schema = _branch(schema, value)
     if isinstance(value, str):
-        return _text(name, value, schema)
+        return _text(name, value, schema, texts)
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
         more = [f"and {len(value) - _MOST_ITEMS} more"] if len(value) > _MOST_ITEMS else []
-        return [*(_told(name, item, items) for item in value[:_MOST_ITEMS]), *more]
+        return [*(_told(name, item, items, texts) for item in value[:_MOST_ITEMS]), *more]
     if isinstance(value, dict) and isinstance(parts := schema.get("properties"), dict):
-        return {key: _told(key, part, cast("Schema", parts[key])) for key, part in value.items() if key in parts}
+        return {key: _told(key, part, cast("Schema", parts[key]), texts) for key, part in value.items() if key in parts}
     if isinstance(value, list | dict):
         return f"({len(value)} {'entry' if len(value) == 1 else 'entries'})"
     measured = value is None or schema.get("type") in {"integer", "number", "boolean"}
@@ -117,17 +117,15 @@ def _branch(schema: Schema, value: JsonValue) -> Schema:
     return next((option for option in options if isinstance(option, dict) and option.get("type") in fits), {})
 
 
-def _text(name: str, text: str, schema: Schema) -> str:
+def _text(name: str, text: str, schema: Schema, texts: frozenset[str]) -> str:
     choices = schema.get("enum")
     if isinstance(choices, list) and text in choices:
         return text
     if name in _ADDRESSES or name.endswith(("Url", "Urls", "urls")):
         return safe_url(text)
-    if name == "key":
-        return text if _KEY.fullmatch(text) else _size(text)
-    if name in _TEXTS or name.endswith(("Selector", "Id", "Ids")):
+    if name in texts or name.endswith(("Selector", "Id", "Ids")):
         return _without_secrets(text)
-    return _size(text)
+    return text if name == "key" and _KEY.fullmatch(text) else _size(text)
 
 
 def _without_secrets(text: str) -> str:

@@ -132,6 +132,9 @@ class Action(Part):
     """No quota refuses it: a client at its limit must be able to end what it began."""
     visits: ClassVar[bool] = False
     """It sends a request to a site: to its `url`, or where the page is. Counts against that origin's limits."""
+    told: ClassVar[frozenset[str]] = frozenset()
+    """Wire names of texts that are no secret: the account of who did what keeps them, and no others but elements,
+    addresses and reasons."""
 
     @classmethod
     @cache

@@ -39,6 +39,7 @@ class Fetch(PageAction):
     effect = Effect.ACTS
     visits = True
     bags = ("params", "fetchOptions")
+    told = frozenset({"method"})
     shown = "body"
     untrusted = True
 

@@ -31,6 +31,7 @@ class ClaimWork(Action):
     unmetered = True
     shown = "observed"
     idempotent = True
+    told = frozenset({"key"})
 
     key: WorkKey
     reason: str | None = Field(
@@ -51,6 +52,7 @@ class ReleaseWork(Action):
     unmetered = True
     shown = "observed"
     idempotent = True
+    told = frozenset({"key"})
 
     key: WorkKey
 

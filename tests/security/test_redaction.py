@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from browser_service.security import redaction
 from shared import wire
+from shared.actions.base import Action
 from shared.catalogue import ACTIONS, parse
 from shared.schema import Schema, full_schema
 from tests.service.account import recorded
@@ -124,11 +125,21 @@ def test_texts_are_told_only_where_their_name_says_where_or_why_it_was_done() ->
         name
         for action in ACTIONS.values()
         for name, schema in cast("dict[str, Schema]", full_schema(action)["properties"]).items()
-        if "correct-horse" in str(redaction._told(name, "correct-horse", schema))
+        if "correct-horse" in str(redaction._told(name, "correct-horse", schema, redaction._TEXTS))
     }
-    known = {"selector", "frame", "reason", "method", "url", "referer", "referrer", "actionName", "since", "until"}
+    known = {"selector", "frame", "reason", "url", "referer", "referrer"}
     assert {name for name in told - known if not name.endswith(("Id", "Url", "Selector"))} == set()
     assert known <= told
+
+
+def test_an_action_may_name_texts_that_are_no_secret() -> None:
+    body: Body = {"action": "fetch", "url": "/x", "method": "POST", "body": "x"}
+    assert redaction.arguments(parse(body)) == {"url": "/x", "method": "POST", "body": "(1 character)"}
+
+
+@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.told], ids=lambda each: each.name())
+def test_what_an_action_names_so_is_an_argument_of_it(action: type[Action]) -> None:
+    assert action.told <= cast("dict[str, Schema]", full_schema(action)["properties"]).keys()
 
 
 @pytest.mark.parametrize(
