@@ -36,6 +36,11 @@ class Sessions:
         record = self._records.get(session_id)
         return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
 
+    def private_to(self, session_id: str) -> str | None:
+        """The owner's id, where nobody else may use it."""
+        record = self._get(session_id)
+        return record.owner.client_id if record.owner and not record.shared else None
+
     def check_use(self, session_id: str, client_id: str) -> None:
         """Raise Forbidden for another's session that is not shared, and SessionNotFound for none."""
         record = self._get(session_id)

@@ -13,10 +13,11 @@ import structlog
 
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
+from browser_service.sessions import Sessions
 from browser_service.store.activity import ActivityTable, Row, Wanted
 from browser_service.store.journal import JournalFailed
 from shared.actions.base import Action, Effect, Scope
-from shared.calls import ActivityRecord, Json, Outcome
+from shared.calls import ActivityRecord, Json, Outcome, PageState
 from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25
@@ -32,18 +33,25 @@ log = structlog.get_logger(__name__)
 
 
 def may_see(row: Row, client_id: str) -> bool:
-    """Who logged me out is everybody's to know; what happened on private pages, their owner's and the doer's alone."""
+    """Who logged me out is everybody's to know; what happened in private, its owner's and the doer's alone."""
     return row.private_to is None or client_id in {row.private_to, row.client_id}
 
 
-def private_to(session_id: str | None, client_id: str) -> str | None:
-    """Whose alone a call in this session is: the shared login is everybody's."""
-    return None if session_id in {None, DEFAULT_SESSION} else client_id
+def private_to(page: PageState | None, session_id: str | None, client_id: str, sessions: Sessions) -> str | None:
+    """Whose alone a client's call is, as page and session were shared when it ended; None where it is everybody's."""
+    if page is not None and page.access == "private":
+        return page.holder_id or client_id
+    if session_id is None:
+        return None
+    return sessions.private_to(session_id) if session_id in sessions else client_id
 
 
 def is_recorded(action: Action, outcome: Outcome) -> bool:
-    """All but what only read a page, and could: reading changes nothing, and would crowd out what did."""
-    return action.effect is not Effect.READS or (outcome.error is not None and action.scope is not Scope.SERVICE)
+    """All but what only read a page, and could, or only asked the service: that would crowd out what changed something.
+    Who reads a whole session reads its logins, and is recorded."""
+    if action.effect is not Effect.READS or action.scope is Scope.SESSION:
+        return True
+    return outcome.error is not None and action.scope is Scope.PAGE
 
 
 @dataclass
@@ -57,6 +65,7 @@ class _Noted:
     outcome: str
     page_id: str | None
     session_id: str | None
+    private_to: str | None
     url_before: str | None
     url_after: str | None
     requests: list[Json]
@@ -70,7 +79,7 @@ class _Noted:
             self.at,
             self.identity.client_id,
             redaction.one_line(self.identity.label),
-            private_to(self.session_id, self.identity.client_id),
+            self.private_to,
             self.page_id,
             self.session_id,
             self.action.name(),
@@ -126,8 +135,9 @@ class Watcher:
 class Activity:
     """Memory has what is not written yet; the journal all else."""
 
-    def __init__(self, table: ActivityTable) -> None:
+    def __init__(self, table: ActivityTable, sessions: Sessions) -> None:
         self._table = table
+        self._sessions = sessions
         self._last_id = 0
         self._unwritten: list[_Noted] = []
         self._writing: asyncio.Task[None] | None = None
@@ -144,6 +154,7 @@ class Activity:
             return
         self._last_id += 1
         page = outcome.page
+        session_id = page.session_id if page else _session(action)
         noted = _Noted(
             id=self._last_id,
             at=round(time.time(), 3),  # as it is told, so that a record is found by its time
@@ -151,7 +162,8 @@ class Activity:
             action=action,
             outcome=outcome.error.code if outcome.error else "ok",
             page_id=page.page_id if page else getattr(action, "page_id", None),
-            session_id=page.session_id if page else _session(action),
+            session_id=session_id,
+            private_to=private_to(page, session_id, identity.client_id, self._sessions),
             url_before=outcome.url_before,
             url_after=page.url if page and outcome.url_before is not None else None,
             requests=outcome.requests,

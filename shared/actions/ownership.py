@@ -56,6 +56,7 @@ class HandOverPage(OwnershipAction):
     effect = Effect.ACTS
     idempotent = False
     page_fields: ClassVar[tuple[str, ...]] = ("page_id", "to")
+    told = frozenset({"to"})
 
     to: str = Field(
         min_length=1, max_length=80, description="The client's name as list_pages shows it, or a pageId of one of its."

@@ -59,6 +59,7 @@ class ClearCookies(SessionAct):
 
     effect = Effect.DESTROYS
     idempotent = True
+    told = frozenset({"domain", "name", "path"})
 
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain, such as example.com.")
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")

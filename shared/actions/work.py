@@ -32,6 +32,7 @@ class ClaimWork(Action):
     shown = "observed"
     idempotent = True
     told = frozenset({"key"})
+    told = frozenset({"key"})
 
     key: WorkKey
     reason: str | None = Field(
@@ -52,6 +53,7 @@ class ReleaseWork(Action):
     unmetered = True
     shown = "observed"
     idempotent = True
+    told = frozenset({"key"})
     told = frozenset({"key"})
 
     key: WorkKey

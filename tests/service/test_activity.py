@@ -10,7 +10,7 @@ from shared import wire
 from tests.service.account import logging_out, recorded
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent
-from tests.support.service import Agent
+from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -135,6 +135,58 @@ def test_what_happened_on_a_private_page_is_its_owners_and_the_doers_alone() -> 
 def test_no_record_shows_a_clients_id() -> None:
     record = shown(row(client_id="the-id-of-alice", private_to="the-id-of-bob"), "c")
     assert "the-id-of" not in record.model_dump_json()
+
+
+async def test_what_is_done_on_a_private_page_is_seen_by_its_owner_and_who_did_it(
+    agent: Agent, other: Agent, service: RunningService, site: Site
+) -> None:
+    async with service.agent() as third:
+        await agent.call("goto", pageId="mine", url=site.page("/", "<button>Go</button>"))
+        await agent.call("share_page", pageId="mine", access="private")
+        await agent.call("click", pageId="mine", selector="button")
+        await other.error("click", pageId="mine", selector="button")
+        seen = [
+            [(one["client"], one["action"]) for one in await recorded(viewer, pageId="mine", limit=4)]
+            for viewer in (agent, other, third)
+        ]
+        whole = [(other.label, "click"), *((agent.label, name) for name in ("click", "share_page", "goto"))]
+        assert seen[0] == whole
+        assert seen[1][:2] == [whole[0], whole[3]]
+        assert seen[2][0] == whole[3]
+
+
+async def test_what_is_done_in_a_session_of_ones_own_is_seen_by_others_once_it_is_shared(
+    start: StartService, site: Site
+) -> None:
+    service = await start()
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("create_session", sessionId="own")
+        await agent.call("goto", pageId="p", sessionId="own", url=site.page("/", "x"))
+        await agent.call("clear_cookies", sessionId="own")
+        await other.error("goto", sessionId="own", url=site.url("/"))
+        assert [one["outcome"] for one in await recorded(other)] == ["FORBIDDEN"]
+        assert [one["action"] for one in await recorded(agent, sessionId="own")] == [
+            "goto",
+            "clear_cookies",
+            "goto",
+            "create_session",
+        ]
+        await agent.call("share_session", sessionId="own", access="act")
+        await agent.call("reload_page", pageId="p")
+        assert [one["action"] for one in await recorded(other)] == ["reload_page", "share_session", "goto"]
+
+
+async def test_who_cleared_the_cookies_is_told_though_no_session_was_named(agent: Agent, other: Agent) -> None:
+    await other.call("clear_cookies", name="sid", affectOthers=True)
+    (record,) = await recorded(agent, client=other.label, actionName="clear_cookies")
+    assert record["sessionId"] == wire.DEFAULT_SESSION
+    assert record["arguments"] == {"name": "sid", "affectOthers": True}
+
+
+async def test_who_read_the_cookies_of_a_session_is_recorded(agent: Agent, other: Agent) -> None:
+    await other.call("get_cookies", urls=["https://shop.example/?token=secret"])
+    (record,) = await recorded(agent, client=other.label)
+    assert (record["action"], record["arguments"]) == ("get_cookies", {"urls": ["https://shop.example/?token=…"]})
 
 
 async def test_records_of_another_session_are_its_owners_alone(start: StartService) -> None:
