@@ -32,7 +32,6 @@ class ClaimWork(Action):
     shown = "observed"
     idempotent = True
     told = frozenset({"key"})
-    told = frozenset({"key"})
 
     key: WorkKey
     reason: str | None = Field(
@@ -53,7 +52,6 @@ class ReleaseWork(Action):
     unmetered = True
     shown = "observed"
     idempotent = True
-    told = frozenset({"key"})
     told = frozenset({"key"})
 
     key: WorkKey
