@@ -96,7 +96,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     stack.push_async_callback(journal.close)
     artifacts = Artifacts(settings.data_dir / "artifacts", journal)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
-    activity = Activity(ActivityTable(journal), directory.sessions)
+    activity = Activity(ActivityTable(journal), directory)
     await activity.open()
     cleaning = asyncio.create_task(_clean_daily(artifacts, activity, settings.activity_days))
     seal = Seal(settings.data_dir)

@@ -126,10 +126,11 @@ class Dispatcher:
         named = client.casefold()
         ids = {client} | {each for each, labels in known.items() if named in {label.casefold() for label in labels}}
         gone = [each for each in ids - {""} if not self._clients.present(each) and not self.register.running(each)]
-        leases = sum(page.holder_id in gone for page in self.directory.pages())
+        held = sum(len(self.directory.held_by(each)) for each in gone)
         for each in gone:
             await self.host.release(each, next(self._seq))
         await self._feed.catch_up()
+        leases = held - sum(len(self.directory.held_by(each)) for each in gone)
         notices = sum(self._clients.drop_notices(each) for each in ids)
         removed: Json = {"records": await self.activity.forget(ids), "notices": notices, "leases": leases}
         log.info("a client was forgotten", **removed)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import structlog
 
+from browser_service.directory import Directory
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
 from browser_service.sessions import Sessions
@@ -135,9 +136,9 @@ class Watcher:
 class Activity:
     """Memory has what is not written yet; the journal all else."""
 
-    def __init__(self, table: ActivityTable, sessions: Sessions) -> None:
+    def __init__(self, table: ActivityTable, directory: Directory) -> None:
         self._table = table
-        self._sessions = sessions
+        self._directory = directory
         self._last_id = 0
         self._unwritten: list[_Noted] = []
         self._writing: asyncio.Task[None] | None = None
@@ -153,7 +154,7 @@ class Activity:
         if not is_recorded(action, outcome):
             return
         self._last_id += 1
-        page = outcome.page
+        page = outcome.page or self._directory.get(getattr(action, "page_id", None) or "")
         session_id = page.session_id if page else _session(action)
         noted = _Noted(
             id=self._last_id,
@@ -163,7 +164,7 @@ class Activity:
             outcome=outcome.error.code if outcome.error else "ok",
             page_id=page.page_id if page else getattr(action, "page_id", None),
             session_id=session_id,
-            private_to=private_to(page, session_id, identity.client_id, self._sessions),
+            private_to=private_to(page, session_id, identity.client_id, self._directory.sessions),
             url_before=outcome.url_before,
             url_after=page.url if page and outcome.url_before is not None else None,
             requests=outcome.requests,

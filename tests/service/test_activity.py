@@ -171,9 +171,18 @@ async def test_what_is_done_in_a_session_of_ones_own_is_seen_by_others_once_it_i
             "goto",
             "create_session",
         ]
+        await other.error("click", pageId="p", selector="a")  # a page of a session that it may not use
+        assert [one["outcome"] for one in await recorded(agent, pageId="p", limit=1)] == ["FORBIDDEN"]
+        async with service.agent() as third:
+            assert await recorded(third) == []
         await agent.call("share_session", sessionId="own", access="act")
         await agent.call("reload_page", pageId="p")
-        assert [one["action"] for one in await recorded(other)] == ["reload_page", "share_session", "goto"]
+        assert [one["action"] for one in await recorded(other)] == [
+            "reload_page",
+            "share_session",
+            "click",
+            "goto",
+        ]
 
 
 async def test_who_cleared_the_cookies_is_told_though_no_session_was_named(agent: Agent, other: Agent) -> None:
