@@ -138,7 +138,8 @@ def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas
     site = OriginLimits(
         settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.queue_wait_ms / 1000
     )
-    work = Work(settings.idle_lease_ms, lambda client_id, text: clients.notify(client_id, Notice(text=text)), clock)
+    tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
+    work = Work(settings.idle_lease_ms, tell, clients.send, clock)
     return Quotas(each, clock), Origins(site, clients.send, clock), work
 
 

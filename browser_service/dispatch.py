@@ -128,6 +128,7 @@ class Dispatcher:
         gone = [each for each in ids - {""} if not self._clients.present(each) and not self.register.running(each)]
         held = sum(len(self.directory.held_by(each)) for each in gone)
         for each in gone:
+            self.work.gone(each)
             await self.host.release(each, next(self._seq))
         await self._feed.catch_up()
         leases = held - sum(len(self.directory.held_by(each)) for each in gone)
@@ -191,9 +192,8 @@ class Dispatcher:
     async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
         address = self.directory.address(action, identity.client_id, identity.label)
         if action.scope is Scope.SERVICE:
-            handler, cancel = self._handlers[action.name()], self.register.find(identity.client_id, call_id).cancel
-            service = Service(self, identity, cancel)
-            return Outcome(call_id=call_id, result=await handler(service, action))
+            handler, record = self._handlers[action.name()], self.register.find(identity.client_id, call_id)
+            return Outcome(call_id=call_id, result=await handler(Service(self, identity, record), action))
         outcome = None
         try:
             async with self._within_limits(identity.client_id, action, call_id, address):

@@ -5,7 +5,7 @@ import secrets
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from browser_service.browser.cancelling import Cancel
+from browser_service.calls import Record
 from browser_service.claims import Who
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Service:
-    def __init__(self, dispatcher: "Dispatcher", caller: Identity, cancel: Cancel) -> None:
+    def __init__(self, dispatcher: "Dispatcher", caller: Identity, record: Record) -> None:
         self._dispatcher = dispatcher
         self._caller = caller
         self._client_id = caller.client_id
         self.who = Who(caller.client_id, caller.label)
-        self.cancel = cancel
+        self.record = record
 
     @property
     def work(self) -> Work:

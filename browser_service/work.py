@@ -6,14 +6,15 @@ import json
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from browser_service.browser.cancelling import Cancel
+from browser_service.calls import Record
 from browser_service.claims import Claim, Claims, Clock, Move, Place, Who, Why
 from shared.actions.work import ClaimWork
-from shared.calls import Json
+from shared.calls import CallMoved, CallState, Json
 from shared.errors import Cancelled, ResourceExhausted, WorkOwned
 
 _KEYS_EACH = 100
@@ -21,24 +22,34 @@ _SHORTEST_WAIT_S = 0.05
 
 Tell = Callable[[str, str], None]
 """Give a client, by its id, a notice."""
+Send = Callable[[CallMoved], None]
+
+
+@dataclass
+class _Waiting:
+    """A call that waits in line."""
+
+    call_id: str
+    news: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Work:
     """One for the whole service. Others read a holder's label, never its id."""
 
-    def __init__(self, idle_lease_ms: int, tell: Tell, clock: Clock = time.monotonic) -> None:
+    def __init__(self, idle_lease_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
         self._claims = Claims(idle_lease_ms / 1000, self._moved, clock=clock)
         self._tell = tell
-        self._news: dict[Place, asyncio.Event] = {}
+        self._send = send
+        self._waiting: dict[Place, _Waiting] = {}
 
-    async def claim(self, who: Who, asked: ClaimWork, cancel: Cancel) -> Json:
+    async def claim(self, who: Who, asked: ClaimWork, call: Record) -> Json:
         """Raises WorkOwned where another keeps it, Cancelled where the wait was."""
         key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _plain(asked.reason)
         before = self._claims.holder(key)
         self._check_room(who, before)
         if self._claims.claim(key, who, reason, keep_s):
             return self._told(who, key, before)
-        if asked.wait_seconds and await self._waited(key, who, asked, cancel):
+        if asked.wait_seconds and await self._waited(key, who, asked, call):
             return self._offered(key)
         if not reason:
             raise self._owned(key)
@@ -63,38 +74,55 @@ class Work:
 
     def advance(self) -> None:
         """Do what the clock has made due, for all that somebody waits for."""
-        for key in {place.key for place in self._news}:
+        for key in {place.key for place in self._waiting}:
             self._claims.advance(key)
 
-    async def _waited(self, key: str, who: Who, asked: ClaimWork, cancel: Cancel) -> bool:
+    async def _waited(self, key: str, who: Who, asked: ClaimWork, call: Record) -> bool:
         """Wait in line; whether it is offered to the caller now."""
         place = self._claims.wait(key, who, _plain(asked.reason))
-        news = self._news[place] = asyncio.Event()
+        waiting = self._waiting[place] = _Waiting(call.call_id)
+        self._show_line(key)
         try:
-            async with cancel.within(asked.wait_seconds):
+            async with call.cancel.within(asked.wait_seconds):
                 while not place.granted:
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(max(self._claims.free_in(key), _SHORTEST_WAIT_S)):
-                            await news.wait()
+                            await waiting.news.wait()
                     self._claims.advance(key)
         except TimeoutError:
-            if cancel.requested:
+            if call.cancel.requested:
                 if place.granted:
                     self._claims.release(key, who.client_id)
                 raise Cancelled(f"The call was cancelled while it waited for {key}; it is not yours.") from None
         finally:
             self._claims.leave(place)
-            del self._news[place]
+            del self._waiting[place]
+            self._show_line(key)
         return place.granted
 
     def _moved(self, move: Move) -> None:
         """Tell who lost it, and wake who got it."""
-        for place, news in self._news.items():
+        for place, waiting in self._waiting.items():
             if place.granted:
-                news.set()
+                waiting.news.set()
         if move.before is None or (move.after is not None and move.after.who.client_id == move.before.who.client_id):
             return
         self._tell(move.before.who.client_id, _lost(move))
+
+    def _show_line(self, key: str) -> None:
+        """Progress for those who wait: who stands where, behind whom."""
+        holder, line = self._claims.holder(key), self._claims.line(key)
+        for position, place in enumerate(line, 1):
+            if waiting := self._waiting.get(place):
+                self._send(
+                    CallMoved(
+                        call_id=waiting.call_id,
+                        client_id=place.who.client_id,
+                        state=CallState.QUEUED,
+                        position=position,
+                        behind=holder.who.named if holder else "",
+                    )
+                )
 
     def _check_room(self, who: Who, before: Claim | None) -> None:
         own = before is not None and before.who.client_id == who.client_id

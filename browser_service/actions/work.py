@@ -6,7 +6,7 @@ from shared.calls import Json
 
 
 async def claim_work(service: Service, action: work.ClaimWork) -> Json:
-    return await service.work.claim(service.who, action, service.cancel)
+    return await service.work.claim(service.who, action, service.record)
 
 
 async def release_work(service: Service, action: work.ReleaseWork) -> Json:

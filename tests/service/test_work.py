@@ -52,7 +52,7 @@ async def listed(agent: Agent) -> dict[str, Any]:
 
 async def in_line(service: RunningService, agent: Agent, call_id: str, **more: object) -> "asyncio.Task[Any]":
     """A call that waits in line now."""
-    waiting = service.parts.dispatcher.work._news
+    waiting = service.parts.dispatcher.work._waiting
     before = len(waiting)
     call = sent(agent, call_id, "claim_work", key=KEY, waitSeconds=60, **more)
     await become(lambda: len(waiting) > before)
@@ -136,6 +136,28 @@ async def test_who_waited_first_is_offered_it_first_and_an_unused_offer_passes_o
         assert (await cursor.call("claim_work", key=KEY))["yours"] is True
         clock.pass_s(OFFER_S)
         assert (await codex.error("claim_work", key=KEY))["code"] == "WORK_OWNED"
+
+
+async def test_who_waits_is_told_its_place(shared: RunningService, claude: Agent, codex: Agent) -> None:
+    await claude.call("claim_work", key=KEY)
+    async with shared.agent("Cursor") as cursor, watching(shared, cursor.client_id) as progress:
+        first = await in_line(shared, codex, "c-1")
+        second = await in_line(shared, cursor, "c-2")
+        await progress.until(lambda p: p.of("c-2") != [])
+        assert (progress.of("c-2")[-1].position, progress.of("c-2")[-1].behind) == (2, "Claude · shop")
+        await codex.call("cancel_call", callId="c-1")
+        await first
+        await progress.until(lambda p: p.of("c-2")[-1].position == 1)
+        await claude.call("release_work", key=KEY)
+        await second
+
+
+async def test_who_took_which_work_and_why_is_recorded(claude: Agent, codex: Agent) -> None:
+    await claude.call("claim_work", key=KEY)
+    await codex.call("claim_work", key=KEY, reason="the user moved it to me")
+    record = str(await claude.call("get_activity"))
+    assert KEY in record
+    assert "the user moved it to me" in record
 
 
 async def test_idle_work_goes_to_who_waits(shared: RunningService, claude: Agent, codex: Agent, clock: Clock) -> None:
