@@ -65,10 +65,16 @@ class Directory:
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """A page as a client may know it: of what is private to another, that it is there."""
+        return page if self._open_to(page, client_id) else page.model_copy(update={"url": "", "title": ""})
+
+    def may_know(self, page_id: str | None, client_id: str) -> bool:
+        """Whether a client may know where a page is and what was done there."""
+        page = self._pages.get(page_id or "")
+        return page is None or self._open_to(page, client_id)
+
+    def _open_to(self, page: PageState, client_id: str) -> bool:
         private = page.access == "private" and page.holder_id != client_id
-        if private or not self.sessions.may_use(page.session_id, client_id):
-            return page.model_copy(update={"url": "", "title": ""})
-        return page
+        return not private and self.sessions.may_use(page.session_id, client_id)
 
     def _address(self, action: Action, client_id: str, label: str) -> Address:
         if not isinstance(action, PageAction):

@@ -172,6 +172,7 @@ class Dispatcher:
             log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
             outcome = Outcome(call_id=call_id, error=unexpected("The service failed at this call.").body())
         await self._feed.catch_up()
+        outcome = self._as_seen(outcome, identity.client_id)
         self._clients.ended(identity.client_id, call_id)
         reply = self._envelope(outcome, identity, asked.request_id, action)
         seconds = asyncio.get_running_loop().time() - began
@@ -244,10 +245,16 @@ class Dispatcher:
             return Person(client_id=page.holder_id, label=page.holder_label)
         return self._clients.named(action.to, besides=identity.client_id)
 
+    def _as_seen(self, outcome: Outcome, client_id: str) -> Outcome:
+        """Without where a page is that is private to another: neither its reply nor the account may tell."""
+        if outcome.page is None:
+            return outcome
+        seen = self.directory.seen_by(outcome.page, client_id)
+        if seen is outcome.page:
+            return outcome
+        return outcome.model_copy(update={"page": seen, "url_before": None, "requests": []})
+
     def _envelope(self, outcome: Outcome, identity: Identity, request_id: str, action: Action) -> Reply:
-        if outcome.page is not None:
-            seen = self.directory.seen_by(outcome.page, identity.client_id)
-            outcome = outcome.model_copy(update={"page": seen})
         page = page_block(outcome.page, identity.client_id).model_dump(mode="json") if outcome.page else None
         if outcome.error is not None:
             error = _with_details(outcome.error, action, outcome)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -33,9 +33,15 @@ _END = 2**62
 log = structlog.get_logger(__name__)
 
 
-def may_see(row: Row, client_id: str) -> bool:
+MayKnow = Callable[[str | None, str], bool]
+"""Whether a client may know where a page is, by what the page is now."""
+
+
+def may_see(row: Row, client_id: str, may_know: MayKnow) -> bool:
     """Who logged me out is everybody's to know; what happened in private, its owner's and the doer's alone."""
-    return row.private_to is None or client_id in {row.private_to, row.client_id}
+    if client_id in {row.private_to, row.client_id}:
+        return True
+    return row.private_to is None and may_know(row.page_id, client_id)
 
 
 def private_to(page: PageState | None, session_id: str | None, client_id: str, sessions: Sessions) -> str | None:
@@ -104,14 +110,15 @@ class _Noted:
 class Watcher:
     """One who follows the account. What it has no room for is dropped, and counted."""
 
-    def __init__(self, wanted: Wanted, client_id: str) -> None:
+    def __init__(self, wanted: Wanted, client_id: str, may_know: MayKnow) -> None:
         self._wanted = wanted
+        self._may_know = may_know
         self._client_id = client_id
         self._inbox: asyncio.Queue[Row | None] = asyncio.Queue(_WAITING_AT_MOST)
         self._dropped = 0
 
     def offer(self, row: Row) -> None:
-        if not (self._wanted.takes(row) and may_see(row, self._client_id)):
+        if not (self._wanted.takes(row) and may_see(row, self._client_id, self._may_know)):
             return
         if self._dropped or self._inbox.full():  # what is missing is missing in one piece
             self._dropped += 1
@@ -139,6 +146,7 @@ class Activity:
     def __init__(self, table: ActivityTable, directory: Directory) -> None:
         self._table = table
         self._directory = directory
+        self._may_know = directory.may_know
         self._last_id = 0
         self._unwritten: list[_Noted] = []
         self._writing: asyncio.Task[None] | None = None
@@ -184,10 +192,10 @@ class Activity:
         await self.flush()
         last = before or _END
         unwritten = [noted.row for noted in reversed(self._unwritten) if noted.id < last]
-        found = [row for row in unwritten if _takes(wanted, row, client_id)]
+        found = [row for row in unwritten if wanted.takes(row) and may_see(row, client_id, self._may_know)]
         while len(found) <= limit:
             rows = await self._table.before(last, wanted, _READ_AT_ONCE)
-            found += [row for row in rows if _takes(wanted, row, client_id)]
+            found += [row for row in rows if wanted.takes(row) and may_see(row, client_id, self._may_know)]
             if len(rows) < _READ_AT_ONCE:
                 break
             last = rows[-1].id
@@ -195,7 +203,7 @@ class Activity:
 
     @contextlib.contextmanager
     def watching(self, wanted: Wanted, client_id: str) -> Iterator[Watcher]:
-        watcher = Watcher(wanted, client_id)
+        watcher = Watcher(wanted, client_id, self._may_know)
         self._watchers.add(watcher)
         if self._ended:
             watcher.end()
@@ -275,7 +283,3 @@ def shown(row: Row, client_id: str) -> ActivityRecord:
 def _session(action: Action) -> str | None:
     """Where a call was meant to happen that came to no page."""
     return getattr(action, "session_id", None) or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)
-
-
-def _takes(wanted: Wanted, row: Row, client_id: str) -> bool:
-    return wanted.takes(row) and may_see(row, client_id)

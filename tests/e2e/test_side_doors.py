@@ -1,0 +1,262 @@
+"""No side doors: whatever names another's page or session is refused, at every door, and changes nothing.
+
+The attempts are made from the catalogue: each action, through each of its arguments that can name a page or a session.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+from typer.testing import CliRunner
+
+from browser_service.cli.root import app
+from browser_service.security.auth import Identity, mint
+from shared import catalogue, wire
+from shared.actions.base import Action, Effect, Scope
+from shared.actions.ownership import HandOverPage
+from shared.schema import full_schema
+from tests.support.bodies import smallest
+from tests.support.gateways import ServiceProcess, chat, service_process, text_of
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+Arguments = dict[str, Any]  # Any: JSON
+Door = Callable[[str, Arguments], Awaitable[str]]
+"""Takes an action and its arguments; answers with all that the intruder is told."""
+
+SECRET = "the-secret-of-alice"
+PAGE = f"""<title>{SECRET}</title><h1>{SECRET}</h1><input id=a><select id=s><option>1</select>
+<input id=c type=checkbox><button id=b onclick="window.open('/popup')">b</button>"""
+PUBLIC = PAGE.replace(SECRET, "cart")
+READABLE, PRIVATE, INSIDE, SESSION = "cart", "diary", "inside", "vault"
+POPUP = f"{READABLE}~1"
+LISTINGS = {"list_pages", "list_sessions", "get_activity"}
+"""They may name what is another's, and tell nothing of it that is private."""
+NAME_NOTHING = {*LISTINGS, "create_session"}
+"""A name that is given to what is made is refused where it is taken."""
+
+
+@dataclass
+class Scene:
+    """Alice's pages and session, and the doors by which Mallory tries them."""
+
+    alice: Client
+    site: Site
+    doors: dict[str, Door]
+
+    async def facts(self) -> str:
+        """All that could have changed."""
+        found = [await self.told("list_pages", {}), await self.told("list_sessions", {})]
+        for page_id in (READABLE, POPUP, PRIVATE, INSIDE):
+            found += [await self.told(action, {"pageId": page_id}) for action in ("content", "get_current_url")]
+        found.append(await self.told("get_cookies", {"sessionId": SESSION}))
+        counts = {path: count for path, count in self.site.counts.items() if path != "/favicon.ico"}
+        return json.dumps([*found, counts])
+
+    async def told(self, action: str, arguments: Arguments) -> str:
+        result = await self.alice.call_tool(action, arguments)
+        assert not result.is_error, text_of(result)
+        return json.dumps(_lasting(result.structured_content))
+
+
+def _lasting(value: Any) -> Any:  # Any: JSON
+    """Without what goes on by itself."""
+    if isinstance(value, dict):
+        return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "notices"}}
+    return [_lasting(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.fixture(scope="module")
+def own_site() -> Iterator[Site]:
+    with Site() as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> AsyncIterator[Scene]:
+    site = own_site
+    async with AsyncExitStack() as stack:
+        service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
+        alice = await stack.enter_async_context(chat(service, "Alice"))
+        mallory = await stack.enter_async_context(chat(service, "Mallory"))
+        site.page("/cart", PUBLIC)
+        site.page("/popup", PUBLIC)
+        site.page("/diary", PAGE)
+        site.page("/vault", Answer(PAGE, headers={"set-cookie": f"token={SECRET}; Path=/"}))
+        for action, arguments in (
+            ("goto", {"pageId": READABLE, "url": site.url("/cart")}),
+            ("click", {"pageId": READABLE, "selector": "#b"}),
+            ("goto", {"pageId": PRIVATE, "url": site.url("/diary")}),
+            ("share_page", {"pageId": PRIVATE, "access": "private"}),
+            ("create_session", {"sessionId": SESSION}),
+            ("goto", {"sessionId": SESSION, "pageId": INSIDE, "url": site.url("/vault")}),
+        ):
+            result = await alice.call_tool(action, arguments)
+            assert not result.is_error, text_of(result)
+        http = await stack.enter_async_context(_http(service))
+        doors = {"mcp": _by_mcp(mallory), "http": _by_http(http), "cli": _by_cli(service)}
+        yield Scene(alice, site, doors)
+
+
+def _http(service: ServiceProcess) -> httpx.AsyncClient:
+    secret = (service.data_dir / wire.SECRET_FILE).read_text(encoding="ascii").strip()
+    token = mint(secret, Identity(client_id="mallory-by-http", label="Mallory"))
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, trust_env=False)
+
+
+def _by_mcp(client: Client) -> Door:
+    async def call(action: str, arguments: Arguments) -> str:
+        result = await client.call_tool(action, arguments)
+        shown = text_of(result) + json.dumps(result.structured_content or {})
+        return shown if result.is_error else f"SUCCESS {shown}"
+
+    return call
+
+
+def _by_http(client: httpx.AsyncClient) -> Door:
+    async def call(action: str, arguments: Arguments) -> str:
+        reply = await client.post(wire.BROWSER, json={"action": action, **arguments})
+        return f"SUCCESS {reply.text}" if reply.json()["success"] else reply.text
+
+    return call
+
+
+def _by_cli(service: ServiceProcess) -> Door:
+    environment = {"BROWSE_DATA_DIR": str(service.data_dir), "BROWSE_CLIENT_ID": "mallory-by-cli"}
+
+    async def call(action: str, arguments: Arguments) -> str:
+        options: list[str] = []
+        for name, value in arguments.items():
+            if isinstance(value, bool):
+                options.append(f"--{name}")
+            else:
+                options += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
+        run = CliRunner().invoke(app, ["run", action, *options], env=environment)
+        shown = run.stdout + run.stderr
+        return f"SUCCESS {shown}" if run.exit_code == 0 else shown
+
+    return call
+
+
+# --- the attempts ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Attempt:
+    action: type[Action]
+    way: str
+    """The arguments by which it names what is Alice's, as JSON."""
+    codes: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.action.name()} {self.way}"
+
+
+def attempts() -> list[Attempt]:
+    """Of every action: each way to name each of Alice's things, and how that must be answered."""
+    found = []
+    for action in catalogue.ACTIONS.values():
+        if action.scope is Scope.PAGE:
+            if action.effect is not Effect.READS:
+                found += _ways(action, [READABLE, POPUP], "PAGE_OWNED")
+            found += _ways(action, [PRIVATE], "PAGE_OWNED")
+            found += _ways(action, [INSIDE], "FORBIDDEN")
+        if action.session_fields and action.name() not in LISTINGS:
+            found.append(Attempt(action, json.dumps({"sessionId": SESSION}), frozenset({"FORBIDDEN"})))
+    return found
+
+
+def _ways(action: type[Action], pages: list[str], code: str) -> list[Attempt]:
+    ways: list[Arguments] = []
+    for page_id in pages:
+        ways += [{"pageId": page_id}, {"params": {"pageId": page_id}}]
+        if "~" not in page_id:
+            ways.append({"sessionId": page_id})
+    return [Attempt(action, json.dumps(way), frozenset({code})) for way in ways]
+
+
+async def _try_all(scene: Scene, door: str, chosen: list[Attempt]) -> None:
+    before = await scene.facts()
+    told: list[str] = []
+    for attempt in chosen:
+        arguments = smallest(attempt.action, **json.loads(attempt.way))
+        if attempt.action is HandOverPage:
+            arguments["to"] = "Alice"
+        answer = await scene.doors[door](attempt.action.name(), arguments)
+        assert not answer.startswith("SUCCESS"), (str(attempt), answer)
+        assert any(code in answer for code in attempt.codes), (str(attempt), answer)
+        told.append(answer)
+    assert SECRET not in "\n".join(told)
+    assert await scene.facts() == before
+
+
+@pytest.mark.parametrize("door", ["mcp", "http"])
+async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, door: str) -> None:
+    chosen = attempts()
+    assert len({attempt.action for attempt in chosen}) > 30
+    assert len(chosen) > 150
+    async with asyncio.timeout(120):
+        await _try_all(scene, door, chosen)
+
+
+async def test_nor_does_the_command_line(scene: Scene) -> None:
+    """In this process, each action by its plainest way: the body is made by the same code for all."""
+    chosen = [attempt for attempt in attempts() if json.loads(attempt.way).keys() == {"pageId"}]
+    async with asyncio.timeout(120):
+        await _try_all(scene, "cli", chosen)
+
+
+async def test_nor_does_a_path_that_names_one_page_with_a_body_that_names_another(scene: Scene) -> None:
+    own = await scene.doors["http"]("open_page", {"pageId": "mallorys"})
+    assert own.startswith("SUCCESS")
+    answer = await scene.doors["mcp"]("click", {"pageId": READABLE, "params": {"pageId": "mallorys"}, "selector": "#b"})
+    assert "VALIDATION_ERROR" in answer
+
+
+# --- what is not an action -------------------------------------------------------------------------------------------
+
+
+async def test_listings_name_what_is_anothers_and_tell_nothing_that_is_private(scene: Scene) -> None:
+    for door in ("mcp", "http"):
+        for action in sorted(LISTINGS):
+            answer = await scene.doors[door](action, {})
+            assert answer.startswith("SUCCESS"), answer
+            assert SECRET not in answer
+            assert "/diary" not in answer
+            assert "/vault" not in answer
+        for filters in ({"pageId": PRIVATE}, {"pageId": INSIDE}, {"sessionId": SESSION}):
+            answer = await scene.doors[door]("get_activity", dict(filters))
+            assert "/diary" not in answer
+            assert "/vault" not in answer
+
+
+async def test_files_cursors_and_calls_of_another_are_not_found(scene: Scene) -> None:
+    shot = await scene.alice.call_tool("screenshot", {"pageId": PRIVATE})
+    artifact = json.loads(json.dumps(shot.structured_content))["result"]["artifact"]
+    cut = await scene.alice.call_tool("content", {"pageId": PRIVATE, "format": "html", "budget": 100})
+    cursor = json.loads(json.dumps(cut.structured_content))["result"]["cursor"]
+    for door in ("mcp", "http"):
+        answer = await scene.doors[door]("content", {"cursor": cursor})
+        assert not answer.startswith("SUCCESS"), answer
+        assert SECRET not in answer
+        for action in ("get_call", "cancel_call"):
+            assert not (await scene.doors[door](action, {"callId": "1"})).startswith("SUCCESS")
+    assert artifact["artifactId"]
+
+
+def test_every_argument_that_can_name_a_page_or_a_session_is_declared() -> None:
+    """What `touches` does not see, no rule protects."""
+    for name, action in catalogue.ACTIONS.items():
+        declared = {
+            action.model_fields[field].alias or field for field in (*action.page_fields, *action.session_fields)
+        }
+        naming = {key for key in full_schema(action)["properties"] if "page" in key.lower() or "session" in key.lower()}  # type: ignore[union-attr] # a schema has properties
+        assert naming <= declared | {"fullPage"} or name in NAME_NOTHING, (name, naming - declared)
