@@ -119,6 +119,16 @@ class Sharing(RuleBasedStateMachine):
 
     @precondition(lambda self: bool(self.offered))
     @rule()
+    def an_offer_is_used_in_time_and_does_not_run_out(self) -> None:
+        for key in [key for key in self.offered if not self.lapsed(key)]:
+            claim = self.claims.holder(key)
+            assert claim is not None
+            assert self.claims.claim(key, claim.who) is claim
+            self.begins(key, claim.who)
+        self.clock.pass_s(OFFER_S)
+
+    @precondition(lambda self: bool(self.offered))
+    @rule()
     def an_offer_runs_out(self) -> None:
         self.clock.pass_s(OFFER_S)
         for key in [*self.offered]:

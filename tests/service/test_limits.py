@@ -13,7 +13,7 @@ from browser_service.security.origins import Origin, OriginLimits, Visit, retry_
 from browser_service.security.urls import origin_of
 from browser_service.settings import Settings
 from shared import wire
-from shared.calls import CallMoved, CallState
+from shared.calls import CallMoved, CallState, EventBatch
 from tests.service.carriers import JsonCarrier
 from tests.service.clock import Clock
 from tests.service.conftest import StartService
@@ -27,6 +27,15 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+class NoNews(JsonCarrier):
+    """A host whose events come when they are asked for, and not by themselves."""
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        if wait_ms:
+            await asyncio.Event().wait()
+        return await super().events_after(seq, wait_ms, limit)
 
 
 def throttle(site: Site, path: str, retry_after: str | None = None, status: int = 429) -> str:
@@ -125,7 +134,7 @@ async def test_a_client_at_its_limit_of_running_calls_can_still_cancel_and_close
 async def test_pages_over_a_clients_limit_are_refused_also_when_all_come_at_once(
     start: StartService, site: Site
 ) -> None:
-    service = await start(client_pages=2)
+    service = await start(carrier=NoNews, client_pages=2)
     url = site.page("/", "hello")
     async with service.agent() as agent, service.agent() as other:
         replies = await asyncio.gather(*(agent.reply("open_page", pageId=f"p{n}", url=url) for n in range(5)))
@@ -348,7 +357,7 @@ async def test_a_later_and_shorter_pause_does_not_shorten_one(start: StartServic
 
 
 async def test_who_waits_for_a_turn_hears_of_a_pause_at_once(start: StartService, site: Site) -> None:
-    service = await start(origin_at_once=1, queue_wait_ms=60_000)
+    service = await start(carrier=NoNews, origin_at_once=1, queue_wait_ms=60_000)
     release = threading.Event()
     site.page("/held", Answer("busy", 429, headers={"retry-after": "60"}, hold=release))
     async with service.agent("Claude") as first, service.agent("Codex") as second:
