@@ -181,7 +181,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         allow_hosts=frozenset(settings.allow_hosts),
         deny_hosts=frozenset(settings.deny_hosts),
     )
-    limits = HostLimits(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages)
+    limits = HostLimits(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms)
     handlers = _handlers(Scope.PAGE) | _handlers(Scope.SESSION)
     return LocalHost(Launcher(options), handlers, artifacts, policy, limits)
 

@@ -1,6 +1,7 @@
 """The register of calls: the same callId joins the run or gets the stored outcome, and a call can be cancelled."""
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections import OrderedDict
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 
 from browser_service.browser.cancelling import Cancel
 from shared.actions.base import Action, Effect
+from shared.calls import Outcome
 from shared.errors import CallNotFound, RateLimited, UnknownOutcome, ValidationFailed
 
 _KEPT_S = 600
@@ -23,6 +25,8 @@ class Reply:
     body: dict[str, object]
     size: int = 0
     retry_after_s: int | None = None
+    finish: Callable[[Outcome], "Reply"] | None = None
+    """Where a dialog has the call replied before its end: what the reply becomes by its end."""
 
 
 @dataclass(eq=False)
@@ -39,6 +43,32 @@ class Record:
     began_at: float = field(default_factory=time.monotonic)
     ended_at: float | None = None
     size: int = 0
+    last: Outcome | None = None
+    """The end of a call that had replied before it."""
+    _told: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, last: Outcome) -> None:
+        self.last = last
+        self._told.set()
+
+    async def until_done(self, seconds: float) -> None:
+        """Wait for its end, or until a dialog keeps it from its end, as long as that may take at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                if not self.task.done():
+                    await asyncio.wait({self.task})
+                elif not self.done:
+                    await self._told.wait()
+
+    @property
+    def done(self) -> bool:
+        return self.task.done() and (self.task.result().finish is None or self.last is not None)
+
+    @property
+    def reply(self) -> Reply:
+        """The last that is known of a call that has replied."""
+        reply = self.task.result()
+        return reply.finish(self.last) if reply.finish and self.last else reply
 
     @property
     def turned_away(self) -> bool:
@@ -91,9 +121,7 @@ class CallRegister:
 
     def running(self, client_id: str | None = None) -> list[Record]:
         return [
-            record
-            for record in self._records.values()
-            if not record.task.done() and client_id in {None, record.client_id}
+            record for record in self._records.values() if not record.done and client_id in {None, record.client_id}
         ]
 
     def _ended(self, record: Record, task: asyncio.Task[Reply]) -> None:

@@ -65,7 +65,8 @@ class Directory:
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """A page as a client may know it: of what is private to another, that it is there."""
-        return page if self._open_to(page, client_id) else page.model_copy(update={"url": "", "title": ""})
+        hidden = {"url": "", "title": "", "dialog": None}
+        return page if self._open_to(page, client_id) else page.model_copy(update=hidden)
 
     def may_know(self, page_id: str | None, client_id: str) -> bool:
         """Whether a client may know where a page is and what was done there."""

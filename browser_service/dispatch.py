@@ -25,7 +25,7 @@ from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope
 from shared.actions.ownership import HandOverPage
-from shared.calls import Call, Json, Outcome, Person, weight
+from shared.calls import Call, CallEnded, Json, Outcome, Person, weight
 from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
@@ -81,6 +81,7 @@ class Dispatcher:
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone
+        feed.on_call_ended = self._call_ended
 
     async def run(self, identity: Identity, asked: Asked) -> Reply:
         """The reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
@@ -147,7 +148,7 @@ class Dispatcher:
         await self.host.cancel(_host_call_id(client_id, call_id))
         record = self.register.find(client_id, call_id)
         record.cancel.request()
-        return "done" if record.task.done() else "cancelling"
+        return "done" if record.done else "cancelling"
 
     async def _wait(self, record: Record) -> Reply:
         """The caller may go at any time: the call goes on without it."""
@@ -155,7 +156,7 @@ class Dispatcher:
         while left_s > 0:
             done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, left_s))
             if done:
-                return record.task.result()
+                return record.reply
             left_s -= _HEARTBEAT_S
             self._clients.beat(record.client_id, record.call_id, record.elapsed_ms)
         result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
@@ -175,6 +176,8 @@ class Dispatcher:
         outcome = self._as_seen(outcome, identity.client_id)
         self._clients.ended(identity.client_id, call_id)
         reply = self._envelope(outcome, identity, asked.request_id, action)
+        if outcome.suspended:
+            reply = replace(reply, finish=lambda last: self._envelope(last, identity, asked.request_id, action))
         seconds = asyncio.get_running_loop().time() - began
         ended = outcome.error.code if outcome.error else "ok"
         self._metrics.ended(action.name(), ended, seconds)
@@ -261,6 +264,11 @@ class Dispatcher:
             return failed(Relayed(error).body(request_id), page=page)
         result = outcome.result or {}
         return Reply(200, {"success": True, "result": result, "page": page}, size=weight(result))
+
+    def _call_ended(self, event: CallEnded) -> None:
+        """A call that a dialog had kept from its end: get_call tells it from now on."""
+        own_id = event.outcome.call_id.removeprefix(_host_call_id(event.client_id, ""))
+        self.register.find(event.client_id, own_id).tell(event.outcome)
 
     async def _client_gone(self, client_id: str) -> None:
         """Its calls end, its leases lapse; its pages, logins and downloads live on."""

@@ -1,6 +1,7 @@
 """What hosts tell, passed on: to the directory, to clients, and to the journal."""
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
 
@@ -12,6 +13,7 @@ from browser_service.security.sealing import Seal
 from browser_service.security.urls import origin_of
 from browser_service.store.journal import Journal, JournalFailed
 from shared.calls import (
+    CallEnded,
     CallMoved,
     CookiesSaved,
     EventBatch,
@@ -55,6 +57,7 @@ class Feed:
         self._lock = asyncio.Lock()
         self._unwritten: dict[str, None] = {}
         self._unsaved: dict[str, list[Json]] = {}
+        self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
 
     async def run(self) -> None:
         """Follow the host until cancelled."""
@@ -93,6 +96,8 @@ class Feed:
             case CallMoved():
                 _, _, call_id = event.call_id.rpartition("/")
                 self._clients.send(event.model_copy(update={"call_id": call_id}))
+            case CallEnded():
+                self.on_call_ended(event)
             case NoticeGiven():
                 self._clients.notify(event.client_id, event.notice)
             case CookiesSaved():

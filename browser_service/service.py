@@ -1,6 +1,5 @@
 """What the few actions that are no Playwright are given: the service itself, as one client may see it."""
 
-import asyncio
 import secrets
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -43,12 +42,15 @@ class Service:
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
         """The outcome of a call, in its own words; or that it still runs."""
         record = self._dispatcher.register.find(self._client_id, call_id)
-        await asyncio.wait({record.task}, timeout=wait_ms / 1000)
-        if not record.task.done():
+        if self._asked(record) is None:
+            await record.until_done(wait_ms / 1000)
+        if asked := self._asked(record):
+            return {"callId": call_id, "state": "suspended", **asked}
+        if not record.done:
             return {"callId": call_id, "state": "running", "stillRunning": True, "elapsedMs": record.elapsed_ms}
-        body = record.task.result().body
+        body = record.reply.body
         if error := body.get("error"):
-            raise Relayed(ErrorBody.model_validate({"status": record.task.result().status, **error}))  # type: ignore[dict-item] # our own envelope
+            raise Relayed(ErrorBody.model_validate({"status": record.reply.status, **error}))  # type: ignore[dict-item] # our own envelope
         result = body.get("result")
         return {"callId": call_id, "state": "done", **(result if isinstance(result, dict) else {})}
 
@@ -90,6 +92,14 @@ class Service:
         sessions.drop(session_id)
         return {"closed": session_id}
 
+    def _asked(self, record: Record) -> Json | None:
+        """What a call replied that a dialog keeps from its end, as long as that dialog is open: waiting is in vain."""
+        asked = None if record.done or not record.task.done() else record.reply.body["result"]
+        if not isinstance(asked, dict) or not isinstance(asked["dialog"], dict):
+            return None
+        page = self._dispatcher.directory.get(asked["dialog"]["pageId"])
+        return asked if page is not None and page.dialog else None
+
     def _part(self, page: PageState) -> str:
         if page.holder_id == self._client_id:
             return "yours"
@@ -120,6 +130,7 @@ def page_block(page: PageState, client_id: str) -> PageBlock:
         url=page.url,
         title=page.title,
         revision=page.revision,
+        dialog=page.dialog,
         owner=_owner(page, client_id),
     )
 

@@ -71,6 +71,9 @@ class Settings(BaseSettings):
     presence_grace_ms: int = Field(
         default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."
     )
+    dialog_wait_ms: int = Field(
+        default=30_000, ge=100, description="A dialog that nobody answers for this long is dismissed."
+    )
     max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
     activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
     client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 is no limit.")

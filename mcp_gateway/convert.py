@@ -155,6 +155,8 @@ def _shown(tool: str, result: Json, page_url: str) -> str:
     if result.get("stillRunning"):
         call = json.dumps({"callId": result.get("callId")})
         return f"Still running. Read on with get_call {call}; cancel_call {call} stops it."
+    if result.get("suspended"):
+        return str(result.get("observed"))
     action = NAMES[tool].action
     value: JsonValue = result.get(action.shown, result)
     text = value if isinstance(value, str) else _compact(_without_bytes(value))

@@ -68,6 +68,7 @@ class PageState(Model):
     hold_reason: str = ""
     hold_left_ms: int | None = None
     target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")
+    dialog: str | None = Field(default=None, description="What the page asks and waits to be answered.")
 
 
 class Notice(Model):
@@ -94,6 +95,7 @@ class Outcome(Model):
     notices: list[Notice] = []
     url_before: str | None = Field(default=None, description="Where the page was; none where nothing began.")
     requests: list[Json] = Field(default=[], description="Those sent meanwhile that change things, however it ended.")
+    suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
 
     @property
     def state(self) -> CallState:
@@ -162,6 +164,15 @@ class CallMoved(Model):
     elapsed_ms: int = 0
 
 
+class CallEnded(Model):
+    """The end of a call that was suspended when it replied."""
+
+    kind: Literal["call_ended"] = "call_ended"
+    seq: int = 0
+    client_id: str
+    outcome: Outcome
+
+
 class NoticeGiven(Model):
     kind: Literal["notice"] = "notice"
     seq: int = 0
@@ -191,7 +202,7 @@ class Throttled(Model):
 
 
 HostEvent = Annotated[
-    PageOpened | PageChanged | PageClosed | CallMoved | NoticeGiven | CookiesSaved | Throttled,
+    PageOpened | PageChanged | PageClosed | CallMoved | CallEnded | NoticeGiven | CookiesSaved | Throttled,
     Field(discriminator="kind"),
 ]
 
@@ -213,6 +224,7 @@ class PageBlock(Model):
     title: str
     revision: int
     owner: "Owner | None" = None
+    dialog: str | None = Field(default=None, exclude_if=lambda dialog: dialog is None)
 
 
 class Owner(Model):

@@ -14,6 +14,7 @@ from pydantic import AliasChoices, JsonValue, ValidationError
 from shared.actions import (
     activity,
     calls,
+    dialogs,
     interaction,
     media,
     navigation,
@@ -40,6 +41,7 @@ _CATEGORIES: Final = (
     scripting,
     media,
     pages,
+    dialogs,
     ownership,
     sessions,
     work,

@@ -8,6 +8,7 @@ BrowseError
 │   │   ├── UnsupportedMediaType                            415
 │   │   ├── BodyTooLarge                                    413
 │   │   ├── CallNotFound                                    404
+│   │   ├── NoDialog                                        409
 │   │   └── ArtifactNotFound                                404
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
@@ -132,6 +133,12 @@ class CallNotFound(InvalidRequest):
 
     status = 404
     hint = "Outcomes are kept for 10 minutes."
+
+
+class NoDialog(InvalidRequest):
+    """Raised when a dialog is to be answered and the page shows none."""
+
+    status = 409
 
 
 class ArtifactNotFound(InvalidRequest):

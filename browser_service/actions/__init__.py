@@ -8,6 +8,7 @@ from typing import Final
 from browser_service.actions import (
     activity,
     calls,
+    dialogs,
     interaction,
     media,
     navigation,
@@ -30,6 +31,7 @@ _CATEGORIES: Final = (
     scripting,
     media,
     pages,
+    dialogs,
     ownership,
     sessions,
     work,

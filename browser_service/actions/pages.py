@@ -18,5 +18,6 @@ async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
-    await page.entry.close(run_before_unload=action.run_before_unload)
+    if not await page.entry.close(run_before_unload=action.run_before_unload):
+        return {"observed": f"page {page.entry.page_id} stays open: its beforeunload dialog was dismissed"}
     return {"closed": page.entry.page_id, "observed": f"page {page.entry.page_id} is closed"}

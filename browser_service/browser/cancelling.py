@@ -11,11 +11,27 @@ class Cancel:
     def __init__(self) -> None:
         self.requested = False
         self._scopes: set[asyncio.Timeout] = set()
+        self._left: dict[asyncio.Timeout, float] = {}
 
     def request(self) -> None:
         self.requested = True
         for scope in self._scopes:
             self._end(scope)
+
+    def pause(self) -> None:
+        """What a dialog takes is not the call's own time."""
+        now = asyncio.get_running_loop().time()
+        for scope in self._scopes:
+            if (when := scope.when()) is not None and not self.requested and not scope.expired():
+                self._left[scope] = when - now
+                scope.reschedule(None)
+
+    def resume(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for scope, left in self._left.items():
+            if scope in self._scopes and not self.requested and not scope.expired():
+                scope.reschedule(now + left)
+        self._left.clear()
 
     @asynccontextmanager
     async def within(self, seconds: float | None = None) -> AsyncIterator[None]:

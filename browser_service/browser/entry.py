@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
-from playwright.async_api import CDPSession, Dialog, Frame, Page, Response
+from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
@@ -37,7 +37,6 @@ _TITLE_AFTER_S = 0.1
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
 _REVIVE_MS = 30_000
-_CLOSES_WITHIN_MS = 5_000
 
 Emit = Callable[[HostEvent], None]
 OnClose = Callable[["PageEntry", Page], None]
@@ -74,6 +73,10 @@ class PageEntry:
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.target_id = state.target_id
+        self.family = state.page_id
+        """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
+        self.dialog: str | None = None
+        self._leaving: asyncio.Future[bool] | None = None
         self._cdp: CDPSession | None = None
         self.suspect = False
         self.crashed = False
@@ -117,6 +120,7 @@ class PageEntry:
             of_person=self.of_person,
             access=self.ownership.access,
             target_id=self.target_id,
+            dialog=self.dialog if shows else None,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
 
@@ -138,7 +142,7 @@ class PageEntry:
         if self.closed:
             raise PageNotFound(f"Page {self.page_id!r} was closed.", hint="Open a new one: open_page {}.")
         if self.live:
-            if not self.suspect or await self._responds() or (replaces and await self._responds_once_stopped()):
+            if not self.suspect or await self.responds() or (replaces and await self._responds_once_stopped()):
                 self.suspect = False
                 return
             if not replaces:
@@ -149,6 +153,7 @@ class PageEntry:
         was_open = self.page is not None or self.revision > 0
         self._abandon()
         page = await self.session.open_window()
+        self.family = self.page_id
         await self.adopt(page)
         revisits = self.url != BLANK and not navigates
         if revisits:
@@ -183,18 +188,9 @@ class PageEntry:
         if self.observer is not None:
             self.observer.popup(page_id)
 
-    async def answer(self, dialog: Dialog) -> None:
-        """The default policy: what only informs is accepted, what asks is declined; either way it is told."""
-        said = "accepted" if informs(dialog) else "dismissed"
-        if self.observer is not None:
-            self.observer.dialog(dialog, said)
-        if self.lease is not None:
-            self.tell(self.lease.client_id, f"{self.page_id}: {dialog.type} {dialog.message[:200]!r} was {said}.")
-        await answered(dialog)
-
     async def read_title(self) -> None:
         """Bring the cached title up to date, in 200 ms at most."""
-        if self.page is None or not self.live or self.page.url.startswith(_ERROR_PAGE):
+        if self.page is None or self.dialog or not self.live or self.page.url.startswith(_ERROR_PAGE):
             return
         try:
             async with asyncio.timeout(_TITLE_WITHIN_S):
@@ -211,17 +207,27 @@ class PageEntry:
             self._asking.cancel()
         self._asking = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, self._spawn, self.read_title)
 
-    async def close(self, *, run_before_unload: bool = False) -> None:
-        """With its `beforeunload` handlers or without; either way it is gone when this returns."""
+    async def close(self, *, run_before_unload: bool = False) -> bool:
+        """Says whether it is gone: it stays where it was let ask, and the answer was to stay."""
         page = self.page
         if page is not None and run_before_unload and not page.is_closed():
-            async with page.expect_event("close", timeout=_CLOSES_WITHIN_MS):
-                await page.close(run_before_unload=True)
+            self._leaving = asyncio.get_running_loop().create_future()
+            page.once("close", lambda _: self.left(left=True))
+            await page.close(run_before_unload=True)
+            if not await self._leaving:
+                return False
         self.closed = True
         if page is not None and not page.is_closed():
             await page.close()
+        return True
 
-    async def _responds(self) -> bool:
+    def left(self, *, left: bool) -> None:
+        """The page was asked whether to leave: it did, or stays."""
+        if self._leaving is not None and not self._leaving.done():
+            self._leaving.set_result(left)
+
+    async def responds(self) -> bool:
+        """Whether its scripts have their turn again, within a second."""
         if self.page is None:
             return False
         try:
@@ -234,7 +240,7 @@ class PageEntry:
         return True
 
     async def _responds_once_stopped(self) -> bool:
-        return await self.interrupt() and await self._responds()
+        return await self.interrupt() and await self.responds()
 
     async def interrupt(self) -> bool:
         """As a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.
@@ -271,7 +277,7 @@ class PageEntry:
 
     def _abandon(self) -> None:
         """Leave the window that this pageId had, where it is still there, without waiting for its end."""
-        page, self.page = self.page, None
+        page, self.page, self.dialog = self.page, None, None
         if page is not None and not page.is_closed() and self.session.owns(page):
             self._spawn(lambda: bounded(page.close()))
 
@@ -349,16 +355,6 @@ def _lease_state(lease: Lease) -> dict[str, object]:
         "hold_reason": lease.reason if lease.hold_left_s else "",
         "hold_left_ms": round(lease.hold_left_s * 1000) or None,
     }
-
-
-def informs(dialog: Dialog) -> bool:
-    """What only informs is accepted, what asks is declined."""
-    return dialog.type in {"alert", "beforeunload"}
-
-
-async def answered(dialog: Dialog) -> None:
-    with contextlib.suppress(PlaywrightError):  # a navigation has dismissed it
-        await (dialog.accept() if informs(dialog) else dialog.dismiss())
 
 
 async def target_of(page: Page) -> str:

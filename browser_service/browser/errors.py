@@ -79,6 +79,11 @@ def is_timeout(error: Exception) -> bool:
     return isinstance(error, PlaywrightTimeout)
 
 
+def began(error: Exception) -> bool:
+    """Whether the input of an act was under way when its time ended."""
+    return any(said in str(error) for said in ("- performing ", "- elementHandle.press("))
+
+
 def is_network(error: Exception) -> bool:
     """A navigation that ended in an error page of the browser, or in none."""
     return _NET_ERROR.search(str(error)) is not None

@@ -1,7 +1,6 @@
 """THE SPINE, back half: the seam `SessionHost`, and the host that runs in this process."""
 
 import asyncio
-import itertools
 import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
@@ -11,11 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_others
-from browser_service.browser.entry import PageEntry, answered, target_of
+from browser_service.browser.dialogs import Dialogs
+from browser_service.browser.entry import PageEntry, target_of
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.launcher import bounded
 from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, perform, perform_on_session
+from browser_service.browser.replies import Replies
 from browser_service.browser.session import BrowserSession
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
@@ -25,6 +26,7 @@ from shared.actions.navigation import Goto, ReloadPage
 from shared.actions.waiting import Wait
 from shared.calls import (
     Call,
+    CallEnded,
     CallMoved,
     CallState,
     CookiesSaved,
@@ -38,7 +40,6 @@ from shared.calls import (
     PageOpened,
     PageState,
     SessionSpec,
-    weight,
 )
 from shared.errors import (
     BrowseError,
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 _REMEMBERED = 2_000
-_REMEMBERED_WEIGHT = 64_000_000
-_FORGOTTEN_AT_ONCE = 100
 _BROWSER_ENDS_WITHIN_S = 0.3
 _READY_WITHIN_S = 40
 _AT_REST_WITHIN_S = 5
@@ -92,6 +91,7 @@ class HostLimits:
     idle_lease_ms: int = 120_000
     queue_wait_ms: int = 10_000
     max_pages: int = 100
+    dialog_wait_ms: int = 30_000
 
 
 class LocalHost:
@@ -113,33 +113,35 @@ class LocalHost:
         self._limits = limits
         self._sessions: dict[str, BrowserSession] = {}
         self._pages: dict[str, PageEntry] = {}
-        self._calls: OrderedDict[str, asyncio.Task[Outcome]] = OrderedDict()
-        self._weight = 0
+        self._replies = Replies()
+        self._working: set[asyncio.Task[None]] = set()
         self._running: dict[str, Running] = {}
         self._cancelled: OrderedDict[str, None] = OrderedDict()
         self._background: set[asyncio.Task[None]] = set()
         self._log = EventLog(self.incarnation)
+        self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
 
     # --- the seam ------------------------------------------------------------------------------------------------
 
     async def run(self, call: Call) -> Outcome:
-        task = self._calls.get(call.call_id)
-        if task is None:
-            task = self._calls[call.call_id] = asyncio.create_task(self._outcome(call))
-            task.add_done_callback(self._remember)
-        return await asyncio.shield(task)
+        reply = self._replies.get(call.call_id)
+        if reply is None:
+            reply = self._replies.expect(call.call_id)
+            task = asyncio.create_task(self._work(call, reply))
+            self._working.add(task)
+            task.add_done_callback(self._working.discard)
+        return await asyncio.shield(reply)
 
-    def _remember(self, ended: "asyncio.Task[Outcome]") -> None:
-        """Outcomes wait for a call that comes twice; the oldest give way where they are many, or many bytes."""
-        if ended.cancelled():
-            return
-        self._weight += weight(ended.result().result)
-        for call_id, task in [*itertools.islice(self._calls.items(), _FORGOTTEN_AT_ONCE)]:
-            if len(self._calls) <= _REMEMBERED and self._weight <= _REMEMBERED_WEIGHT:
-                break
-            if task.done() and not task.cancelled():
-                self._weight -= weight(task.result().result)
-                del self._calls[call_id]
+    async def _work(self, call: Call, reply: "asyncio.Future[Outcome]") -> None:
+        """Bring a call to its end. Where a dialog has it replied before, its end is told as an event."""
+        last: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        outcome = await self._outcome(call, reply, last)
+        last.set_result(outcome)
+        if not reply.done():
+            reply.set_result(outcome)
+        elif reply.result().suspended:
+            self._log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
+        self._replies.given(reply.result())
 
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
@@ -165,6 +167,7 @@ class LocalHost:
                 self._cancelled.popitem(last=False)
             return
         running.cancel.request()
+        self._dialogs.cancelled(running)
         entry = self._pages.get(running.call.page_id or "")
         if entry is not None:
             entry.queue.cancel(call_id)
@@ -198,9 +201,9 @@ class LocalHost:
         """End in good order: calls cancelled, cookies saved, browser closed."""
         for running in [*self._running.values()]:
             running.cancel.request()
-        unfinished = [task for task in self._calls.values() if not task.done()]
-        if unfinished:
-            await asyncio.wait(unfinished, timeout=5)
+        self._dialogs.stop()
+        if self._working:
+            await asyncio.wait(self._working, timeout=5)
         for entry in [*self._pages.values()]:
             if entry.session.attached and not entry.of_person:
                 await entry.leave()
@@ -210,12 +213,12 @@ class LocalHost:
 
     # --- a call --------------------------------------------------------------------------------------------------
 
-    async def _outcome(self, call: Call) -> Outcome:
+    async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", last: "asyncio.Future[Outcome]") -> Outcome:
         entry: PageEntry | None = None
         running: Running | None = None
         result, error = None, None
         try:
-            running = Running(call, catalogue.parse(call.body))
+            running = Running(call, catalogue.parse(call.body), reply, last)
             self._running[call.call_id] = running
             if call.call_id in self._cancelled:
                 running.cancel.request()
@@ -245,8 +248,8 @@ class LocalHost:
         running.check_not_cancelled()
         self._admit(entry, running)
         handler = self._handlers[action.name()]
-        page = BrowserPage(entry, call, self._artifacts)
-        if action.lane is Lane.BESIDE:
+        page = BrowserPage(entry, call, self._artifacts, self._dialogs)
+        if action.lane is Lane.BESIDE or self._dialogs.open_beside(entry):
             if action.effect is Effect.READS and not isinstance(action, Wait) and not entry.live:
                 await self._live_in_a_turn(entry, running)
             return await perform(entry, running, handler, page)
@@ -309,6 +312,7 @@ class LocalHost:
             who = call.client_label or "another client"
             self._tell(taken_from.client_id, entry, f'"{who}" took {entry.page_id}, which you had left idle.')
             self._tell(call.client_id, entry, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
+        self._dialogs.check(entry, call, action)
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         return any(
@@ -405,6 +409,7 @@ class LocalHost:
         if opener is not None:
             state = state.model_copy(update=opener.inherited())
         entry = self._pages[state.page_id] = self._new_entry(state, session)
+        entry.family = opener.family if opener else entry.page_id
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened
@@ -413,6 +418,7 @@ class LocalHost:
         if opener is not None:
             opener.popup(entry.page_id)
         self._log.emit(PageOpened(page=entry.state()))
+        self._dialogs.adopted(entry)
 
     async def pages_found(self, session: BrowserSession, pages: "list[Page]") -> None:
         """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
@@ -430,19 +436,16 @@ class LocalHost:
 
     async def at_rest(self) -> None:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
-        ending = [task for call_id, task in self._calls.items() if self._on_page(call_id) and not task.done()]
+        ending = [running for running in self._running.values() if running.call.page_id is not None]
         if ending:
-            _, late = await asyncio.wait(ending, timeout=_AT_REST_WITHIN_S)
-            for running in [running for call_id, running in self._running.items() if self._calls.get(call_id) in late]:
-                running.cancel.request()
+            _, late = await asyncio.wait({running.last for running in ending}, timeout=_AT_REST_WITHIN_S)
+            for running in ending:
+                if running.last in late:
+                    await self.cancel(running.call.call_id)
             if late:
                 await asyncio.wait(late, timeout=_AT_REST_WITHIN_S)
         for session in self._sessions.values():
             await session.save()
-
-    def _on_page(self, call_id: str) -> bool:
-        running = self._running.get(call_id)
-        return running is not None and running.call.page_id is not None
 
     async def _closed(self, entry: PageEntry, page: "Page") -> None:
         """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
@@ -452,14 +455,13 @@ class LocalHost:
                 self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
             self._forget(entry)
 
-    async def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+    def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
-        if entry is not None and not entry.guarded:
-            return  # a person's own, in their browser
-        if entry is not None:
-            await entry.answer(dialog)
-        else:
-            await answered(dialog)
+        if entry is None or entry.guarded:  # else a person's own, in their browser
+            self._dialogs.opened(page, dialog)
+
+    def dialog_closed(self, dialog: "Dialog") -> None:
+        self._dialogs.closed(dialog)
 
     def _showing(self, page: "Page | None") -> PageEntry | None:
         return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)

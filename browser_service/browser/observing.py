@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from playwright.async_api import Dialog, Download, Frame, Page, Request, Response
+from playwright.async_api import Download, Frame, Page, Request, Response
 
 from browser_service.browser.events import well_formed
 from shared.calls import Json, Throttled
@@ -135,9 +135,9 @@ class Observer:
             observation.popups.append(page_id)
             observation.changed.set()
 
-    def dialog(self, dialog: Dialog, answer: str) -> None:
+    def dialog(self, said: str) -> None:
         for observation in self._running:
-            observation.dialogs.append(f"{dialog.type} {dialog.message!r} was {answer}")
+            observation.dialogs.append(said)
 
     def _on_request(self, request: Request) -> None:
         if not self._running:

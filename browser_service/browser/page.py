@@ -1,15 +1,19 @@
 """A page as one call sees it: what handlers are given."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 
 from browser_service.browser import locating, snapshot
 from browser_service.browser.entry import BLANK, PageEntry
 from browser_service.browser.events import well_formed
+from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
 from shared.wire import MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from browser_service.browser.dialogs import Dialogs
 
 
 class ArtifactPort(Protocol):
@@ -23,10 +27,11 @@ class ArtifactPort(Protocol):
 class BrowserPage:
     """A live page as one call sees it: what handlers are given."""
 
-    def __init__(self, entry: PageEntry, call: Call, artifacts: ArtifactPort) -> None:
+    def __init__(self, entry: PageEntry, call: Call, artifacts: ArtifactPort, dialogs: "Dialogs") -> None:
         self.entry = entry
         self.call = call
         self._artifacts = artifacts
+        self._dialogs = dialogs
 
     @property
     def live(self) -> Page:
@@ -68,6 +73,9 @@ class BrowserPage:
         """The whole page's tree; its refs are this client's from now on."""
         tree, self.entry.seen[self.call.client_id] = await snapshot.take(self.live, timeout_ms, boxes=boxes)
         return tree
+
+    async def answer_dialog(self, action: HandleDialog) -> Json:
+        return await self._dialogs.answer(self.entry, self.call, action)
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""

@@ -12,8 +12,9 @@ from browser_service.browser.cancelling import Cancel
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
-from shared.actions.base import Action, Effect, OwnershipAction
-from shared.calls import Call, Json
+from shared.actions.base import Action, Effect, ElementAction, OwnershipAction
+from shared.actions.interaction import Press
+from shared.calls import Call, Json, Outcome
 from shared.errors import (
     AmbiguousSelector,
     BrowseError,
@@ -60,9 +61,43 @@ class Running:
 
     call: Call
     action: Action
+    reply: "asyncio.Future[Outcome]"
+    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
+    last: "asyncio.Future[Outcome]"
+    """The outcome."""
     cancel: Cancel = field(default_factory=Cancel)
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
+    was_suspended: bool = False
+    _goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def own_id(self) -> str:
+        """Its callId as its client knows it."""
+        return self.call.call_id.removeprefix(f"{self.call.client_id}/")
+
+    @property
+    def ended(self) -> bool:
+        return self.last.done()
+
+    @property
+    def suspended(self) -> bool:
+        return self.was_suspended and not self._goes_on.is_set()
+
+    def suspend(self) -> None:
+        """A dialog opened: the time that it takes is not this call's."""
+        self.was_suspended = True
+        self._goes_on.clear()
+        self.cancel.pause()
+
+    def resume(self) -> None:
+        self._goes_on.set()
+        self.cancel.resume()
+
+    async def answered(self) -> None:
+        """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
+        async with self.cancel.within():
+            await self._goes_on.wait()
 
     def check_not_cancelled(self) -> None:
         """Raise where the call was cancelled before its effect began."""
@@ -72,6 +107,8 @@ class Running:
     def cancelled_error(self) -> BrowseError:
         if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
             return Cancelled(f"{self.action.name()} was cancelled.")
+        if self.suspended:
+            return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")
         return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
 
 
@@ -142,13 +179,11 @@ async def _translated(
                 hint="Open another: open_page {}.",
             ) from error
         entry.suspect = entry.suspect or errors.is_timeout(error)
+        if running.was_suspended and errors.is_timeout(error):
+            return await _outlasted(running, error, page)
         if observation is not None and errors.shows_error_page(error):
             await observation.error_page()
-        try:
-            async with asyncio.timeout(_EXPLAIN_S):
-                explained = await locating.explain(error, page.live, running.action)
-        except TimeoutError:
-            explained = errors.translate(error, running.action, url=entry.url)
+        explained = await _explained(error, running.action, page)
         if observation is not None and errors.is_timeout(error) and observation.goes_on:
             await entry.interrupt()  # or the page would move after this reply
             explained.advice = (
@@ -156,6 +191,31 @@ async def _translated(
                 'for: "waitUntil": "domcontentloaded".'
             )
         raise explained from error
+
+
+async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
+    try:
+        async with asyncio.timeout(_EXPLAIN_S):
+            return await locating.explain(error, page.live, action)
+    except TimeoutError:
+        return errors.translate(error, action, url=page.entry.url)
+
+
+async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage) -> Json:
+    """Playwright's own timeout knows no dialogs: it ended a call that only waited for an answer."""
+    name, allowed = running.action.name(), running.action.allowed_ms()
+    try:
+        await running.answered()
+        while not await page.entry.responds() and running.suspended:  # its script asked again
+            await running.answered()
+    except TimeoutError:
+        raise running.cancelled_error() from None
+    if errors.began(error):
+        return {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
+    explained = await _explained(error, running.action, page)
+    if isinstance(explained, _NOTHING_HAPPENED) or not isinstance(running.action, ElementAction | Press):
+        raise explained from error
+    raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
 
 
 async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Json:

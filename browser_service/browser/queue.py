@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from shared.calls import Call
-from shared.errors import Cancelled, TimedOut
+from shared.errors import BrowseError, Cancelled, TimedOut
 
 
 @dataclass(eq=False)
@@ -19,7 +19,7 @@ class Turn:
     action: str
     asked_at: float = field(default_factory=time.monotonic)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
-    cancelled: bool = False
+    refusal: BrowseError | None = None
 
     @property
     def who(self) -> str:
@@ -52,9 +52,17 @@ class PageQueue:
         turn = next((turn for turn in self._waiting if turn.call.call_id == call_id), None)
         if turn is None:
             return False
-        turn.cancelled = True
+        turn.refusal = Cancelled("The call was cancelled while it waited for its turn; it did not happen.")
         turn.ready.set()
         return True
+
+    def refuse(self, why: Callable[[Turn], BrowseError]) -> list[Turn]:
+        """Send all away who wait, each with an error of its own; they did not happen."""
+        waiting = [*self._waiting]
+        for turn in waiting:
+            turn.refusal = why(turn)
+            turn.ready.set()
+        return waiting
 
     @asynccontextmanager
     async def turn(self, call: Call, action: str, wait_ms: int) -> AsyncIterator[bool]:
@@ -83,11 +91,11 @@ class PageQueue:
         finally:
             if turn is not self.current:
                 self._leave(turn)
-        if turn.cancelled:
+        if turn.refusal is not None:
             if turn is self.current:
                 self.current = None
                 self._advance()
-            raise Cancelled("The call was cancelled while it waited for its turn; it did not happen.")
+            raise turn.refusal
 
     def _insert(self, turn: Turn) -> None:
         later = next((i for i, other in enumerate(self._waiting) if other.call.seq > turn.call.seq), len(self._waiting))

@@ -30,7 +30,9 @@ class BrowserEvents(Protocol):
     async def pages_found(self, session: "BrowserSession", pages: list[Page]) -> None:
         """Pages that were there before us, in a browser that was attached to."""
 
-    async def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
+    def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
+
+    def dialog_closed(self, dialog: Dialog) -> None: ...
 
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
@@ -173,7 +175,8 @@ class BrowserSession:
             context = await shared.browser.new_context(user_agent=self._launcher.user_agent)
         if not self.attached:
             await self._bring_back_cookies(context, after_crash=self._context is not None)
-        context.on("dialog", self._dialog)
+        context.on("dialog", lambda dialog: self._on.dialog(dialog.page, dialog))
+        context.on("dialogclosed", self._on.dialog_closed)
         self._shared, self._context = shared, context
         self._windows = Windows(
             context,
@@ -205,9 +208,6 @@ class BrowserSession:
                 await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
             except PlaywrightError:
                 continue  # one that the browser no longer accepts must not cost the others
-
-    async def _dialog(self, dialog: Dialog) -> None:
-        await self._on.dialog(dialog.page, dialog)
 
     async def _save_later(self) -> None:
         while self._unsaved:

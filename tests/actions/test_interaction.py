@@ -158,10 +158,13 @@ async def test_click_that_sends_a_form_names_the_post_and_the_page_after_it(tab:
     assert [r.body for r in tab.site.received if r.path == "/login"] == [b"user=ana"]
 
 
-async def test_click_names_a_dialog_and_what_was_answered_for_the_page(tab: Tab) -> None:
+async def test_click_names_a_dialog_and_what_was_answered(tab: Tab) -> None:
     await tab.show("<button onclick=\"window.said = confirm('Delete all?')\">Delete</button>")
-    result = await tab.call("click", selector="text=Delete")
-    assert result == {
+    asked = await tab.call("click", selector="text=Delete")
+    await tab.call("handle_dialog", accept=False)
+    assert await tab.call("get_call", callId=asked["callId"]) == {
+        "callId": asked["callId"],
+        "state": "done",
         "observed": "confirm 'Delete all?' was dismissed",
         "dialogs": ["confirm 'Delete all?' was dismissed"],
     }

@@ -94,6 +94,7 @@ async def test_close_page_lets_the_page_ask_only_if_told_to(tab: Tab) -> None:
     await tab.show(html)
     await tab.call("click", selector="button")
     await tab.call("close_page", runBeforeUnload=True, reason="tidying up")
+    assert "page tab is closed" in (await tab.call("handle_dialog", accept=True))["observed"]
     assert (await tab.error("get_current_url", pageId="tab"))["code"] == "PAGE_NOT_FOUND"
     await tab.show(html)
     assert tab.site.counts["/bye"] == 1

@@ -14,6 +14,7 @@ from shared.calls import (
     ActivityRecord,
     Artifact,
     Call,
+    CallEnded,
     CallMoved,
     CallState,
     CookiesSaved,
@@ -42,6 +43,7 @@ EVENTS: list[Model] = [
     PageChanged(seq=2, page=PAGE),
     PageClosed(seq=3, page_id="cart", session_id="default"),
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
+    CallEnded(seq=5, client_id="c1", outcome=Outcome(call_id="c1/k1", result={"value": 1}, page=PAGE)),
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
     CookiesSaved(seq=6, session_id="default", cookies=[{"name": "a", "value": "b", "expires": -1}]),
     Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
@@ -57,7 +59,15 @@ EXAMPLES: list[Model] = [
     Artifact(artifact_id="a1", mime_type="image/png", size=3, url="/api/files/a1", data="AAAA"),
     SessionSpec(session_id="default", persistent=True, cookies=[{"name": "a"}], pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
-    PageBlock(page_id="a", session_id="b", url="c", title="d", revision=1, owner=Owner(label="Claude", you=True)),
+    PageBlock(
+        page_id="a",
+        session_id="b",
+        url="c",
+        title="d",
+        revision=1,
+        owner=Owner(label="Claude", you=True),
+        dialog="alert 'hi'",
+    ),
     Owner(label="Claude · shop", you=False),
     ActivityRecord(
         id=1,
@@ -103,7 +113,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
-    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "notice", "cookies", "throttled"]
+    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "call_ended", "notice", "cookies", "throttled"]
     assert [each.model_dump()["kind"] for each in EVENTS] == kinds
 
 

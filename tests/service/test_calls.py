@@ -213,20 +213,24 @@ def said(reply: httpx.Response) -> list[str]:
 
 
 async def test_a_notice_that_comes_after_its_call_was_said_to_run_still_is_in_the_next_reply(
-    service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+    start: StartService, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
-    monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
-    script = "fetch('/held').then(() => alert('ready'))"
-    running = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
-    assert running.json()["result"]["stillRunning"] is True
-    monkeypatch.undo()
-    hold.set()
-    ended = await agent.reply("get_call", callId="long")
-    assert ended.json()["result"]["state"] == "done"
-    assert said(ended) == ["p: alert 'ready' was accepted."]
-    again = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
-    assert (again.json()["success"], said(again)) == (True, [])
+    service = await start(dialog_wait_ms=200)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+        monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+        script = "fetch('/held').then(() => alert('ready'))"
+        running = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+        assert running.json()["result"]["stillRunning"] is True
+        monkeypatch.undo()
+        hold.set()
+        await become(lambda: agent.client_id in service.parts.clients._notices)
+        ended = await agent.reply("get_call", callId="long")
+        assert ended.json()["result"]["state"] == "done"
+        (told,) = said(ended)
+        assert told.startswith("p: alert 'ready' was dismissed")
+        again = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+        assert (again.json()["success"], said(again)) == (True, [])
 
 
 async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only_once(
@@ -237,7 +241,8 @@ async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only
     first = await sent(agent, "c", "evaluate_script", pageId="p", expression=script)
     await become(lambda: said(first) != [] or agent.client_id in service.parts.clients._notices)
     again = [await sent(agent, "c", "evaluate_script", pageId="p", expression=script) for _ in range(2)]
-    assert [text for reply in (first, *again) for text in said(reply)] == ["p: alert 'later' was accepted."]
+    (told,) = [text for reply in (first, *again) for text in said(reply)]
+    assert told.startswith("p shows alert 'later'.")
     assert [reply.json()["result"] for reply in again] == [first.json()["result"]] * 2
 
 

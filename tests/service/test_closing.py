@@ -58,6 +58,8 @@ async def test_a_page_that_asks_before_it_goes_is_gone_from_the_browser_when_its
     await agent.call("click", pageId="asks", selector="button")
     page = live(service, "asks")
     await agent.call("close_page", pageId="asks", runBeforeUnload=run_before_unload)
+    if run_before_unload:
+        await agent.call("handle_dialog", pageId="asks", accept=True)
     assert page not in windows(service)
     assert page.is_closed()
     assert (await agent.call("list_pages"))["yours"] == []

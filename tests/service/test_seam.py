@@ -65,7 +65,10 @@ async def test_results_errors_notices_and_artifacts_cross_as_json(remote: Runnin
         await agent.call("goto", pageId="p", url=site.url("/"))
         assert (await agent.call("get_page_title", pageId="p"))["title"] == "Ünïcode 漢字"
         clicked = (await agent.reply("click", pageId="p", selector="button")).json()
-        assert "hé" in clicked["notices"][0]["text"]
+        assert clicked["result"]["dialog"]["message"] == "hé"
+        answered = await agent.call("handle_dialog", pageId="p", accept=True)
+        assert answered["observed"] == "click: alert 'hé' was accepted"
+        assert (await agent.call("get_call", callId=clicked["result"]["callId"]))["state"] == "done"
         values = {"deep": [1, 2.5, None, True, {"ключ": "значение"}], "empty": {}, "text": "a\u2028b"}
         found = await agent.call("evaluate_script", pageId="p", expression="v => v", arg=values)
         assert found["value"] == values
@@ -100,6 +103,7 @@ async def test_text_that_is_no_unicode_is_mended_wherever_a_page_puts_it(remote:
         await evaluated(f"document.title = {half}")
         assert (await agent.call("get_page_title", pageId="p"))["title"] == "a\ufffd"
         assert "a\ufffd" in str(await evaluated(f"alert({half})"))
+        assert "a\ufffd" in str(await agent.call("handle_dialog", pageId="p", accept=True))
         assert "a\ufffd" in str((await evaluated(f"throw new Error({half})"))["error"])
         assert "a\ufffd" in str(await evaluated(f"document.body.append({half})")) + str(
             await agent.call("content", pageId="p", format="text")

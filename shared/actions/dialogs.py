@@ -1,0 +1,24 @@
+"""Answering what a page asks: alert, confirm, prompt, and whether to leave it."""
+
+from pydantic import Field
+
+from shared.actions.base import Effect, Lane, PageAction
+
+
+class HandleDialog(PageAction):
+    """Answer the dialog that a page shows: alert, confirm, prompt or beforeunload. Returns the result of the call that
+    waited for the answer, or the next dialog."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    shown = "observed"
+    opens = False
+    unmetered = True
+
+    accept: bool = Field(description="true for OK (or leave the page), false for Cancel (or stay).")
+    prompt_text: str | None = Field(
+        default=None, max_length=100_000, description="Answer to a prompt; its default value without."
+    )
+    timeout: int = Field(
+        default=30_000, ge=1, le=120_000, description="Milliseconds to wait for the call that the dialog held up."
+    )
