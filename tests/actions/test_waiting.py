@@ -153,7 +153,7 @@ def test_actions_on_elements_may_take_5_seconds_and_navigations_and_waits_30() -
         for name, action in ACTIONS.items()
         if "timeout" in action.model_fields
     }
-    long = {"goto", "go_back", "go_forward", "reload_page", "open_page", "evaluate_script", "fetch"}
+    long = {"goto", "go_back", "go_forward", "reload_page", "open_page", "evaluate_script", "fetch", "handle_dialog"}
     long |= {name for name in defaults if name.startswith("wait_for_")}
     assert {name: ms for name, ms in defaults.items() if name in long} == dict.fromkeys(sorted(long), 30_000)
     assert {defaults[name] for name in defaults.keys() - long} == {5_000}
