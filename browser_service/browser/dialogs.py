@@ -333,10 +333,13 @@ def _touches(action: Action) -> bool:
 def _refusal(dialog: OpenDialog, entry: PageEntry, client_id: str) -> DialogOpen:
     own = dialog.entry is entry
     where = "" if own else f" on {dialog.entry.page_id}, a window of the same site"
+    named, facts = dialog.named, dialog.facts
+    if dialog.entry.ownership.access == "private" and not dialog.may_be_answered_by(client_id):
+        named, facts = dialog.dialog.type, {"type": facts["type"], "pageId": facts["pageId"]}
     return DialogOpen(
-        f'"{entry.page_id}" waits for the answer to a dialog{where}: {dialog.named}. Nothing else can be done there.',
+        f'"{entry.page_id}" waits for the answer to a dialog{where}: {named}. Nothing else can be done there.',
         hint=dialog.next_call(client_id),
-        details={"url": entry.url, "context": {"dialog": dialog.facts}},
+        details={"url": entry.url, "context": {"dialog": facts}},
     )
 
 

@@ -266,6 +266,23 @@ async def test_a_popups_alert_that_blocks_its_openers_click_is_answered_there(
     assert (await agent.call("evaluate_script", pageId="p", expression="1"))["value"] == 1
 
 
+async def test_what_a_private_windows_dialog_says_is_not_told_to_who_holds_its_opener(
+    service: RunningService, agent: Agent, other: Agent, site: Site
+) -> None:
+    site.page("/popup", "<button onclick=\"setTimeout(() => alert('the secret'))\">b</button>")
+    await agent.call("goto", pageId="p", url=site.page("/", OPENER))
+    await agent.call("click", pageId="p", selector="button")
+    await agent.call("share_page", pageId="p~1", access="private")
+    await other.call("claim_page", pageId="p", reason="the user asked")
+    await agent.call("click", pageId="p~1", selector="button")
+    await asking(service, "p~1")
+    refused = await other.reply("evaluate_script", pageId="p", expression="1")
+    assert refused.json()["error"]["code"] == "DIALOG_OPEN"
+    assert "the secret" not in refused.text
+    await agent.call("handle_dialog", pageId="p~1", accept=True)
+    assert (await other.call("evaluate_script", pageId="p", expression="1"))["value"] == 1
+
+
 async def test_a_dialog_that_an_opener_raises_in_its_popup_returns_the_openers_value(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
     asked = await agent.call("evaluate_script", pageId="p", expression="window.open('').confirm('in the popup?')")
