@@ -22,6 +22,8 @@ from browser_service.dispatch import Dispatcher
 from browser_service.feed import Feed
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
+from browser_service.observability.notifying import Notifier
+from browser_service.people import Requests
 from browser_service.security.auth import ensure_secret
 from browser_service.security.edge import Edge, loopback_hosts
 from browser_service.security.limits import ClientLimits, Clock, Quotas
@@ -58,6 +60,7 @@ class Parts:
     artifacts: Artifacts
     activity: Activity
     metrics: Metrics
+    requests: Requests
 
 
 def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic) -> FastAPI:
@@ -103,7 +106,8 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     quotas, origins, work = _manners(settings, clients, clock)
-    feed = Feed(host, directory, clients, journal, seal, origins=origins)
+    notifier = Notifier(desktop=settings.notify == "desktop", webhook=settings.notify_webhook)
+    feed = Feed(host, directory, clients, journal, seal, origins=origins, on_person=notifier.tell)
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
     dispatcher = Dispatcher(
         *(host, directory, clients, feed, _handlers(Scope.SERVICE)),
@@ -121,6 +125,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         cleaning.cancel()
         await clients.close()
         activity.end_streams()
+        await notifier.close()
         await local.stop()
         await dispatcher.finish()
         await feed.catch_up()
@@ -129,7 +134,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await asyncio.gather(following, cleaning, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics)
+    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, Requests(host))
 
 
 def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas, Origins, Work]:

@@ -25,6 +25,7 @@ from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope
 from shared.actions.ownership import HandOverPage
+from shared.actions.people import RequestHuman
 from shared.calls import Call, CallEnded, Json, Outcome, Person, weight
 from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
@@ -235,6 +236,7 @@ class Dispatcher:
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,
+            by_person=identity.operator,
             remaining_ms=action.allowed_ms(),
             inline_text=asked.inline_text,
         )
@@ -271,8 +273,11 @@ class Dispatcher:
         self.register.find(event.client_id, own_id).tell(event.outcome)
 
     async def _client_gone(self, client_id: str) -> None:
-        """Its calls end, its leases lapse; its pages, logins and downloads live on."""
+        """Its calls end, its leases lapse; its pages, logins and downloads live on. What it asked a person for stays:
+        the person may be at it, and the same chat may come back."""
         for record in self.register.running(client_id):
+            if record.action == RequestHuman.name():
+                continue
             record.cancel.request()
             await self.host.cancel(_host_call_id(client_id, record.call_id))
         self.work.gone(client_id)

@@ -25,6 +25,7 @@ from shared.calls import (
     PageClosed,
     PageOpened,
     Throttled,
+    PageState,
 )
 
 _POLL_MS = 20_000
@@ -45,6 +46,7 @@ class Feed:
         seal: Seal,
         *,
         origins: Origins,
+        on_person: Callable[[PageState], None],
     ) -> None:
         self._host = host
         self._directory = directory
@@ -52,6 +54,7 @@ class Feed:
         self._journal = journal
         self._seal = seal
         self._origins = origins
+        self._on_person = on_person
         self._incarnation = ""
         self._seq = 0
         self._lock = asyncio.Lock()
@@ -90,6 +93,8 @@ class Feed:
             case PageOpened() | PageChanged():
                 if self._directory.note(event.page):
                     self._unwritten[event.page.page_id] = None
+                if event.page.person is not None:
+                    self._on_person(event.page)
             case PageClosed():
                 self._directory.drop(event.page_id)
                 self._unwritten[event.page_id] = None

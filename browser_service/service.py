@@ -12,7 +12,7 @@ from browser_service.sessions import SessionRecord, Sessions
 from browser_service.work import Work
 from shared.actions.activity import GetActivity
 from shared.calls import Json, Owner, PageBlock, PageState, Person, SessionSpec
-from shared.errors import ErrorBody, Relayed, ValidationFailed
+from shared.errors import ErrorBody, HumanInControl, Relayed, ValidationFailed
 
 if TYPE_CHECKING:
     from browser_service.dispatch import Dispatcher
@@ -88,6 +88,13 @@ class Service:
     async def close_session(self, session_id: str) -> Json:
         sessions = self._dispatcher.directory.sessions
         sessions.owned(session_id, self._client_id)
+        for page in await self._dispatcher.host.describe():
+            if page.session_id == session_id and page.person is not None:
+                raise HumanInControl(
+                    f'A person is at "{page.page_id}" of session "{session_id}": {page.person.what}.',
+                    hint="Close it when they have done.",
+                    details={"sessionId": session_id},
+                )
         await self._dispatcher.host.close(session_id)
         sessions.drop(session_id)
         return {"closed": session_id}
@@ -113,6 +120,8 @@ def _listed(page: PageState, client_id: str) -> Json:
         unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
     if page.left_by and page.holder_id is None:
         unusual["leftBy"] = page.left_by
+    if page.person is not None:
+        unusual["person"] = f'{page.person.what}, asked for by "{page.person.asked_by}"'
     return {**page_block(page, client_id).model_dump(mode="json"), "actedMsAgo": page.acted_ago_ms, **unusual}
 
 

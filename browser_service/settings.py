@@ -92,6 +92,14 @@ class Settings(BaseSettings):
         ge=0,
         description="Longest pause that a site's 429 or Retry-After brings for all clients, s; 0 ignores them.",
     )
+    notify: Literal["desktop", "off"] = Field(
+        default="desktop", description="Whether this machine's desktop shows that an agent asks for a person."
+    )
+    notify_webhook: str | None = Field(
+        default=None,
+        pattern=r"^(https://|http://(localhost|127\.0\.0\.1|\[::1\])[:/])\S+$",
+        description="Address that is POSTed what a person is asked for, as JSON; https, or http on this machine.",
+    )
     allow_hosts: Names = Field(
         default=(), description="If given, the only hosts (with their subdomains) that pages may open."
     )

@@ -34,6 +34,7 @@ class Call(Model):
     body: Json = Field(description="The action as JSON, with its canonical name under `action`.")
     page_id: str | None = None
     session_id: str | None = None
+    by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
 
@@ -47,6 +48,39 @@ class Person(Model):
 
 Access = Literal["private", "read", "act"]
 """What others may do with a page."""
+
+
+RequestKind = Literal["login", "code", "decision", "other"]
+"""What a person may be asked for."""
+
+
+class HumanRequest(Model):
+    """What a person was asked to do, as everybody may read it who may read the page."""
+
+    request_id: str
+    kind: RequestKind
+    origin: str = ""
+    message: str = ""
+    choices: list[str] = []
+    page_id: str
+    session_id: str
+    asked_by: str = ""
+    joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
+    asked_ago_ms: int = 0
+
+    @property
+    def what(self) -> str:
+        """In words: a login at https://shop.example."""
+        article = "something" if self.kind == "other" else f"a {self.kind}"
+        return f"{article} at {self.origin}" if self.origin else article
+
+
+class Answer(Model):
+    """What a person says to a request: that it is done or refused, or only that somebody is there."""
+
+    state: Literal["there", "done", "refused"]
+    text: str = Field(default="", repr=False, description="The answer or the reason; for who asked, and nobody else.")
+    by: str = ""
 
 
 class PageState(Model):
@@ -69,6 +103,8 @@ class PageState(Model):
     hold_left_ms: int | None = None
     target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")
     dialog: str | None = Field(default=None, description="What the page asks and waits to be answered.")
+    person: HumanRequest | None = Field(default=None, description="What a person has the page for, above its lease.")
+    asker_ids: list[str] = Field(default=[], description="Who may answer that request besides the account's person.")
 
 
 class Notice(Model):
@@ -162,6 +198,7 @@ class CallMoved(Model):
     position: int = 0
     behind: str = ""
     elapsed_ms: int = 0
+    request: HumanRequest | None = Field(default=None, description="What a person is waited for.")
 
 
 class CallEnded(Model):

@@ -9,6 +9,7 @@ BrowseError
 │   │   ├── BodyTooLarge                                    413
 │   │   ├── CallNotFound                                    404
 │   │   ├── NoDialog                                        409
+│   │   ├── RequestNotFound                                 404
 │   │   └── ArtifactNotFound                                404
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
@@ -139,6 +140,13 @@ class NoDialog(InvalidRequest):
     """Raised when a dialog is to be answered and the page shows none."""
 
     status = 409
+
+
+class RequestNotFound(InvalidRequest):
+    """Raised when a requestId names no request to a person that is open, or lately was, and yours."""
+
+    status = 404
+    hint = 'Ask anew: request_human {"kind": "...", "message": "..."}.'
 
 
 class ArtifactNotFound(InvalidRequest):

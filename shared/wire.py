@@ -19,6 +19,7 @@ FILES: Final = "/api/files"
 SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
+REQUESTS: Final = "/api/requests"
 READY: Final = "/ready"
 METRICS: Final = "/metrics"
 

@@ -126,7 +126,18 @@ async def forget(request: Request, caller: Caller) -> Response:
     if not client:
         raise ValidationFailed("It is not said whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL")
     forgotten = await parts(request).dispatcher.forget(client)
-    return _response(request, Reply(200, {"success": True, "result": forgotten, "page": None, "notices": []}))
+    return _done(request, forgotten)
+
+
+@router.get(wire.REQUESTS)
+async def list_requests(request: Request, caller: Caller) -> Response:
+    return _done(request, {"requests": [*await parts(request).requests.listed(caller)]})
+
+
+@router.post(wire.REQUESTS + "/{request_id}/resolve")
+async def resolve_request(request_id: str, request: Request, caller: Caller) -> Response:
+    """For the account's own command line, and for who asked, whose person may be in its chat."""
+    return _done(request, await parts(request).requests.resolve(caller, request_id, await _body(request)))
 
 
 @router.get(wire.HEALTH)
@@ -226,6 +237,10 @@ def _call_id(request: Request) -> str | None:
 def _number(request: Request, header: str, default: int) -> int:
     given = request.headers.get(header, "")
     return int(given) if given.isdecimal() and given.isascii() and len(given) < 10 else default  # noqa: PLR2004 - an int of any sense
+
+
+def _done(request: Request, result: Json) -> JSONResponse:
+    return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
 
 
 def _response(request: Request, reply: Reply) -> JSONResponse:

@@ -9,6 +9,7 @@ from browser_service.browser.leases import Lease
 from shared.actions.base import Action, Effect, NavigationAction, SessionAct, SessionAction
 from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
+from shared.actions.people import RequestHuman
 from shared.calls import Call, Json, PageState
 from shared.errors import AffectsOthers, BrowseError, PageNotFound, PageOwned, StaleRevision
 
@@ -29,7 +30,7 @@ def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
     if entry.closed:
         raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a page of your own: open_page {}.")
     check_preconditions(action, entry.state)
-    if isinstance(action, ClaimPage):
+    if _let_in_by_person(entry, call, action) or isinstance(action, ClaimPage):
         return None  # the one act that others' leases do not refuse beforehand
     ownership = entry.ownership
     holder = ownership.holder()
@@ -49,6 +50,19 @@ def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
             return None
         raise owned(entry, holder, action)
     return ownership.take(call, agent_of(action))
+
+
+def _let_in_by_person(entry: "PageEntry", call: Call, action: Action) -> bool:
+    """A person's hold is above all leases: it lets that person in, and those who ask for one. Raises HumanInControl."""
+    if entry.person is not None and call.by_person:
+        entry.person.seen()
+        return True
+    if entry.person is not None:
+        entry.person.check(entry, call, action)
+    if isinstance(action, RequestHuman) and (action.request_id or entry.person is not None):
+        entry.ownership.used_by(call)
+        return True
+    return False
 
 
 def owned(entry: "PageEntry", held: Lease, action: Action) -> PageOwned:
@@ -101,9 +115,9 @@ def check_others(action: SessionAction, client_id: str, pages: Iterable["PageEnt
     if not isinstance(action, SessionAct) or action.affect_others:
         return
     felt = [
-        (entry.page_id, holder.who)
+        (entry.page_id, who)
         for entry in pages
-        if (holder := entry.ownership.holder()) and holder.client_id != client_id and action.concerns(entry.state().url)
+        if (who := _felt_by(entry, client_id)) and action.concerns(entry.state().url)
     ]
     if not felt:
         return
@@ -114,6 +128,14 @@ def check_others(action: SessionAction, client_id: str, pages: Iterable["PageEnt
         hint=f'{action.narrower()} If all of them shall feel it, repeat it with "affectOthers": true.',
         details={"context": {"pages": [page_id for page_id, _ in felt]}, "sessionId": action.session_id},
     )
+
+
+def _felt_by(entry: "PageEntry", client_id: str) -> str:
+    """Who else is at a page: a person who has it, or its holder."""
+    if entry.person is not None:
+        return "a person"
+    holder = entry.ownership.holder()
+    return holder.who if holder is not None and holder.client_id != client_id else ""
 
 
 def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:

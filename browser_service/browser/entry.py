@@ -14,6 +14,7 @@ from browser_service.browser.guard import guard
 from browser_service.browser.launcher import bounded
 from browser_service.browser.leases import Lease, Ownership
 from browser_service.browser.observing import Observer, throttled
+from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
@@ -56,6 +57,7 @@ class PageEntry:
         emit: Emit,
         on_close: OnClose,
         busy: Busy,
+        people: People,
         idle_lease_ms: int,
     ) -> None:
         self.page_id = state.page_id
@@ -68,6 +70,9 @@ class PageEntry:
         self.ownership = Ownership(
             state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, self._waits
         )
+        self.people = people
+        self.person: Request | None = None
+        """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen: dict[str, snapshot.Seen] = {}
         self.page: Page | None = None
@@ -121,6 +126,8 @@ class PageEntry:
             access=self.ownership.access,
             target_id=self.target_id,
             dialog=self.dialog if shows else None,
+            person=self.person.shown() if self.person else None,
+            asker_ids=[*self.person.askers] if self.person else [],
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
 
@@ -206,6 +213,19 @@ class PageEntry:
         if self._asking is not None:
             self._asking.cancel()
         self._asking = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, self._spawn, self.read_title)
+
+    def taken(self, request: Request) -> None:
+        """A person has the page from now on, above its lease."""
+        self.person = request
+        self.ownership.keep(kept=True)
+        self._emit(PageChanged(page=self.state()))
+
+    def given_back(self) -> None:
+        """The person has left it, and may have changed anything on it."""
+        self.person = None
+        self.revision += 1
+        self.ownership.keep(kept=False)
+        self._emit(PageChanged(page=self.state()))
 
     async def close(self, *, run_before_unload: bool = False) -> bool:
         """Says whether it is gone: it stays where it was let ask, and the answer was to stay."""
@@ -315,6 +335,8 @@ class PageEntry:
         if self.page is None or frame != self.page.main_frame or self.closed:
             return
         self.revision += 1
+        if self.person is not None:
+            self.person.seen()
         if self._check_place(self.page):
             self._emit(PageChanged(page=self.state()))
 

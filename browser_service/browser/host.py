@@ -16,6 +16,7 @@ from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.launcher import bounded
 from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, perform, perform_on_session
+from browser_service.browser.person import People
 from browser_service.browser.replies import Replies
 from browser_service.browser.session import BrowserSession
 from browser_service.observability.logging import unexpected
@@ -23,8 +24,10 @@ from browser_service.security.urls import UrlPolicy
 from shared import catalogue
 from shared.actions.base import Effect, Lane, NavigationAction, SessionAction, Unaddressed
 from shared.actions.navigation import Goto, ReloadPage
+from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
 from shared.calls import (
+    Answer,
     Call,
     CallEnded,
     CallMoved,
@@ -81,6 +84,9 @@ class SessionHost(Protocol):
     async def release(self, client_id: str, before_seq: int) -> None:
         """A client was gone at that point of the front's order: leases that it has not used since lapse. Idempotent."""
 
+    async def answer(self, request_id: str, answer: Answer) -> bool:
+        """What a person says to a request; whether that was still open."""
+
     async def describe(self) -> list[PageState]: ...
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch: ...
@@ -120,6 +126,7 @@ class LocalHost:
         self._background: set[asyncio.Task[None]] = set()
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
+        self._people = People(self._log.emit, lambda: [*self._pages.values()])
 
     # --- the seam ------------------------------------------------------------------------------------------------
 
@@ -178,6 +185,9 @@ class LocalHost:
             if entry.ownership.leave(client_id, before_seq):
                 self._log.emit(PageChanged(page=entry.state()))
 
+    async def answer(self, request_id: str, answer: Answer) -> bool:
+        return self._people.answer(request_id, answer)
+
     async def describe(self) -> list[PageState]:
         return [entry.state() for entry in self._pages.values()]
 
@@ -202,6 +212,7 @@ class LocalHost:
         for running in [*self._running.values()]:
             running.cancel.request()
         self._dialogs.stop()
+        self._people.stop()
         if self._working:
             await asyncio.wait(self._working, timeout=5)
         for entry in [*self._pages.values()]:
@@ -250,7 +261,8 @@ class LocalHost:
         handler = self._handlers[action.name()]
         page = BrowserPage(entry, call, self._artifacts, self._dialogs)
         if action.lane is Lane.BESIDE or self._dialogs.open_beside(entry):
-            if action.effect is Effect.READS and not isinstance(action, Wait) and not entry.live:
+            looks = action.effect is Effect.READS and not isinstance(action, Wait)
+            if (looks or isinstance(action, RequestHuman)) and not entry.live:
                 await self._live_in_a_turn(entry, running)
             return await perform(entry, running, handler, page)
         async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms) as waited:
@@ -355,6 +367,7 @@ class LocalHost:
             emit=self._log.emit,
             on_close=on_close,
             busy=self._busy,
+            people=self._people,
             idle_lease_ms=self._limits.idle_lease_ms,
         )
 
@@ -372,6 +385,7 @@ class LocalHost:
     def _forget(self, entry: PageEntry) -> None:
         entry.closed = True
         entry.ownership.close()
+        self._people.closed(entry)
         if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
             del self._pages[entry.page_id]
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
@@ -417,6 +431,8 @@ class LocalHost:
             return
         if opener is not None:
             opener.popup(entry.page_id)
+            if opener.person is not None:
+                opener.person.cover(entry)
         self._log.emit(PageOpened(page=entry.state()))
         self._dialogs.adopted(entry)
 

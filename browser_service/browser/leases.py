@@ -81,6 +81,7 @@ class Ownership:
         self._moved = moved
         self._line: deque[Claim] = deque()
         self._siblings: set[str] = set()
+        self._kept = False
         self._closed = False
 
     def holder(self) -> Lease | None:
@@ -125,10 +126,23 @@ class Ownership:
             self.free()
         return True
 
+    def used_by(self, call: Call) -> None:
+        """What its holder does beside the page shows that it is there."""
+        if self.lease is not None and self.lease.client_id == call.client_id:
+            self.lease.renew(call.seq)
+
     def hold(self, reason: str, minutes: int) -> None:
         if self.lease is not None:
             self.lease.reason = reason
             self.lease.held_until = time.monotonic() + minutes * 60
+
+    def keep(self, *, kept: bool) -> None:
+        """While a person has the page, its lease neither lapses nor passes on; afterwards its holder goes on first."""
+        self._kept = kept
+        if self.lease is not None and not self.lease.gone:
+            self.lease.acted_at = time.monotonic()
+        for claim in self._line:
+            claim.news.set()
 
     def share(self, access: Access) -> None:
         self.access = access
@@ -185,6 +199,8 @@ class Ownership:
             claim.news.set()
 
     def _lapsed(self, lease: Lease) -> bool:
+        if self._kept:
+            return False
         now = time.monotonic()
         if lease.offered_until is not None:
             return now >= lease.offered_until and not self._busy(lease.client_id)
@@ -197,6 +213,8 @@ class Ownership:
         lease = self.lease
         if lease is None:
             return 0.0
+        if self._kept:
+            return float("inf")
         now = time.monotonic()
         if lease.offered_until is not None:
             return max(0.0, lease.offered_until - now)

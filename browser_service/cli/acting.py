@@ -53,8 +53,10 @@ def run(context: typer.Context) -> None:
     command_of(name, named.action)(args=rest, prog_name=f"{context.command_path} {name}")
 
 
-def perform(body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool) -> None:
-    with Client(flags.settings(data_dir).data_dir) as client:
+def perform(
+    body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool, person: bool
+) -> None:
+    with Client(flags.settings(data_dir).data_dir, operator=person) as client:
         deliver(client.call(body), action, client, as_json=as_json, out=out)
 
 
@@ -69,10 +71,13 @@ def command_of(name: str, action: type[Action], then: Callable[..., None] = perf
         out: Annotated[
             Path | None, typer.Option(metavar="FILE", help="Save the file of the reply, or its text, here.")
         ] = None,
+        person: Annotated[
+            bool, typer.Option("--person", help="Act as the person, on a page that an agent asked you to take.")
+        ] = False,
         **typed: Any,  # Any: of each option what typer made of it
     ) -> None:
         body = arguments.body(wire_name, action, typed.pop("positions", None) or [], typed)
-        then(body, action, data_dir, out, as_json=as_json)
+        then(body, action, data_dir, out, as_json=as_json, person=person)
 
     single = new_app()
     made = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]

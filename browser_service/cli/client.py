@@ -76,6 +76,12 @@ class Client:
     def forget(self, client: str) -> Json:
         return _envelope(self._http.delete(wire.ACTIVITY, params={"client": client}))
 
+    def requests(self) -> Json:
+        return _envelope(self._http.get(wire.REQUESTS))
+
+    def resolve(self, request_id: str, resolution: Json) -> Json:
+        return self._post(f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve", resolution)
+
     @contextlib.contextmanager
     def events(self, query: dict[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
         """The service's events, their names and data, until it ends."""

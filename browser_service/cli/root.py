@@ -23,6 +23,7 @@ COMMANDS: Final = MappingProxyType(
         "run": Command("acting", "Run one action, such as `run goto --url https://example.com`."),
         "activity": Command("accounting", "Who did what: the record of all clients' actions."),
         "forget": Command("accounting", "Remove what is kept of a client."),
+        "requests": Command("asking", "What agents ask people for: see it, and answer."),
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
         "logs": Command("upkeep", "Show the log of a detached service."),
         "token": Command("upkeep", "Print a token for callers over plain HTTP."),

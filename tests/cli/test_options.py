@@ -17,7 +17,7 @@ from shared.actions.base import Action
 from shared.schema import full_schema
 
 ACTIONS = [pytest.param(action, id=name) for name, action in catalogue.ACTIONS.items()]
-OWN = {"--data-dir", "--json", "--out", "--help"}
+OWN = {"--data-dir", "--json", "--out", "--person", "--help"}
 SAMPLES: dict[type, JsonValue] = {int: 1234, bool: False, str: "x"}
 
 
@@ -74,7 +74,8 @@ def second_names(action: type[Action]) -> set[str]:
 def test_every_command_of_the_list_is_there() -> None:
     for name, command in COMMANDS.items():
         app = __import__(f"browser_service.cli.{command.module}", fromlist=["app"]).app
-        assert name in {made.name or made.callback.__name__ for made in app.registered_commands}
+        commands = {made.name or made.callback.__name__ for made in app.registered_commands}
+        assert name in commands | {group.name for group in app.registered_groups}
 
 
 BODIES: list[tuple[str, list[str], dict[str, JsonValue]]] = [

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from browser_service.browser.host import LocalHost
-from shared.calls import Call, EventBatch, Outcome, PageState, SessionSpec
+from shared.calls import Answer, Call, EventBatch, Outcome, PageState, SessionSpec
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -41,6 +41,9 @@ class JsonCarrier:
     async def release(self, client_id: str, before_seq: int) -> None:
         await self._host.release(client_id, before_seq)
 
+    async def answer(self, request_id: str, answer: Answer) -> bool:
+        return await self._host.answer(request_id, through_json(answer))
+
     async def describe(self) -> list[PageState]:
         return [through_json(state) for state in await self._host.describe()]
 
@@ -69,6 +72,9 @@ class UnreliableCarrier(JsonCarrier):
 
     async def release(self, client_id: str, before_seq: int) -> None:
         await self._sent(lambda: super(UnreliableCarrier, self).release(client_id, before_seq))
+
+    async def answer(self, request_id: str, answer: Answer) -> bool:
+        return await self._sent(lambda: super(UnreliableCarrier, self).answer(request_id, answer))
 
     async def cancel(self, call_id: str) -> None:
         await self._sent(lambda: super(UnreliableCarrier, self).cancel(call_id))
