@@ -24,8 +24,8 @@ from shared.calls import (
     PageChanged,
     PageClosed,
     PageOpened,
-    Throttled,
     PageState,
+    Throttled,
 )
 
 _POLL_MS = 20_000

@@ -1,7 +1,5 @@
 """What people are asked to do. No Playwright: a person acts on the page meanwhile."""
 
-import asyncio
-
 from browser_service.browser.page import BrowserPage
 from shared.actions import people
 from shared.calls import Json
@@ -12,10 +10,6 @@ async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
     request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.entry, call, action)
     if action.withdraw:
         asked.withdraw(request, call.client_id)
-    try:
-        await asked.wait(request, call, action.timeout / 1000)
-    except asyncio.CancelledError:
-        asked.withdraw(request, call.client_id)
-        raise
+    await asked.wait(request, call, action.timeout / 1000)
     await page.entry.read_title()
     return request.told(page.entry.page_id, call.client_id)

@@ -15,15 +15,14 @@ from browser_service.browser.entry import PageEntry, target_of
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.launcher import bounded
 from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
-from browser_service.browser.performing import Handler, Running, perform, perform_on_session
+from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
 from browser_service.browser.person import People
 from browser_service.browser.replies import Replies
 from browser_service.browser.session import BrowserSession
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
-from shared.actions.base import Effect, Lane, NavigationAction, SessionAction, Unaddressed
-from shared.actions.navigation import Goto, ReloadPage
+from shared.actions.base import Effect, Lane, SessionAction, Unaddressed
 from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
 from shared.calls import (
@@ -51,7 +50,6 @@ from shared.errors import (
     PageNotFound,
     ResourceExhausted,
     SessionNotFound,
-    TimedOut,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +61,6 @@ _log = structlog.get_logger(__name__)
 
 _REMEMBERED = 2_000
 _BROWSER_ENDS_WITHIN_S = 0.3
-_READY_WITHIN_S = 40
 _AT_REST_WITHIN_S = 5
 
 
@@ -270,7 +267,7 @@ class LocalHost:
             self._admit(entry, running)
             if waited:
                 self._started(running)
-            await self._live(entry, running)
+            await bring_up(entry, running)
             return await perform(entry, running, handler, page)
 
     async def _on_session(self, running: Running, action: SessionAction) -> Json:
@@ -293,24 +290,7 @@ class LocalHost:
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""
         async with entry.queue.turn(running.call, running.action.name(), self._limits.queue_wait_ms):
-            await self._live(entry, running)
-
-    async def _live(self, entry: PageEntry, running: Running) -> None:
-        action = running.action
-        try:
-            async with running.cancel.within(_READY_WITHIN_S):
-                await entry.ensure_live(
-                    running.call.client_id,
-                    navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
-                    replaces=isinstance(action, Goto | ReloadPage),
-                )
-        except TimeoutError:
-            running.check_not_cancelled()
-            raise TimedOut(
-                f"Page {entry.page_id!r} could not be brought up within {_READY_WITHIN_S} s; {action.name()} did not "
-                "happen.",
-                hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
-            ) from None
+            await bring_up(entry, running)
 
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action

@@ -12,8 +12,9 @@ from browser_service.browser.cancelling import Cancel
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
-from shared.actions.base import Action, Effect, ElementAction, OwnershipAction
+from shared.actions.base import Action, Effect, ElementAction, NavigationAction, OwnershipAction
 from shared.actions.interaction import Press
+from shared.actions.navigation import Goto, ReloadPage
 from shared.calls import Call, Json, Outcome
 from shared.errors import (
     AmbiguousSelector,
@@ -37,6 +38,7 @@ Handler = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""
 
 _GRACE_S = 1.0
+_READY_WITHIN_S = 40
 _SESSION_WITHIN_S = 5
 _EXPLAIN_S = 2.0
 _LOOK_MS = 5_000
@@ -110,6 +112,25 @@ class Running:
         if self.suspended:
             return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")
         return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
+
+
+async def bring_up(entry: PageEntry, running: Running) -> None:
+    """Have the page live, at the head of its queue."""
+    action = running.action
+    try:
+        async with running.cancel.within(_READY_WITHIN_S):
+            await entry.ensure_live(
+                running.call.client_id,
+                navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
+                replaces=isinstance(action, Goto | ReloadPage),
+            )
+    except TimeoutError:
+        running.check_not_cancelled()
+        raise TimedOut(
+            f"Page {entry.page_id!r} could not be brought up within {_READY_WITHIN_S} s; {action.name()} did not "
+            "happen.",
+            hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
+        ) from None
 
 
 async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:

@@ -31,9 +31,9 @@ class Request:
         here = origin_of(entry.state().url)
         self.asked = HumanRequest(
             request_id=f"ask-{secrets.token_hex(4)}",
-            kind=action.kind or "other",
+            kind=action.kind,
             origin=action.origin or here,
-            message=action.message or "",
+            message=action.message,
             choices=action.choices or [],
             page_id=entry.page_id,
             session_id=entry.session.session_id,
@@ -142,6 +142,7 @@ class People:
 
     def ask(self, entry: "PageEntry", call: Call, action: RequestHuman) -> Request:
         """The request of this call: a new one, or the one that asks for the same already."""
+        _check(action)
         request = entry.person or self._same(entry, action)
         if request is not None:
             request.check(entry, call, action)
@@ -167,7 +168,14 @@ class People:
         return request
 
     async def wait(self, request: Request, call: Call, seconds: float) -> None:
-        """Until it is answered, or so long."""
+        """Until it is answered, or so long. Cancelled, the client gives it up."""
+        try:
+            await self._wait(request, call, seconds)
+        except asyncio.CancelledError:
+            self.withdraw(request, call.client_id)
+            raise
+
+    async def _wait(self, request: Request, call: Call, seconds: float) -> None:
         request.waiting[call.client_id] += 1
         try:
             if not request.over.is_set():
@@ -258,6 +266,23 @@ class People:
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
                 self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
+
+
+def _check(action: RequestHuman) -> None:
+    """Raise ValidationFailed for a new request that no person could answer."""
+    field, problem = "", ""
+    if action.withdraw:
+        field, problem = "requestId", "withdraw needs the requestId of the request."
+    elif not action.message:
+        field, problem = "message", "A person must be told what to do: message is missing."
+    elif action.choices and action.kind != "decision":
+        field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
+    if problem:
+        raise ValidationFailed(
+            problem,
+            hint='request_human {"kind": "login", "message": "..."}; request_human {"requestId": "..."} reads on.',
+            details={"context": {"field": field}},
+        )
 
 
 def origin_of(url: str) -> str:

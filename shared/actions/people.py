@@ -1,8 +1,8 @@
 """People: what an agent asks them to do."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from shared.actions.base import Effect, OwnershipAction
 from shared.calls import RequestKind
@@ -19,9 +19,9 @@ class RequestHuman(OwnershipAction):
 
     effect = Effect.ACTS
 
-    kind: RequestKind | None = Field(default=None, description="What for.")
-    message: str | None = Field(
-        default=None, min_length=1, max_length=_MESSAGE, description="What the person shall do, and why. No secrets."
+    kind: RequestKind = Field(default="other", description="What for.")
+    message: str = Field(
+        default="", max_length=_MESSAGE, description="What the person shall do, and why; without secrets."
     )
     origin: str | None = Field(
         default=None,
@@ -37,13 +37,3 @@ class RequestHuman(OwnershipAction):
     )
     withdraw: bool = Field(default=False, description="With requestId: nobody is needed any more.")
     timeout: int = Field(default=45_000, ge=1, le=45_000, description="Milliseconds to wait for the person.")
-
-    @model_validator(mode="after")
-    def _asks_or_reads_on(self) -> Self:
-        if self.request_id is None and (self.kind is None or self.message is None):
-            raise ValueError('give "kind" and "message"; or "requestId", to read on in an earlier request')
-        if self.request_id is None and self.withdraw:
-            raise ValueError('"withdraw" needs the "requestId"')
-        if self.choices and self.kind != "decision":
-            raise ValueError('"choices" are for the kind "decision"')
-        return self

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from shared import calls
 from shared.calls import (
     ActivityRecord,
+    Answer,
     Artifact,
     Call,
     CallEnded,
@@ -20,6 +21,7 @@ from shared.calls import (
     CookiesSaved,
     EventBatch,
     HostEvent,
+    HumanRequest,
     Model,
     Notice,
     NoticeGiven,
@@ -56,6 +58,10 @@ EXAMPLES: list[Model] = [
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
     Person(client_id="c2", label="Codex"),
+    HumanRequest(
+        request_id="ask-1", kind="decision", message="Which?", choices=["a", "b"], page_id="a", session_id="b"
+    ),
+    Answer(state="done", text="a", by="Ana"),
     Artifact(artifact_id="a1", mime_type="image/png", size=3, url="/api/files/a1", data="AAAA"),
     SessionSpec(session_id="default", persistent=True, cookies=[{"name": "a"}], pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),

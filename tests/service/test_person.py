@@ -23,8 +23,8 @@ from tests.support.site import Answer, Received, Site
 pytestmark = pytest.mark.anyio
 
 HTML = "<h1>Cart</h1><input id=a><button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
-LOGIN = {"kind": "login", "message": "Please sign in."}
-DECISION = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
+LOGIN: dict[str, Any] = {"kind": "login", "message": "Please sign in."}
+DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
 
 
 @pytest.fixture
@@ -35,12 +35,11 @@ async def ana(service: RunningService) -> AsyncIterator[Agent]:
 
 
 @pytest.fixture(autouse=True)
-async def _answered(service: RunningService, agent: Agent, other: Agent) -> AsyncIterator[None]:  # noqa: ARG001 - it ends before theirs do
+async def _answered(agent: Agent, other: Agent, ana: Agent) -> AsyncIterator[None]:  # noqa: ARG001 - this ends before they do
     """No page stays in a person's hands after its test."""
     yield
-    async with service.agent() as agent:
-        for request in await asked(as_person(service, agent)):
-            await resolve(as_person(service, agent), request["requestId"], state="refused")
+    for request in await asked(ana):
+        await resolve(ana, request["requestId"], state="refused")
 
 
 def as_person(service: RunningService, agent: Agent) -> Agent:
@@ -278,11 +277,11 @@ async def test_a_refusal_says_why(agent: Agent, ana: Agent, site: Site) -> None:
     await agent.call("click", pageId="cart", selector="#b")
 
 
-async def test_a_request_that_makes_no_sense_is_refused_with_what_to_send(agent: Agent, site: Site) -> None:
+async def test_a_request_that_makes_no_sense_is_refused_with_what_to_send(agent: Agent) -> None:
     assert (await agent.error("request_human", **LOGIN))["code"] == "PAGE_REQUIRED"
     await agent.call("open_page", pageId="blank")
     assert "Go there first" in (await agent.error("request_human", pageId="blank", **LOGIN))["hint"]
-    assert 'give "kind" and "message"' in (await agent.error("request_human", pageId="blank", kind="login"))["message"]
+    assert "message is missing" in (await agent.error("request_human", pageId="blank", kind="login"))["message"]
     error = await agent.error("request_human", pageId="blank", requestId="ask-0")
     assert (error["status"], error["code"]) == (404, "INVALID_REQUEST")
     assert "request_human" in error["hint"]
@@ -451,7 +450,7 @@ async def test_an_answer_is_in_no_record_no_log_and_no_reply_but_the_askers(
     assert not any(b"s3cr3t-724" in data for data in kept)
 
 
-async def test_who_asked_may_bring_the_answer_of_the_person_in_its_chat(agent: Agent, ana: Agent, site: Site) -> None:
+async def test_who_asked_may_bring_the_answer_of_the_person_in_its_chat(agent: Agent, site: Site) -> None:
     await opened(agent, site)
     request_id = await pending(agent, **DECISION)
     await resolve(agent, request_id, answer="red", by="Somebody else")
