@@ -277,6 +277,8 @@ def _check(action: RequestHuman) -> None:
         field, problem = "message", "A person must be told what to do: message is missing."
     elif action.choices and action.kind != "decision":
         field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
+    elif action.choices is not None and len(action.choices) < 2:  # noqa: PLR2004 - else there is nothing to choose
+        field, problem = "choices", "choices are two at least."
     if problem:
         raise ValidationFailed(
             problem,

@@ -25,12 +25,11 @@ class RequestHuman(OwnershipAction):
     )
     origin: str | None = Field(
         default=None,
-        pattern=r"^https?://[^/?#\s]+$",
-        max_length=300,
+        pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$",
         description="The site that it is about, such as https://example.com; leave out for the page's.",
     )
     choices: list[Choice] | None = Field(
-        default=None, min_length=2, max_length=10, description="Of a decision: what there is to choose from."
+        default=None, max_length=10, description="Of a decision: what there is to choose from."
     )
     request_id: str | None = Field(
         default=None, min_length=1, max_length=64, description="Read on in an earlier request, instead of a new one."
