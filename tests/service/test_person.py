@@ -321,6 +321,7 @@ async def test_agents_that_meet_the_same_login_ask_once_and_all_go_on(
     await other.call("reload_page", pageId="two")
     assert "Hello" in (await other.call("content", pageId="two", format="text"))["content"]
     assert site.counts["/in"] == 1
+    await agent.call("clear_cookies", name="sid", affectOthers=True)
 
 
 async def test_a_login_elsewhere_and_another_kind_are_requests_of_their_own(
