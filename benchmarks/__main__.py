@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, startup, throughput
+from benchmarks import calls, sharing, startup, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -25,6 +25,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "calls": calls.run,
     "startup": startup.run,
     "throughput": throughput.run,
+    "sharing": sharing.run,
 }
 _LONGEST_S: Final = 120
 

@@ -136,7 +136,14 @@ class Gateway:
 
 @asynccontextmanager
 async def gateway(of: Service, client_id: str) -> AsyncIterator[Gateway]:
-    async with _running(sys.executable, "-m", "mcp_gateway", env=of.gateway_settings(client_id)) as process:
+    async with mcp_server(sys.executable, "-m", "mcp_gateway", env=of.gateway_settings(client_id)) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gateway]:
+    """Any server that speaks MCP on stdio, initialized."""
+    async with _running(*command, env=env) as process:
         opened = Gateway(process)
         await opened.open()
         yield opened

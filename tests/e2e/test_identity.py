@@ -1,0 +1,48 @@
+"""Who a chat is: itself, whatever it is called, and still itself after its gateway was killed."""
+
+from collections.abc import AsyncIterator
+
+import psutil
+import pytest
+
+from tests.support.gateways import ServiceProcess, chat, service_process, text_of
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+HTML = "<button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
+    async with service_process(tmp_path_factory.mktemp("data")) as service:
+        yield service
+
+
+def gateway_of(client_id: str) -> psutil.Process:
+    """The gateway process of a chat that this process has started."""
+    return next(child for child in psutil.Process().children() if child.environ().get("BROWSE_CLIENT_ID") == client_id)
+
+
+async def test_two_chats_of_one_name_are_two_owners(running: ServiceProcess, site: Site) -> None:
+    url = site.page("/", HTML)
+    async with chat(running, "Claude") as one, chat(running, "Claude") as two:
+        await one.call_tool("goto", {"pageId": "ones", "url": url})
+        refused = await two.call_tool("click", {"pageId": "ones", "selector": "#b"})
+        assert text_of(refused).startswith('PAGE_OWNED: "ones" is in use by "Claude"')
+        assert not (await one.call_tool("click", {"pageId": "ones", "selector": "#b"})).is_error
+
+
+async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_owner_at_once(
+    running: ServiceProcess, site: Site
+) -> None:
+    url = site.page("/", HTML)
+    async with chat(running, "Claude", BROWSE_CLIENT_ID="chat-7") as before:
+        await before.call_tool("goto", {"pageId": "kept", "url": url})
+        gateway_of("chat-7").kill()
+    async with chat(running, "Claude", BROWSE_CLIENT_ID="chat-7") as after, chat(running, "Claude") as stranger:
+        clicked = await after.call_tool("click", {"selector": "#b"})
+        assert not clicked.is_error, text_of(clicked)
+        assert (await stranger.call_tool("click", {"pageId": "kept", "selector": "#b"})).is_error
+        hits = await after.call_tool("evaluate_script", {"expression": "window.hits"})
+        assert text_of(hits).splitlines()[0] == "1"
