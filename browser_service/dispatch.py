@@ -25,8 +25,8 @@ from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope
 from shared.actions.ownership import HandOverPage
-from shared.actions.people import RequestHuman
 from shared.calls import Call, CallEnded, Json, Outcome, Person, weight
+from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
@@ -276,7 +276,7 @@ class Dispatcher:
         """Its calls end, its leases lapse; its pages, logins and downloads live on. What it asked a person for stays:
         the person may be at it, and the same chat may come back."""
         for record in self.register.running(client_id):
-            if record.action == RequestHuman.name():
+            if ACTIONS[record.action].outlives_client:
                 continue
             record.cancel.request()
             await self.host.cancel(_host_call_id(client_id, record.call_id))

@@ -58,6 +58,9 @@ class Settings(BaseSettings):
         description="Attach to a browser that runs already with --remote-debugging-port, such as "
         "http://127.0.0.1:9222, instead of starting one.",
     )
+    login_minutes: float = Field(
+        default=15, gt=0, le=1440, description="How long the window of `browse-together login` may stay open."
+    )
     sandbox: Literal["auto", "on", "off"] = Field(
         default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."
     )

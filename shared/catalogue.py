@@ -24,6 +24,7 @@ from shared.actions import (
     reading,
     scripting,
     sessions,
+    signing_in,
     waiting,
     work,
 )
@@ -46,6 +47,7 @@ _CATEGORIES: Final = (
     ownership,
     people,
     sessions,
+    signing_in,
     work,
     calls,
     activity,

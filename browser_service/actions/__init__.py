@@ -18,6 +18,7 @@ from browser_service.actions import (
     reading,
     scripting,
     sessions,
+    signing_in,
     waiting,
     work,
 )
@@ -36,6 +37,7 @@ _CATEGORIES: Final = (
     ownership,
     people,
     sessions,
+    signing_in,
     work,
     calls,
     activity,

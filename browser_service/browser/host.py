@@ -275,10 +275,16 @@ class LocalHost:
         session = self._sessions.get(running.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
+        self._launcher.check_free()
+        if url := getattr(action, "url", None):
+            self._policy.check(url)
         pages = [entry for entry in self._pages.values() if entry.session is session]
         check_others(action, running.call.client_id, pages)
+        if action.lane is Lane.BESIDE:
+            return await perform_on_session(session, running, self._handlers[action.name()], pages)
         async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
             running.check_not_cancelled()
+            self._launcher.check_free()
             check_others(action, running.call.client_id, pages)
             return await perform_on_session(session, running, self._handlers[action.name()], pages)
 
@@ -432,7 +438,7 @@ class LocalHost:
 
     async def at_rest(self) -> None:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
-        ending = [running for running in self._running.values() if running.call.page_id is not None]
+        ending = [running for running in self._running.values() if not running.action.outlives_client]
         if ending:
             _, late = await asyncio.wait({running.last for running in ending}, timeout=_AT_REST_WITHIN_S)
             for running in ending:

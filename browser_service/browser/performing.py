@@ -39,7 +39,6 @@ Handler = Callable[..., Awaitable[Json]]
 
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
-_SESSION_WITHIN_S = 5
 _EXPLAIN_S = 2.0
 _LOOK_MS = 5_000
 _NOTHING = "nothing observable: no navigation, request, popup or dialog"
@@ -167,14 +166,15 @@ async def perform_on_session(
 ) -> Json:
     """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang."""
     try:
-        async with running.cancel.within(_SESSION_WITHIN_S):
+        async with running.cancel.within(running.action.allowed_ms() / 1000):
             return await handler(session, running.action)
     except TimeoutError:
         if running.cancel.requested:
             raise running.cancelled_error() from None
         busy = ", ".join(entry.page_id for entry in pages if entry.queue.busy or entry.suspect) or "none of them busy"
         raise TimedOut(
-            f"{running.action.name()} did not end within {_SESSION_WITHIN_S} s. Pages that may block it: {busy}.",
+            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
+            f"{busy}.",
             hint="See what each shows: list_pages {}; close or reload the one that hangs, then repeat this.",
         ) from None
     except PlaywrightError as error:

@@ -7,12 +7,12 @@ from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.launcher import Launcher, bounded
-from browser_service.browser.ordinary import check_display
+from browser_service.browser.ordinary import OrdinaryWindow, check_display
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
-from shared.errors import BrowserCrashed, BrowserLaunchFailed, TimedOut
+from shared.errors import BrowserCrashed, BrowserLaunchFailed, TimedOut, ValidationFailed
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
@@ -49,6 +49,12 @@ class SignedIn(NamedTuple):
 
     sites: list[str]
     kept_sessions: bool
+
+    @property
+    def told(self) -> str:
+        sites = f"cookies are new or changed of: {', '.join(self.sites)}" if self.sites else "no cookie has changed"
+        lost = "" if self.kept_sessions else "; those that sites set for the session alone ended with the window"
+        return f"the window was closed; {sites}{lost}"
 
 
 class BrowserSession:
@@ -97,38 +103,58 @@ class BrowserSession:
             raise BrowserCrashed("The browser ended.")
         return self._context
 
-    async def sign_in(self, url: str | None, within_s: float) -> SignedIn:
+    async def sign_in(self, url: str | None) -> SignedIn:
         """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut where they do not.
 
         Afterwards all is as before, with the logins that the person made; also when this is cancelled.
         """
         self._check_signing_in()
         await self._ready()  # with the cookies that were saved before: what the window has comes from the profile
-        launcher = self._launcher
-        launcher.reserve()
+        self._launcher.reserve()
         try:
             await self._on.at_rest()
             before = self._saved
             self._shared = self._context = self._windows = None
-            window = await launcher.hand_over(url)
-            try:
-                async with asyncio.timeout(within_s):
-                    await window.closed()
-            finally:
-                await window.close()
+            await self._until_closed(await self._window(url))
+        finally:
+            self._launcher.free()
+        await self._ready()
+        return SignedIn(_sites(before, self._saved), kept_sessions=self._launcher.kept_sessions)
+
+    async def _window(self, url: str | None) -> OrdinaryWindow:
+        """Opened whole or not at all: one that nobody knows of would keep the profile."""
+        opening = asyncio.create_task(self._launcher.hand_over(url))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            await (await opening).close()
+            raise
+
+    async def _until_closed(self, window: OrdinaryWindow) -> None:
+        minutes = self._launcher.options.login_minutes
+        try:
+            async with asyncio.timeout(minutes * 60):
+                await window.closed()
         except TimeoutError:
             raise TimedOut(
-                f"The window for signing in was still open after {within_s / 60:.0f} minutes, and was closed. What was "
+                f"The window for signing in was still open after {minutes:g} minutes, and was closed. What was "
                 "signed in until then is kept.",
                 hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_MINUTES gives longer.",
             ) from None
         finally:
-            launcher.free()
-        await self._ready()
-        await self.save()
-        return SignedIn(_sites(before, self._saved), kept_sessions=launcher.kept_sessions)
+            await window.close()
+
+    def permits(self, url: str) -> bool:
+        """Whether the URL policy lets a page go there."""
+        return self._policy.permits(url)
 
     def _check_signing_in(self) -> None:
+        if not self._spec.persistent:
+            raise ValidationFailed(
+                f"login works in the shared login only, not in session {self.session_id!r}, which has no profile.",
+                hint="Leave sessionId out.",
+                details={"context": {"field": "sessionId"}},
+            )
         if self.attached:
             raise BrowserLaunchFailed(
                 "The shared browser is one that runs already (BROWSE_CDP_URL): no window of its profile can be opened.",

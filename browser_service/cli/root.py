@@ -24,6 +24,8 @@ COMMANDS: Final = MappingProxyType(
         "activity": Command("accounting", "Who did what: the record of all clients' actions."),
         "forget": Command("accounting", "Remove what is kept of a client."),
         "requests": Command("asking", "What agents ask people for: see it, and answer."),
+        "login": Command("signing_in", "Sign in yourself, in an ordinary window of the shared browser."),
+        "import": Command("signing_in", "Bring logins from another browser."),
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
         "logs": Command("upkeep", "Show the log of a detached service."),
         "token": Command("upkeep", "Print a token for callers over plain HTTP."),

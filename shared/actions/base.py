@@ -123,6 +123,8 @@ class Action(Part):
     untrusted: ClassVar[bool] = False
     """What is shown are words of the site, which a model must not take for instructions."""
     idempotent: ClassVar[bool] = False
+    outlives_client: ClassVar[bool] = False
+    """Whether it goes on when its client has gone: a person is at it."""
     opens: ClassVar[bool] = True
     """Whether it needs the page open in the browser; what only concerns ownership does not."""
     page_fields: ClassVar[tuple[str, ...]] = ()
@@ -222,6 +224,9 @@ class SessionAction(Action):
     session_fields = ("session_id",)
 
     session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
+
+    def allowed_ms(self) -> int:
+        return 5_000
 
 
 class SessionAct(SessionAction):

@@ -18,6 +18,7 @@ class RequestHuman(OwnershipAction):
     one asks, and the others join it by this same call."""
 
     effect = Effect.ACTS
+    outlives_client = True
 
     kind: RequestKind = Field(default="other", description="What for.")
     message: str = Field(

@@ -1,0 +1,18 @@
+"""How logins come into a session: by a person in a window of their own, or from another browser."""
+
+from browser_service.browser import importing
+from browser_service.browser.session import BrowserSession
+from shared.actions import signing_in
+from shared.calls import Json
+
+
+async def login(session: BrowserSession, action: signing_in.Login) -> Json:
+    signed_in = await session.sign_in(action.url)
+    return {"sites": [*signed_in.sites], "observed": signed_in.told}
+
+
+async def import_login(session: BrowserSession, action: signing_in.ImportLogin) -> Json:
+    found = importing.read(action.content, action.site)
+    await importing.bring(session, found)
+    session.save_soon()
+    return {"brought": [*found.by_site()], "notBrought": [*found.refused], "observed": found.told}

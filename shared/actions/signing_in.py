@@ -1,0 +1,57 @@
+"""How logins come into a session: by a person in a window of their own, or from another browser."""
+
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from shared.actions.base import Lane, SessionAct
+from shared.wire import MAX_MESSAGE_BYTES
+
+_A_DAY_MS = 86_400_000
+
+
+class Login(SessionAct):
+    """Have a person sign in: opens an ordinary browser window on the screen of the machine where the service runs, with
+    the shared login, and waits until they close it. Meanwhile no page can be used (HUMAN_IN_CONTROL); afterwards each
+    comes back under its pageId, with the new login. Tell the user first, and use it for sites that refuse automated
+    browsers."""
+
+    lane = Lane.BESIDE
+    outlives_client: ClassVar[bool] = True
+
+    url: str | None = Field(default=None, min_length=1, description="Where the window opens, such as the login page.")
+
+    def allowed_ms(self) -> int:
+        """The service's own limit ends it sooner."""
+        return _A_DAY_MS
+
+    def narrower(self) -> str:
+        return "Wait until they are done: list_pages {} shows when each acted."
+
+
+class ImportLogin(SessionAct):
+    """Bring a login from another browser into a session: cookies and local storage, from the content of a Playwright
+    storage state (JSON) or of a cookies.txt. Says what could not be brought and why; values are never shown."""
+
+    toolset = "sessions"
+    idempotent = True
+
+    content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")
+    site: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9.:\[\]_-]+$",
+        description="Only what belongs to this host and its subdomains, such as example.com.",
+    )
+
+    def allowed_ms(self) -> int:
+        return 45_000
+
+    def concerns(self, url: str) -> bool:
+        host = urlsplit(url).hostname or ""
+        return (
+            self.site is None or f".{host}".endswith(f".{self.site.lower()}") or host == self.site.strip("[]").lower()
+        )
+
+    def narrower(self) -> str:
+        return 'import_login {"site": "example.com", ...} concerns one site; ' + super().narrower()
