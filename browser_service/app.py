@@ -179,7 +179,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         sandbox=settings.sandbox,
         proxy=settings.proxy,
         viewport=(settings.viewport_width, settings.viewport_height),
-        login_minutes=settings.login_minutes,
+        login_within_s=settings.login_within_s,
         cdp_url=settings.cdp_url,
     )
     policy = UrlPolicy(

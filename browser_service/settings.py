@@ -58,8 +58,8 @@ class Settings(BaseSettings):
         description="Attach to a browser that runs already with --remote-debugging-port, such as "
         "http://127.0.0.1:9222, instead of starting one.",
     )
-    login_minutes: float = Field(
-        default=15, gt=0, le=1440, description="How long the window of `browse-together login` may stay open."
+    login_within_s: int = Field(
+        default=900, ge=1, le=86_400, description="How long the window of `browse-together login` may stay open."
     )
     sandbox: Literal["auto", "on", "off"] = Field(
         default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."

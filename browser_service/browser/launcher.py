@@ -47,7 +47,7 @@ class LaunchOptions:
     sandbox: Literal["auto", "on", "off"] = "auto"
     proxy: str | None = None
     viewport: tuple[int, int] = (1280, 720)
-    login_minutes: float = 15
+    login_within_s: int = 900
     """How long a person may have the profile."""
     cdp_url: str | None = None
     """A browser that runs already, to be attached to instead."""

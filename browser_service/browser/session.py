@@ -131,15 +131,15 @@ class BrowserSession:
             raise
 
     async def _until_closed(self, window: OrdinaryWindow) -> None:
-        minutes = self._launcher.options.login_minutes
+        seconds = self._launcher.options.login_within_s
         try:
-            async with asyncio.timeout(minutes * 60):
+            async with asyncio.timeout(seconds):
                 await window.closed()
         except TimeoutError:
             raise TimedOut(
-                f"The window for signing in was still open after {minutes:g} minutes, and was closed. What was "
+                f"The window for signing in was still open after {seconds} s, and was closed. What was "
                 "signed in until then is kept.",
-                hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_MINUTES gives longer.",
+                hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_WITHIN_S gives longer.",
             ) from None
         finally:
             await window.close()

@@ -12,10 +12,9 @@ _A_DAY_MS = 86_400_000
 
 
 class Login(SessionAct):
-    """Have a person sign in: opens an ordinary browser window on the screen of the machine where the service runs, with
-    the shared login, and waits until they close it. Meanwhile no page can be used (HUMAN_IN_CONTROL); afterwards each
-    comes back under its pageId, with the new login. Tell the user first, and use it for sites that refuse automated
-    browsers."""
+    """Have a person at the service's machine sign in, where a site refuses automated browsers; tell them first. Opens
+    an ordinary window with the shared login and waits until they close it. Meanwhile no page can be used
+    (HUMAN_IN_CONTROL); afterwards each is back under its pageId, with the new login."""
 
     lane = Lane.BESIDE
     outlives_client: ClassVar[bool] = True
@@ -34,14 +33,11 @@ class ImportLogin(SessionAct):
     """Bring a login from another browser into a session: cookies and local storage, from the content of a Playwright
     storage state (JSON) or of a cookies.txt. Says what could not be brought and why; values are never shown."""
 
-    toolset = "sessions"
     idempotent = True
 
     content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")
     site: str | None = Field(
-        default=None,
-        pattern=r"^[A-Za-z0-9.:\[\]_-]+$",
-        description="Only what belongs to this host and its subdomains, such as example.com.",
+        default=None, min_length=1, description="Only this host and its subdomains, such as example.com."
     )
 
     def allowed_ms(self) -> int:

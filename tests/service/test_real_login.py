@@ -233,11 +233,11 @@ async def test_a_cancel_closes_the_window_and_keeps_what_was_signed_in(
 
 
 async def test_a_window_that_nobody_closes_is_closed_at_the_limit(seen_start: StartService, bank: Site) -> None:
-    service = await seen_start(login_minutes=0.05)
+    service = await seen_start(login_within_s=3)
     async with service.agent() as agent:
         error = await agent.error("login", url=bank.url("/sign-in"))
         assert error["code"] == "TIMEOUT"
-        assert "BROWSE_LOGIN_MINUTES" in error["hint"]
+        assert "BROWSE_LOGIN_WITHIN_S" in error["hint"]
         assert window(service) is None
         assert await home(agent, bank) == "remembered=yes sid=for-this-session"
 
