@@ -139,7 +139,7 @@ class BrowserSession:
             raise TimedOut(
                 f"The window for signing in was still open after {seconds} s, and was closed. What was "
                 "signed in until then is kept.",
-                hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_WITHIN_S gives longer.",
+                hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_WITHIN_S sets it.",
             ) from None
         finally:
             await window.close()

@@ -54,7 +54,7 @@ def run(context: typer.Context) -> None:
 
 
 def perform(
-    body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool, person: bool
+    body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False
 ) -> None:
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
         deliver(client.call(body), action, client, as_json=as_json, out=out)
