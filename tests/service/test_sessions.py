@@ -101,9 +101,9 @@ async def test_clearing_the_cookies_of_a_session_in_which_others_work_is_refused
     assert f'"cart" of "{agent.label}"' in error["message"]
     assert "clear_cookies {" in error["hint"]
     assert '"affectOthers": true' in error["hint"]
-    assert (await agent.call("evaluate_script", pageId="cart", expression="document.cookie"))["value"] == "login=ana"
+    assert "login=ana" in (await agent.call("evaluate_script", pageId="cart", expression="document.cookie"))["value"]
     assert (await other.call("clear_cookies", domain="example.com"))["cleared"] == 0
-    assert (await other.call("clear_cookies", affectOthers=True))["cleared"] == 1
+    assert (await other.call("clear_cookies", affectOthers=True))["cleared"] > 0
     assert (await agent.call("evaluate_script", pageId="cart", expression="document.cookie"))["value"] == ""
 
 
