@@ -164,7 +164,7 @@ class Directory:
 
 def revived(page: PageState) -> PageState:
     """A page as it comes back from the journal: at a revision that it surely has not had before."""
-    return page.model_copy(update={"revision": _step(page.revision) + _STEP, "person": None, "asker_ids": []})
+    return page.model_copy(update={"revision": _step(page.revision) + _STEP, "person": None, "asker_id": None})
 
 
 def _durable(page: PageState) -> tuple[object, ...]:

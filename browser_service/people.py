@@ -71,7 +71,7 @@ class Requests:
         """Each with the page that it was asked on."""
         found: dict[str, PageState] = {}
         for page in await self._host.describe():
-            if page.person is not None and (who.operator or who.client_id in page.asker_ids):
+            if page.person is not None and (who.operator or who.client_id == page.asker_id):
                 found.setdefault(page.person.request_id, page)
         return found
 

@@ -10,7 +10,7 @@ import httpx
 from pydantic import ConfigDict, ValidationError
 
 from mcp_gateway.forward import Service
-from shared.calls import CallMoved, CallState
+from shared.calls import CallMoved, CallState, HumanRequest
 from shared.errors import ServiceUnavailable
 from shared.wire import EVENTS
 
@@ -19,6 +19,7 @@ _UP_WITHIN_S = 2.0
 _SECOND_MS = 1000
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
+OnPerson = Callable[[HumanRequest], None]
 
 
 class Moved(CallMoved):
@@ -29,6 +30,8 @@ class Moved(CallMoved):
     def __str__(self) -> str:
         if self.state is CallState.QUEUED:
             return f"{_ordinal(self.position)} in the queue" + (f", behind {self.behind}" if self.behind else "")
+        if self.request is not None:
+            return f"waiting for a person: {self.request.what}"
         return "running" + (f", {self.elapsed_ms // _SECOND_MS} s" if self.elapsed_ms >= _SECOND_MS else "")
 
 
@@ -43,13 +46,15 @@ class Presence:
         self._wanted = asyncio.Event()
 
     @contextlib.contextmanager
-    def watch(self, call_id: str, report: Report) -> Iterator[None]:
-        """Report a call's moves as progress, meanwhile."""
+    def watch(self, call_id: str, report: Report, on_person: OnPerson) -> Iterator[None]:
+        """Report a call's moves as progress, meanwhile, and what a person is waited for."""
         steps = 0
 
         async def tell(moved: Moved) -> None:
             nonlocal steps
             steps += 1
+            if moved.request is not None:
+                on_person(moved.request)
             await report(steps, None, str(moved))
 
         self._watched[call_id] = tell

@@ -1,6 +1,7 @@
 """The MCP server: lists the catalogue's tools, has their calls forwarded and the replies converted."""
 
 import asyncio
+import functools
 from collections.abc import Sequence
 from typing import cast
 from uuid import uuid4
@@ -14,6 +15,7 @@ from mcp.types import (
     METHOD_NOT_FOUND,
     CallToolRequestParams,
     CallToolResult,
+    InputRequiredResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
@@ -24,11 +26,12 @@ from mcp.types import (
 )
 
 from mcp_gateway import resources
+from mcp_gateway.asking import Asking
 from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
-from mcp_gateway.presence import Presence
+from mcp_gateway.presence import OnPerson, Presence
 from mcp_gateway.stdio import Message
 from shared import catalogue
 from shared.calls import Json
@@ -45,6 +48,7 @@ class Gateway:
         self.tools = [Tool.model_validate(tool) for tool in tools]
         self.service = service
         self.presence = Presence(service)
+        self.asking = Asking(service)
 
     def server(self) -> Server:
         return Server(
@@ -64,13 +68,18 @@ class Gateway:
             raise MCPError(INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
         return ListToolsResult(tools=self.tools)
 
-    async def call_tool(self, ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        self, ctx: ServerRequestContext, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         if params.name not in catalogue.NAMES:
             raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
         self._introduce(ctx)
         arguments = cast("Json", params.arguments or {})  # they came as JSON
         try:
-            reply = await self._reply(ctx, params.name, arguments)
+            arguments |= await self.asking.answered(params)
+            reply = await self.asking.beside(ctx, params, functools.partial(self._reply, ctx, params.name, arguments))
+            if isinstance(reply, InputRequiredResult):
+                return reply
             conversion = Conversion(self.service.settings.url, ctx.protocol_version)
             return conversion.result(params.name, reply, advice=self.service.advice)
         except MCPError:
@@ -94,10 +103,12 @@ class Gateway:
         self._introduce(ctx)
         return resources.contents(found, await self._reply(ctx, found.action, dict(found.arguments)))
 
-    async def _reply(self, ctx: ServerRequestContext, tool: str, arguments: Json) -> Reply:
+    async def _reply(
+        self, ctx: ServerRequestContext, tool: str, arguments: Json, on_person: OnPerson = lambda _: None
+    ) -> Reply:
         call_id = uuid4().hex
         try:
-            with self.presence.watch(call_id, ctx.session.report_progress):
+            with self.presence.watch(call_id, ctx.session.report_progress, on_person):
                 await self.service.started()
                 await self.presence.ready()
                 return await self.service.call(call_id, tool, arguments)

@@ -104,7 +104,7 @@ class PageState(Model):
     target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")
     dialog: str | None = Field(default=None, description="What the page asks and waits to be answered.")
     person: HumanRequest | None = Field(default=None, description="What a person has the page for, above its lease.")
-    asker_ids: list[str] = Field(default=[], description="Who may answer that request besides the account's person.")
+    asker_id: str | None = Field(default=None, description="Who asked first, in whose chat it may be answered too.")
 
 
 class Notice(Model):

@@ -127,7 +127,7 @@ class PageEntry:
             target_id=self.target_id,
             dialog=self.dialog if shows else None,
             person=self.person.shown() if self.person else None,
-            asker_ids=[*self.person.askers] if self.person else [],
+            asker_id=self.person.asker_id if self.person else None,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
 

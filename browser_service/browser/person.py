@@ -54,11 +54,16 @@ class Request:
         """What the page shows meanwhile is nobody else's to read: a password or a code may be on it."""
         return self.asked.kind in {"login", "code"}
 
+    @property
+    def asker_id(self) -> str:
+        """Who asked first: the person's words are for it alone, and may come from its chat."""
+        return next(iter(self.askers))
+
     def shown(self) -> HumanRequest:
         """As it is now."""
-        _, *joined = self.askers.values()
+        first, *joined = self.askers.values()
         ago = round((time.monotonic() - self._began) * 1000)
-        return self.asked.model_copy(update={"asked_ago_ms": ago, "joined_by": joined})
+        return self.asked.model_copy(update={"asked_ago_ms": ago, "asked_by": first, "joined_by": joined})
 
     def seen(self) -> None:
         """Something showed that the person is there."""
@@ -104,7 +109,7 @@ class Request:
         else:
             line = self.news()
         told: Json = {"requestId": self.asked.request_id, "state": self.state, "observed": line}
-        if self.text and client_id == next(iter(self.askers), ""):
+        if self.text and client_id == self.asker_id:
             told["answer"] = self.text
             said = "It says" if self.state == "done" else "The reason"
             told["observed"] = f"{line} {said}: {self.text}"
@@ -178,7 +183,7 @@ class People:
     async def _wait(self, request: Request, call: Call, seconds: float) -> None:
         request.waiting[call.client_id] += 1
         try:
-            if not request.over.is_set():
+            if not request.over.is_set() and call.client_id == request.asker_id:
                 moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
                 self._emit(moved.model_copy(update={"request": request.shown()}))
             async with asyncio.timeout(seconds):

@@ -1,0 +1,150 @@
+"""A client that shows forms: its person answers what an agent asks a person for. Real service, real gateways."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client import ClientRequestContext
+from mcp.types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult, Implementation
+
+from browser_service.security.auth import Identity, ensure_secret, mint
+from shared import wire
+from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_S = 60
+DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}  # Any: JSON
+
+
+class Person:
+    """Answers the forms of a client."""
+
+    def __init__(self, action: str = "accept", **content: str) -> None:
+        self.answer = ElicitResult.model_validate({"action": action, "content": content or None})
+        self.shown: asyncio.Queue[ElicitRequestFormParams] = asyncio.Queue()
+        self.goes_on = asyncio.Event()
+        self.goes_on.set()
+        self.withdrawn = asyncio.Event()
+
+    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert context.session
+        assert isinstance(params, ElicitRequestFormParams)
+        self.shown.put_nowait(params)
+        try:
+            await self.goes_on.wait()
+        except asyncio.CancelledError:
+            self.withdrawn.set()
+            raise
+        return self.answer
+
+
+@pytest.fixture(scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
+    async with service_process(tmp_path_factory.mktemp("asking"), BROWSE_NOTIFY="off") as running:
+        yield running
+
+
+@asynccontextmanager
+async def chat(service: ServiceProcess, person: Person | None, mode: str = "legacy") -> AsyncIterator[Client]:
+    env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
+    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd=ROOT)
+    info = Implementation(name="Claude", version="1")
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        Client(gateway, client_info=info, mode=mode, elicitation_callback=person, read_timeout_seconds=50) as client,
+    ):
+        yield client
+
+
+async def asks(client: Client, site: Site, **what: Any) -> str:  # Any: JSON
+    await client.call_tool("goto", {"url": site.page("/form", "<h1>Form</h1>")})
+    return text_of(await client.call_tool("request_human", what))
+
+
+async def answered(service: ServiceProcess, **said: str) -> None:
+    """The account's person answers what is open, elsewhere."""
+    token = mint(ensure_secret(service.data_dir), Identity(client_id="cli", label="CLI", operator=True))
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=service.url, headers=headers, trust_env=False) as http:
+        (request,) = (await http.get(wire.REQUESTS)).json()["result"]["requests"]
+        reply = await http.post(f"{wire.REQUESTS}/{request['requestId']}/resolve", json={"by": "Ana", **said})
+        assert reply.is_success, reply.text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_decision_is_made_in_the_chat(service: ServiceProcess, site: Site, mode: str) -> None:
+    person = Person(answer="blue")
+    async with chat(service, person, mode) as client:
+        said = await asks(client, site, **DECISION)
+    assert said.startswith('The person at "Claude" decided. It says: blue')
+    form = person.shown.get_nowait()
+    assert "Red or blue?" in form.message
+    assert form.requested_schema["properties"]["answer"]["enum"] == ["red", "blue"]
+    assert form.requested_schema["required"] == ["answer"]
+    assert person.shown.empty()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_what_is_declined_in_the_chat_is_refused(
+    service: ServiceProcess, site: Site, mode: str, action: str
+) -> None:
+    async with chat(service, Person(action), mode) as client:
+        said = await asks(client, site, kind="other", message="Pay, please.")
+    assert said.startswith(f'The person at "Claude" declined: something at {site.url("")}.')
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Site, mode: str) -> None:
+    person = Person()
+    async with chat(service, person, mode) as client:
+        said = await asks(client, site, kind="login", message="Please sign in.")
+    assert said.startswith(f'The person at "Claude" signed in at {site.url("")}.')
+    form = person.shown.get_nowait()
+    assert form.requested_schema == {"type": "object", "properties": {}}
+    assert "Sign in on that page of the shared browser, then accept." in form.message
+
+
+async def test_a_form_is_withdrawn_when_another_person_was_first(service: ServiceProcess, site: Site) -> None:
+    person = Person(answer="blue")
+    person.goes_on.clear()
+    async with chat(service, person) as client:
+        asking = asyncio.create_task(asks(client, site, **DECISION))
+        await person.shown.get()
+        await answered(service, answer="red")
+        assert (await asking).startswith("Ana decided. It says: red")
+        await person.withdrawn.wait()
+
+
+async def test_a_client_without_forms_is_told_how_to_read_on(service: ServiceProcess, site: Site) -> None:
+    async with chat(service, None) as client:
+        said = await asks(client, site, **DECISION, timeout=1)
+        assert "No person has answered yet" in said
+        assert 'request_human {"pageId": "' in said
+        await answered(service, answer="red")
+        seen = text_of(await client.call_tool("snapshot", {}))
+    assert "Notice: Ana decided." in seen
+
+
+async def test_a_call_that_waits_for_a_person_says_so_as_progress(service: ServiceProcess, site: Site) -> None:
+    told: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        assert (progress > 0, total) == (True, None)
+        told.put_nowait(message)
+
+    async with chat(service, None) as client:
+        await client.call_tool("goto", {"url": site.page("/form", "<h1>Form</h1>")})
+        asking = asyncio.create_task(client.call_tool("request_human", DECISION, progress_callback=tell))
+        while (said := await told.get()) and not said.startswith("waiting for a person"):
+            pass
+        assert said == f"waiting for a person: a decision at {site.url('')}"
+        await answered(service, answer="red")
+        assert "Ana decided" in text_of(await asking)
