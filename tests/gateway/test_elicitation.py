@@ -33,8 +33,11 @@ class Person:
         self.goes_on.set()
         self.withdrawn = asyncio.Event()
 
-    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-        assert context.session
+    async def __call__(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002 - the SDK gives it
+        params: ElicitRequestParams,
+    ) -> ElicitResult:
         assert isinstance(params, ElicitRequestFormParams)
         self.shown.put_nowait(params)
         try:
