@@ -14,7 +14,8 @@ the document changes; then take a new snapshot.
 
 Acting on a page takes it for you; reading is free. PAGE_OWNED means that somebody else is using it: nothing happened. \
 Work in a page of your own, which has the same login, or claim_page (wait in line, or take it with a reason); the \
-error names the calls. Several agents behind one client add "as": "name".
+error names the calls. Several agents behind one client add "as": "name". A login, a code or a decision that is a \
+person's: request_human.
 
 Also accepted though not listed, on every page tool: timeout (ms), sessionId, ifRevision and expectUrl (refuse if the \
 page has changed), reply (none, delta, full), params (Playwright's own options).

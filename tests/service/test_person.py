@@ -373,7 +373,7 @@ async def test_one_that_gives_up_leaves_the_others_waiting(agent: Agent, other: 
     request_id = await pending(agent)
     assert await pending(other, "theirs") == request_id
     await agent.call("request_human", pageId="cart", requestId=request_id, withdraw=True, timeout=1)
-    assert [request["askedBy"] for request in await asked(ana)] == [agent.label]
+    assert [request["askedBy"] for request in await asked(ana)] == [other.label]
     ended = await other.call("request_human", pageId="theirs", requestId=request_id, withdraw=True)
     assert ended["state"] == "withdrawn"
     await agent.call("click", pageId="cart", selector="#b")
