@@ -156,6 +156,7 @@ async def test_two_clients_pages_share_the_login(agent: Agent, other: Agent, sho
     await log_in(agent, shop)
     await other.call("goto", pageId="mine", url=shop.url("/"))
     assert await seen(other, "mine") == ("logged in", "True", "dark")
+    await agent.call("clear_cookies", affectOthers=True)  # of the service that other tests use, too
 
 
 async def test_pages_come_back_at_their_urls_with_their_owners_after_a_restart(data_dir: Path, shop: Site) -> None:
