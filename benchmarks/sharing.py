@@ -45,9 +45,12 @@ async def run(*, quick: bool) -> Report:
         url = stack.enter_context(Site()).page("/sharing", HTML)
         served = await stack.enter_async_context(service())
         gates = [await stack.enter_async_context(gateway(served, f"bench-{n}")) for n in range(max(chats))]
-        rates = {count: await _rate(gates[:count], url) for count in chats}
+        rates, ours = {}, 0.0
+        for count in chats:
+            rates[count] = await _rate(gates[:count], url)
+            if count == TOGETHER:
+                ours = _memory(served.pid, *(gate.pid for gate in gates[:TOGETHER]))
         refused = await _refusal(gates[0], gates[1], 20 if quick else 200)
-        ours = _memory(served.pid, *(gate.pid for gate in gates[:TOGETHER]))
         browser = _browser(served.pid)
     figures = [Figure(f"{n} chats", rate, rates[1], "steps/s", "ratio") for n, rate in rates.items() if n > 1]
     figures.append(Figure("refusal of a foreign act", refused, 0.0, "ms", "difference", AT_ONCE))
