@@ -50,6 +50,7 @@ class Scene:
     alice: Client
     site: Site
     doors: dict[str, Door]
+    intruder: httpx.AsyncClient
 
     async def facts(self) -> str:
         """All that could have changed."""
@@ -102,7 +103,7 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
             assert not result.is_error, text_of(result)
         http = await stack.enter_async_context(_http(service))
         doors = {"mcp": _by_mcp(mallory), "http": _by_http(http), "cli": _by_cli(service)}
-        yield Scene(alice, site, doors)
+        yield Scene(alice, site, doors, http)
 
 
 def _http(service: ServiceProcess) -> httpx.AsyncClient:
@@ -238,18 +239,27 @@ async def test_listings_name_what_is_anothers_and_tell_nothing_that_is_private(s
             assert "/vault" not in answer
 
 
+async def _result(chatting: Client, action: str, **arguments: Any) -> Any:  # Any: JSON
+    result = await chatting.call_tool(action, arguments)
+    assert result.structured_content is not None, text_of(result)
+    return result.structured_content["result"]
+
+
 async def test_files_cursors_and_calls_of_another_are_not_found(scene: Scene) -> None:
-    shot = await scene.alice.call_tool("screenshot", {"pageId": PRIVATE})
-    artifact = json.loads(json.dumps(shot.structured_content))["result"]["artifact"]
-    cut = await scene.alice.call_tool("content", {"pageId": PRIVATE, "format": "html", "budget": 100})
-    cursor = json.loads(json.dumps(cut.structured_content))["result"]["cursor"]
+    artifact = (await _result(scene.alice, "screenshot", pageId=PRIVATE))["artifact"]
+    cursor = (await _result(scene.alice, "content", pageId=PRIVATE, format="html", budget=100))["cursor"]
+    records = await _result(scene.alice, "get_activity", client="me", format="records")
+    call_id = records["records"][0]["callId"]
+    assert (await _result(scene.alice, "get_call", callId=call_id))["state"] == "done"
+    assert (await scene.intruder.get(artifact["url"])).status_code == 404
     for door in ("mcp", "http"):
         answer = await scene.doors[door]("content", {"cursor": cursor})
         assert not answer.startswith("SUCCESS"), answer
         assert SECRET not in answer
         for action in ("get_call", "cancel_call"):
-            assert not (await scene.doors[door](action, {"callId": "1"})).startswith("SUCCESS")
-    assert artifact["artifactId"]
+            answer = await scene.doors[door](action, {"callId": call_id})
+            assert not answer.startswith("SUCCESS"), answer
+            assert "There is no call" in answer
 
 
 def test_every_argument_that_can_name_a_page_or_a_session_is_declared() -> None:
