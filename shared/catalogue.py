@@ -6,28 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
 from pydantic import AliasChoices, JsonValue, ValidationError
 
-from shared.actions import (
-    activity,
-    calls,
-    dialogs,
-    interaction,
-    media,
-    navigation,
-    ownership,
-    pages,
-    people,
-    reading,
-    scripting,
-    sessions,
-    signing_in,
-    waiting,
-    work,
-)
 from shared.actions.base import Action, Alias, Effect, PageAction
 from shared.errors import InvalidRequest, ValidationFailed
 from shared.schema import Schema, full_schema, listed_schema
@@ -35,23 +19,24 @@ from shared.wire import CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, s
 
 Body = Mapping[str, JsonValue]
 
-_CATEGORIES: Final = (
-    navigation,
-    interaction,
-    waiting,
-    reading,
-    scripting,
-    media,
-    pages,
-    dialogs,
-    ownership,
-    people,
-    sessions,
-    signing_in,
-    work,
-    calls,
-    activity,
+CATEGORIES: Final = (
+    "navigation",
+    "interaction",
+    "waiting",
+    "reading",
+    "scripting",
+    "media",
+    "pages",
+    "dialogs",
+    "ownership",
+    "people",
+    "sessions",
+    "signing_in",
+    "work",
+    "calls",
+    "activity",
 )
+"""The modules of `shared.actions`, in the order of the list; in `browser_service.actions` the same do them."""
 
 _HINTS: Final = MappingProxyType(
     {
@@ -74,7 +59,7 @@ def _declared() -> dict[str, type[Action]]:
     """The action classes of every category, in the order in which they are written."""
     found = [
         value
-        for module in _CATEGORIES
+        for module in (import_module(f"shared.actions.{category}") for category in CATEGORIES)
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Action) and value.__module__ == module.__name__
     ]

@@ -2,46 +2,12 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
+from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Final
 
-from browser_service.actions import (
-    activity,
-    calls,
-    dialogs,
-    interaction,
-    media,
-    navigation,
-    ownership,
-    pages,
-    people,
-    reading,
-    scripting,
-    sessions,
-    signing_in,
-    waiting,
-    work,
-)
 from shared.calls import Json
-from shared.catalogue import ACTIONS
-
-_CATEGORIES: Final = (
-    navigation,
-    interaction,
-    waiting,
-    reading,
-    scripting,
-    media,
-    pages,
-    dialogs,
-    ownership,
-    people,
-    sessions,
-    signing_in,
-    work,
-    calls,
-    activity,
-)
+from shared.catalogue import ACTIONS, CATEGORIES
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:
@@ -64,4 +30,4 @@ def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitab
     return found
 
 
-HANDLERS: Final = MappingProxyType(collect(_CATEGORIES))
+HANDLERS: Final = MappingProxyType(collect(import_module(f"{__name__}.{category}") for category in CATEGORIES))
