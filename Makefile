@@ -14,8 +14,8 @@ setup: ## Make .venv with everything in it, and see to a browser
 demo: setup ## Two agents share one login in a smart home
 	@$(PYTHON_IN_VENV) -m examples.demo
 
-test: setup ## Run all tests
-	@$(PYTHON_IN_VENV) -m pytest
+test: setup ## Run all tests, on all cores
+	@$(PYTHON_IN_VENV) -m pytest -n logical --dist worksteal
 
 lint: setup ## Check style and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .

@@ -1,12 +1,18 @@
 """Fixtures that all tests share: one service with one browser for the whole run, fresh agents for each test."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
+from hypothesis import settings
 
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
+
+if os.environ.get("CI"):
+    settings.register_profile("ci", derandomize=True)  # a change is judged by what it changed; people search on
+    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")

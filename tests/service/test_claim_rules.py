@@ -99,6 +99,7 @@ class Sharing(RuleBasedStateMachine):
         held = self.believers.get(key) == who.client_id
         if held:
             del self.believers[key]  # its own doing: nobody tells it
+            self.offered.pop(key, None)
         assert self.claims.release(key, who.client_id) is held
 
     @rule(who=CLIENTS)
@@ -110,6 +111,7 @@ class Sharing(RuleBasedStateMachine):
             self.claims.leave(place)
         for key in [key for key, client_id in self.believers.items() if client_id == who.client_id]:
             del self.believers[key]
+            self.offered.pop(key, None)
         self.claims.gone(who.client_id)
         assert self.claims.of(who.client_id) == 0
 
