@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import copy
 import functools
 import json
 import re
@@ -52,6 +53,12 @@ class Service:
         self.http = httpx.AsyncClient(
             base_url=settings.url, transport=self._transport, timeout=_PATIENCE, trust_env=False
         )
+
+    def for_client(self, identity: Identity) -> "Service":
+        """The same service and connection, as another client reaches it."""
+        other = copy.copy(self)
+        other.identity = identity
+        return other
 
     async def call(self, call_id: str, tool: str, arguments: Arguments) -> Reply:
         """Raises ServiceUnavailable when there is no reply to be had."""

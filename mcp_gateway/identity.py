@@ -17,9 +17,9 @@ _LABEL_CHARACTERS = 60
 class Identity:
     """The token is made from the account's secret, which the service creates, or given in the settings."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, chat: str | None = None) -> None:
         self.settings = settings
-        self.client_id = settings.client_id or _chat_id() or f"gw-{uuid4().hex[:12]}"
+        self.client_id = settings.client_id or chat or _chat_id() or f"gw-{uuid4().hex[:12]}"
         self.label = "gateway"
         self._token: str | None = None
         self._minted_at = 0.0

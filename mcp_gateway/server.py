@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 from uuid import uuid4
 
@@ -26,12 +26,12 @@ from mcp.types import (
 )
 
 from mcp_gateway import resources
-from mcp_gateway.asking import Asking
+from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
-from mcp_gateway.presence import OnPerson, Presence
+from mcp_gateway.presence import OnPerson
 from mcp_gateway.stdio import Message
 from shared import catalogue
 from shared.calls import Json
@@ -46,9 +46,7 @@ class Gateway:
 
     def __init__(self, tools: Sequence[Message], service: Service) -> None:
         self.tools = [Tool.model_validate(tool) for tool in tools]
-        self.service = service
-        self.presence = Presence(service)
-        self.asking = Asking(service)
+        self.chats = Chats(service)
 
     def server(self) -> Server:
         return Server(
@@ -63,7 +61,7 @@ class Gateway:
         )
 
     async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
-        self._introduce(ctx)
+        self._chat(ctx)
         if params and params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
         return ListToolsResult(tools=self.tools)
@@ -73,15 +71,15 @@ class Gateway:
     ) -> CallToolResult | InputRequiredResult:
         if params.name not in catalogue.NAMES:
             raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
-        self._introduce(ctx)
+        chat = self._chat(ctx)
         arguments = cast("Json", params.arguments or {})  # they came as JSON
         try:
-            arguments |= await self.asking.answered(params)
-            reply = await self.asking.beside(ctx, params, functools.partial(self._reply, ctx, params.name, arguments))
+            arguments |= await chat.asking.answered(params)
+            reply = await chat.asking.beside(ctx, params, functools.partial(self._reply, ctx, params.name, arguments))
             if isinstance(reply, InputRequiredResult):
                 return reply
-            conversion = Conversion(self.service.settings.url, ctx.protocol_version)
-            return conversion.result(params.name, reply, advice=self.service.advice)
+            conversion = Conversion(chat.service.settings.url, ctx.protocol_version)
+            return conversion.result(params.name, reply, advice=chat.service.advice)
         except MCPError:
             raise
         except Exception as error:
@@ -100,24 +98,26 @@ class Gateway:
 
     async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         found = resources.named(str(params.uri), shakes_hands=ctx.protocol_version in HANDSHAKE_VERSIONS)
-        self._introduce(ctx)
         return resources.contents(found, await self._reply(ctx, found.action, dict(found.arguments)))
 
     async def _reply(
         self, ctx: ServerRequestContext, tool: str, arguments: Json, on_person: OnPerson = lambda _: None
     ) -> Reply:
-        call_id = uuid4().hex
+        call_id, chat = uuid4().hex, self._chat(ctx)
         try:
-            with self.presence.watch(call_id, ctx.session.report_progress, on_person):
-                await self.service.started()
-                await self.presence.ready()
-                return await self.service.call(call_id, tool, arguments)
+            with chat.presence.watch(call_id, ctx.session.report_progress, on_person):
+                await chat.service.started()
+                await chat.presence.ready()
+                return await chat.service.call(call_id, tool, arguments)
         except BrowseError as error:
             return Reply(success=False, error=Failure.model_validate(error.body(call_id).model_dump(by_alias=True)))
         except asyncio.CancelledError:
-            self.service.cancel(call_id)
+            chat.service.cancel(call_id)
             raise
 
-    def _introduce(self, ctx: ServerRequestContext) -> None:
+    def _chat(self, ctx: ServerRequestContext) -> Chat:
+        """Whose request it is, under the name that its host calls itself."""
+        chat = self.chats.of(cast("Mapping[str, object] | None", ctx.meta))
         if client := ctx.session.client_params:
-            self.service.identity.introduce(client.client_info.title or client.client_info.name)
+            chat.service.identity.introduce(client.client_info.title or client.client_info.name)
+        return chat

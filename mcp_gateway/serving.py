@@ -1,6 +1,5 @@
 """The gateway in full: what is imported while the front already answers."""
 
-import asyncio
 import sys
 from collections.abc import Sequence
 
@@ -31,7 +30,7 @@ async def serve(front: Front, settings: Settings, autostart: Autostart, tools: S
     )
     service = Service(settings, Identity(settings), autostart)
     gateway = Gateway(tools, service)
-    presence = asyncio.create_task(gateway.presence.hold())
+    gateway.chats.own.appear()
     await Relay(front).serve(gateway.server())
-    presence.cancel()
+    gateway.chats.leave()
     await service.close(_LAST_WORDS_WITHIN_S)

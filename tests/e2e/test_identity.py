@@ -1,9 +1,12 @@
 """Who a chat is: itself, whatever it is called, and still itself after its gateway was killed."""
 
 from collections.abc import AsyncIterator
+from typing import cast
 
 import psutil
 import pytest
+from mcp import Client
+from mcp.types import CallToolResult, RequestParamsMeta
 
 from tests.support.gateways import ServiceProcess, chat, service_process, text_of
 from tests.support.site import Site
@@ -46,3 +49,31 @@ async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_ow
         assert (await stranger.call_tool("click", {"pageId": "kept", "selector": "#b"})).is_error
         hits = await after.call_tool("evaluate_script", {"expression": "window.hits"})
         assert text_of(hits).splitlines()[0] == "1"
+
+
+async def call(host: Client, conversation: str, tool: str, **arguments: str) -> CallToolResult:
+    """As VS Code calls: all of its conversations through one gateway, each under its name."""
+    meta = cast("RequestParamsMeta", {"vscode.conversationId": conversation})
+    return await host.call_tool(tool, {**arguments}, meta=meta)
+
+
+async def test_the_conversations_of_one_host_are_owners_of_their_own(running: ServiceProcess, site: Site) -> None:
+    url = site.page("/", HTML)
+    async with chat(running, "Code") as host:
+        opened = [text_of(await call(host, name, "goto", url=url)) for name in ("one", "two")]
+        assert len(set(opened)) == 2  # without an id each has a page of its own
+        await call(host, "one", "goto", pageId="firsts", url=url)
+        refused = await call(host, "two", "click", pageId="firsts", selector="#b")
+        assert text_of(refused).startswith('PAGE_OWNED: "firsts" is in use by "Code"')
+        assert not (await call(host, "one", "click", pageId="firsts", selector="#b")).is_error
+
+
+async def test_a_conversation_finds_its_pages_after_its_gateway_was_killed(running: ServiceProcess, site: Site) -> None:
+    url = site.page("/", HTML)
+    async with chat(running, "Code", BROWSE_LOG_LEVEL="error") as before:
+        await call(before, "lasting", "goto", pageId="lasts", url=url)
+        next(p for p in psutil.Process().children() if p.environ().get("BROWSE_LOG_LEVEL") == "error").kill()
+    async with chat(running, "Code") as after:
+        clicked = await call(after, "lasting", "click", selector="#b")
+        assert not clicked.is_error, text_of(clicked)
+        assert (await call(after, "another", "click", pageId="lasts", selector="#b")).is_error

@@ -55,7 +55,7 @@ async def gateway(standin: StandIn, data_dir: Path) -> AsyncIterator[Gateway]:
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester")
     service = Service(settings, Identity(settings), Autostart(settings))
     gateway = Gateway(listed(settings), service)
-    presence = asyncio.create_task(gateway.presence.hold())
+    presence = asyncio.create_task(gateway.chats.own.presence.hold())
     yield gateway
     presence.cancel()
     await asyncio.wait([presence], timeout=5)

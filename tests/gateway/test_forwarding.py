@@ -94,7 +94,7 @@ async def test_every_name_of_the_catalogue_can_be_called(client: Client, standin
 async def test_the_set_session_is_added_where_nothing_else_says_which(
     client: Client, gateway: Gateway, standin: StandIn, body: Json, session: str | None
 ) -> None:
-    gateway.service.settings.session = "work"
+    gateway.chats.own.service.settings.session = "work"
     await call(client, str(body["action"]), **{key: value for key, value in body.items() if key != "action"})
     assert (await standin.call()).body == body | ({"sessionId": session} if session else {})
 
@@ -118,7 +118,7 @@ async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed
     async def break_always(_: Seen) -> Response:
         return BrokenOff()
 
-    standin.answer, gateway.service.patience_s = break_always, 0.3
+    standin.answer, gateway.chats.own.service.patience_s = break_always, 0.3
     result = await call(client, "goto", url="http://x/")
     assert result.is_error
     assert shown(result) == (
@@ -135,7 +135,7 @@ async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
 ) -> None:
     async with listening(StandIn()) as other:
         port = int(other.url.rsplit(":", 1)[1])
-        gateway.service.http.base_url = other.url
+        gateway.chats.own.service.http.base_url = other.url
 
         async def break_off(_: Seen) -> Response:
             return BrokenOff()
@@ -152,8 +152,8 @@ async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
 async def test_a_service_that_is_not_there_is_said_at_once_with_what_starts_it(
     client: Client, gateway: Gateway
 ) -> None:
-    gateway.service.settings.url = "http://127.0.0.1:9"
-    gateway.service.http.base_url = "http://127.0.0.1:9"
+    gateway.chats.own.service.settings.url = "http://127.0.0.1:9"
+    gateway.chats.own.service.http.base_url = "http://127.0.0.1:9"
     since = time.monotonic()
     result = await call(client, "list_pages")
     assert result.is_error
@@ -179,7 +179,7 @@ async def test_an_answer_of_another_program_is_the_hosts_to_see(client: Client, 
 
 
 async def test_a_fault_of_the_gateway_itself_is_the_hosts_to_see(client: Client, gateway: Gateway) -> None:
-    gateway.service.settings.token_file = gateway.service.settings.data_dir / "missing"
+    gateway.chats.own.service.settings.token_file = gateway.chats.own.service.settings.data_dir / "missing"
     with pytest.raises(MCPError) as raised:
         await call(client, "click", selector="#buy")
     assert raised.value.code == -32603

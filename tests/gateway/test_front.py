@@ -101,7 +101,7 @@ async def test_the_front_answers_what_the_sdk_would(
     for number, (method, params) in enumerate(requests):
         client.send(number, method, params)
         answers.append(client.receive())
-    assert answers == await sdk_replies(Gateway(tools, gateway.service), *requests)
+    assert answers == await sdk_replies(Gateway(tools, gateway.chats.own.service), *requests)
 
 
 def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(client: Client) -> None:

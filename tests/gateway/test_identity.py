@@ -101,7 +101,7 @@ async def test_the_label_is_what_the_host_calls_itself(
     client_info = Implementation(name="claude-ai", title=title, version="1")
     async with Client(gateway.server(), client_info=client_info) as client:
         await client.call_tool("list_pages", {})
-    assert claims(gateway.service.identity)["label"] == label
+    assert claims(gateway.chats.own.service.identity)["label"] == label
     token = (await standin.call()).headers["authorization"].removeprefix("Bearer ")
     assert jwt.decode(token, SECRET, ["HS256"], audience=wire.TOKEN_AUDIENCE)["label"] == label
 
@@ -119,7 +119,7 @@ async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, st
         with pytest.raises(MCPError):
             await client.call_tool("list_pages", {})
         assert standin.calls.qsize() == 2
-        secret_file = gateway.service.settings.data_dir / wire.SECRET_FILE
+        secret_file = gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE
         secret_file.write_text(OTHER_SECRET, encoding="ascii")
         assert not (await client.call_tool("list_pages", {})).is_error
     attempts = [(await standin.call()).headers["x-browse-attempt"] for _ in range(4)]

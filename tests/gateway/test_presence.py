@@ -27,7 +27,7 @@ async def test_the_stream_is_held_with_the_token_of_the_calls(gateway: Gateway, 
     headers = await standin.stream()
     token = headers["authorization"].removeprefix("Bearer ")
     claims = jwt.decode(token, SECRET, algorithms=[wire.TOKEN_ALGORITHM], audience=wire.TOKEN_AUDIENCE)
-    assert claims["sub"] == gateway.service.identity.client_id == "tester"
+    assert claims["sub"] == gateway.chats.own.service.identity.client_id == "tester"
 
 
 async def test_a_call_waits_until_the_stream_is_up(gateway: Gateway, standin: StandIn) -> None:
@@ -106,7 +106,7 @@ async def test_a_refused_token_is_made_anew_from_the_secret(gateway: Gateway, st
     standin.events_status = 401
     first = await standin.stream()
     secret = "another secret of forty-eight characters, about"
-    (gateway.service.settings.data_dir / wire.SECRET_FILE).write_text(secret, encoding="ascii")
+    (gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE).write_text(secret, encoding="ascii")
     standin.events_status = 200
     while (headers := await standin.stream())["authorization"] == first["authorization"]:
         standin.end_streams()

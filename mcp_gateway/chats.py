@@ -1,0 +1,71 @@
+"""Which chat a request comes from: one host process may carry many, and each is a client of its own."""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+from mcp_gateway.asking import Asking
+from mcp_gateway.forward import Service
+from mcp_gateway.identity import Identity
+from mcp_gateway.presence import Presence
+from shared.wire import CLIENT_ID_PATTERN
+
+_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
+"""Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
+_PRESENT: Final = 32
+"""Chats whose events are listened to; of those before, the service knows nobody is there."""
+
+
+class Chat:
+    """One client of the service."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.presence = Presence(service)
+        self.asking = Asking(service)
+        self.holding: asyncio.Task[None] | None = None
+
+    def appear(self) -> None:
+        """Be present from now on."""
+        self.holding = asyncio.create_task(self.presence.hold())
+
+    def leave(self) -> None:
+        if self.holding is not None:
+            self.holding.cancel()
+
+
+class Chats:
+    """The chats behind this gateway: its own, which those are whose host names none, and those that are named."""
+
+    def __init__(self, service: Service) -> None:
+        self.own = Chat(service)
+        self._named: OrderedDict[str, Chat] = OrderedDict()
+
+    def of(self, meta: Mapping[str, object] | None) -> Chat:
+        """The chat of a request, by what its host says. Who was told in the settings who it is stays that."""
+        name = _name(meta or {})
+        settings = self.own.service.settings
+        if name is None or settings.client_id or settings.token or settings.token_file:
+            return self.own
+        chat = self._named.get(name)
+        if chat is None:
+            chat = self._named[name] = Chat(self.own.service.for_client(Identity(settings, chat=name)))
+            chat.appear()
+            if len(self._named) > _PRESENT:
+                self._named.popitem(last=False)[1].leave()
+        self._named.move_to_end(name)
+        return chat
+
+    def leave(self) -> None:
+        for chat in (self.own, *self._named.values()):
+            chat.leave()
+
+
+def _name(meta: Mapping[str, object]) -> str | None:
+    for key in _KEYS:
+        told = meta.get(key)
+        if isinstance(told, str) and told:
+            return re.fullmatch(CLIENT_ID_PATTERN, name := f"chat:{told}") and name
+    return None
