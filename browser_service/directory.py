@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 from browser_service.sessions import Sessions
 from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
+from shared.actions.pages import OpenPage
 from shared.calls import PageState
 from shared.errors import PageNotFound, PageRequired, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
 _STEP = 64
+_STEM = 43
+"""Characters of a name that leave room for what makes it another."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -87,7 +90,7 @@ class Directory:
         ):
             raise self.sessions.not_found(action.session_id)
         if action.page_id is not None:
-            return self._named(action, action.page_id)
+            return self._named(action, action.page_id, client_id)
         if action.session_id is not None and (main := self._pages.get(action.session_id)):
             return Address(main.page_id, main.session_id)
         if action.unaddressed is Unaddressed.NEW_PAGE:
@@ -96,8 +99,11 @@ class Directory:
             return Address(None, action.session_id or DEFAULT_SESSION)
         return self._only(action, client_id, label)
 
-    def _named(self, action: PageAction, page_id: str) -> Address:
+    def _named(self, action: PageAction, page_id: str, client_id: str) -> Address:
         known = self._pages.get(page_id)
+        if known is not None and isinstance(action, OpenPage) and known.holder_id == client_id:
+            # opening never means what is open: another agent of this client may be at work there
+            return Address(self._mint(page_id), action.session_id or known.session_id)
         if known is None:
             if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
                 raise self._no_page(page_id)
@@ -140,10 +146,11 @@ class Directory:
             return ""
         return f' An earlier "{label}" left {", ".join(left[:5])}: act on one by its pageId to go on with it.'
 
-    def _mint(self) -> str:
-        page_id = "main"
+    def _mint(self, like: str = "main") -> str:
+        stem = like.split("~", maxsplit=1)[0][:_STEM]
+        page_id = stem
         while page_id in self._pages or page_id in self._minted:
-            page_id = "main-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))
+            page_id = f"{stem}-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))
         self._minted.add(page_id)
         return page_id
 

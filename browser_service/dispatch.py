@@ -25,7 +25,8 @@ from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope
 from shared.actions.ownership import HandOverPage
-from shared.calls import Call, CallEnded, Json, Outcome, Person, weight
+from shared.actions.pages import OpenPage
+from shared.calls import Call, CallEnded, Json, Notice, Outcome, Person, weight
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
@@ -206,6 +207,9 @@ class Dispatcher:
         finally:
             if outcome is None or outcome.page is None:
                 self.directory.unmint(address)
+        if isinstance(action, OpenPage) and action.page_id and outcome.page and outcome.page.page_id != action.page_id:
+            notice = f"{action.page_id} is open already, and yours: this is another page, {outcome.page.page_id}."
+            self._clients.notify(identity.client_id, Notice(text=notice, page_id=outcome.page.page_id))
         return outcome
 
     @asynccontextmanager

@@ -13,6 +13,7 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     agent, seconds = agent_of(action), action.wait_seconds
     holder = mine.holder()
     if holder is not None and holder.client_id == call.client_id:
+        holder.agent = agent or holder.agent
         return {"claimed": page_id, "observed": f"{page_id} is yours already"}
     if holder is None:
         mine.take(call, agent)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from browser_service.browser.leases import Lease
-from shared.actions.base import Action, Effect, NavigationAction, SessionAct, SessionAction
+from shared.actions.base import Action, Effect, NavigationAction, SessionAct, SessionAction, Unaddressed
 from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
@@ -47,6 +47,7 @@ def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
     _check_person(entry, action)
     if holder is not None:
         if ownership.access == "act" and action.effect is Effect.ACTS and action.opens:
+            ownership.visited(call, holder)
             return None
         raise owned(entry, holder, action)
     return ownership.take(call, agent_of(action))
@@ -90,6 +91,13 @@ def _until(entry: "PageEntry", held: Lease, free_at: str | None) -> str:
 
 def _as_sibling(entry: "PageEntry", held: Lease, action: Action, agent: str) -> None:
     """Agents behind one client have one right; they are kept from closing each other's pages by accident."""
+    if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
+        claim = f'claim_page {{"pageId": "{entry.page_id}", "as": "{agent}"}}'
+        raise PageOwned(
+            f'"{entry.page_id}" was opened by "{held.agent}", a sibling of yours.',
+            hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
+            details={"context": {"pageId": entry.page_id, "owner": held.who}},
+        )
     if action.effect is Effect.ACTS and action.opens:
         entry.ownership.sibling(held.client_id, held.agent, agent)
     if isinstance(action, ClosePage) and not action.confirm:

@@ -81,6 +81,7 @@ class Ownership:
         self._moved = moved
         self._line: deque[Claim] = deque()
         self._siblings: set[str] = set()
+        self._visitors: set[str] = set()
         self._kept = False
         self._closed = False
 
@@ -108,6 +109,12 @@ class Ownership:
         if agent not in self._siblings:
             self._siblings.add(agent)
             self._tell(client_id, f'{self.page_id} was opened by your sibling "{owner}"; "{agent}" acts on it too.')
+
+    def visited(self, call: Call, holder: Lease) -> None:
+        """Tell the holder once that another works on what it shared."""
+        if call.client_id not in self._visitors:
+            self._visitors.add(call.client_id)
+            self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
 
     def free(self) -> None:
         """The holder gives it up, or is gone: the first in line is offered it."""
@@ -146,6 +153,7 @@ class Ownership:
 
     def share(self, access: Access) -> None:
         self.access = access
+        self._visitors.clear()
 
     def close(self) -> None:
         """The page is gone, and whoever waits for it is told."""
@@ -194,7 +202,8 @@ class Ownership:
 
     def _set(self, lease: Lease | None) -> None:
         """A new holder: what the page was shared for ends, and those in line look anew when it may be free."""
-        self.lease, self.access, self.left_by = lease, "read", ""
+        self.lease, self.left_by = lease, ""
+        self.share("read")
         for claim in self._line:
             claim.news.set()
 

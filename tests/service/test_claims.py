@@ -268,8 +268,11 @@ async def test_a_page_that_is_shared_for_acting_is_acted_on_by_all_and_closed_by
     await opened(agent, site)
     await agent.call("share_page", pageId="cart", access="act")
     await other.call("click", pageId="cart", selector="#b")
-    await agent.call("click", pageId="cart", selector="#b")
+    assert told(await agent.reply("click", pageId="cart", selector="#b")) == [
+        f'"{other.label}" acts on cart, which you shared.'
+    ]
     assert (await other.call("evaluate_script", pageId="cart", expression="window.hits"))["value"] == 2
+    assert told(await agent.reply("get_current_url", pageId="cart")) == []  # once is enough
     assert await owner(other, "cart") == {"label": agent.label, "you": False}
     for action, arguments in (("close_page", {}), ("share_page", {"access": "private"}), ("release_page", {})):
         assert (await other.error(action, pageId="cart", **arguments))["code"] == "PAGE_OWNED"
@@ -333,6 +336,30 @@ async def test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_o
     assert error["code"] == "PAGE_OWNED"
     assert '"confirm": true' in error["hint"]
     await agent.call("close_page", pageId="shop", confirm=True, **as_reader)
+
+
+async def test_siblings_who_all_say_main_do_not_land_on_each_others_page(agent: Agent, site: Site) -> None:
+    url, elsewhere = site.page("/cart", HTML), site.page("/other", "<title>other</title>")
+    one: dict[str, Any] = {"as": "one"}  # Any: what `reply` takes
+    two: dict[str, Any] = {"as": "two"}
+    await agent.call("goto", pageId="main", url=url, **one)
+    error = await agent.error("goto", pageId="main", url=elsewhere, **two)
+    assert error["code"] == "PAGE_OWNED"
+    assert (await agent.call("get_current_url", pageId="main"))["url"] == url
+    assert (await agent.reply("goto", url=elsewhere, **two)).json()["page"]["pageId"] != "main"
+    assert 'claim_page {"pageId": "main", "as": "two"}' in error["hint"]
+    await agent.call("claim_page", pageId="main", **two)
+    await agent.call("goto", pageId="main", url=elsewhere, **two)
+
+
+async def test_to_open_a_page_whose_name_is_ones_own_already_opens_another(agent: Agent, site: Site) -> None:
+    url = site.page("/cart", HTML)
+    await agent.call("open_page", pageId="main", url=url)
+    second = await agent.reply("open_page", pageId="main")
+    page_id = second.json()["page"]["pageId"]
+    assert page_id.startswith("main-")
+    assert told(second) == [f"main is open already, and yours: this is another page, {page_id}."]
+    assert (await agent.call("get_current_url", pageId="main"))["url"] == url
 
 
 async def test_a_label_is_no_authority(agent: Agent, other: Agent, site: Site) -> None:
