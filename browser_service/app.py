@@ -30,7 +30,7 @@ from browser_service.security.limits import ClientLimits, Clock, Quotas
 from browser_service.security.origins import OriginLimits, Origins
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
-from browser_service.sessions import SessionRecord
+from browser_service.sessions import Browser, SessionRecord
 from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts
@@ -97,8 +97,13 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     journal = Journal(settings.data_dir / "journal.sqlite3")
     await journal.open()
     stack.push_async_callback(journal.close)
-    artifacts = Artifacts(settings.data_dir / "artifacts", journal)
+    artifacts = Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
+    directory.sessions.shared_browser = Browser(
+        settings.browser_type,
+        settings.headless and settings.cdp_url is None,
+        (settings.viewport_width, settings.viewport_height),
+    )
     activity = Activity(ActivityTable(journal), directory)
     await activity.open()
     cleaning = asyncio.create_task(_clean_daily(artifacts, activity, settings.activity_days))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from browser_service.browser.cancelling import Cancel
 from shared.actions.base import Action, Effect
-from shared.calls import Outcome
-from shared.errors import CallNotFound, RateLimited, UnknownOutcome, ValidationFailed
+from shared.calls import Json, Outcome
+from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000
@@ -27,6 +27,13 @@ class Reply:
     retry_after_s: int | None = None
     finish: Callable[[Outcome], "Reply"] | None = None
     """Where a dialog has the call replied before its end: what the reply becomes by its end."""
+
+    def result(self) -> Json:
+        """What was done. Raises the error of a call that failed."""
+        if error := self.body.get("error"):
+            raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
+        found = self.body.get("result")
+        return found if isinstance(found, dict) else {}
 
 
 @dataclass(eq=False)

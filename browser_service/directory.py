@@ -1,6 +1,7 @@
 """pageId -> session -> host: what the front half knows of pages, and which page a call means."""
 
 import difflib
+import re
 import secrets
 from typing import NamedTuple
 
@@ -8,9 +9,11 @@ from browser_service.sessions import Sessions
 from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
 from shared.actions.pages import OpenPage
 from shared.calls import PageState
-from shared.errors import PageNotFound, PageRequired, ValidationFailed
+from shared.errors import NoBrowser, PageNotFound, PageRequired, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
+LAUNCHED = "browser"
+"""What browser_launch calls its pages; with four more characters where that is taken."""
 _STEP = 64
 _STEM = 43
 """Characters of a name that leave room for what makes it another."""
@@ -94,16 +97,17 @@ class Directory:
         if action.session_id is not None and (main := self._pages.get(action.session_id)):
             return Address(main.page_id, main.session_id)
         if action.unaddressed is Unaddressed.NEW_PAGE:
-            return Address(self._mint(), action.session_id or DEFAULT_SESSION)
+            return Address(self.mint(), action.session_id or DEFAULT_SESSION)
         if getattr(action, "cursor", None):
             return Address(None, action.session_id or DEFAULT_SESSION)
-        return self._only(action, client_id, label)
+        own = action.unaddressed is Unaddressed.OWN_PAGE
+        return self._own(action, client_id) if own else self._only(action, client_id, label)
 
     def _named(self, action: PageAction, page_id: str, client_id: str) -> Address:
         known = self._pages.get(page_id)
         if known is not None and isinstance(action, OpenPage) and known.holder_id == client_id:
             # opening never means what is open: another agent of this client may be at work there
-            return Address(self._mint(page_id), action.session_id or known.session_id)
+            return Address(self.mint(page_id), action.session_id or known.session_id)
         if known is None:
             if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
                 raise self._no_page(page_id)
@@ -146,10 +150,23 @@ class Directory:
             return ""
         return f' An earlier "{label}" left {", ".join(left[:5])}: act on one by its pageId to go on with it.'
 
-    def _mint(self, like: str = "main") -> str:
+    def _own(self, action: PageAction, client_id: str) -> Address:
+        page = self.launched(client_id)
+        if page is None or action.session_id not in {None, page.session_id}:
+            raise NoBrowser("No browser instance found. Call browser_launch first.")
+        return Address(page.page_id, page.session_id)
+
+    def launched(self, client_id: str) -> PageState | None:
+        """The page that a client's browser_launch opened, known by its name: so it is found after a restart too."""
+        named = re.compile(rf"{LAUNCHED}(-[{_ALPHABET}]{{4}})?")
+        mine = [self._pages[page_id] for page_id in self.held_by(client_id) if named.fullmatch(page_id)]
+        return mine[-1] if mine else None
+
+    def mint(self, like: str = "main") -> str:
+        """A free name for a page, which nobody else is given meanwhile."""
         stem = like.split("~", maxsplit=1)[0][:_STEM]
         page_id = stem
-        while page_id in self._pages or page_id in self._minted:
+        while page_id in self._pages or page_id in self._minted or page_id in self.sessions:
             page_id = f"{stem}-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))
         self._minted.add(page_id)
         return page_id

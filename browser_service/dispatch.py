@@ -120,6 +120,10 @@ class Dispatcher:
         self._quotas.admit(identity.client_id, action)
         return self._reply(identity, asked, action, call_id)
 
+    async def perform(self, identity: Identity, body: Json, call_id: str) -> Json:
+        """The result of an action that another one is made of. Raises what it failed with."""
+        return (await self._handled(identity, Asked(body, call_id=call_id, request_id=call_id))).result()
+
     async def forget(self, client: str) -> Json:
         """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
         gone. How many of each."""
@@ -317,7 +321,8 @@ def _with_details(error: ErrorBody, action: Action, outcome: Outcome) -> ErrorBo
         known |= {"sessionId": outcome.page.session_id, "url": outcome.page.url}
     if selector := getattr(action, "selector", None):
         known["selector"] = selector
-    return error.model_copy(update={"details": {**known, **error.details}})
+    hint = action.hints.get(error.code, error.hint)
+    return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})
 
 
 def _host_call_id(client_id: str, call_id: str) -> str:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from browser_service.calls import Record
 from browser_service.claims import Who
+from browser_service.directory import LAUNCHED
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
 from browser_service.sessions import SessionRecord, Sessions
 from browser_service.work import Work
 from shared.actions.activity import GetActivity
+from shared.actions.seven import BrowserLaunch
 from shared.calls import Json, Owner, PageBlock, PageState, Person, SessionSpec
-from shared.errors import ErrorBody, HumanInControl, Relayed, ValidationFailed
+from shared.errors import HumanInControl, NoBrowser, ValidationFailed
 
 if TYPE_CHECKING:
     from browser_service.dispatch import Dispatcher
@@ -25,6 +27,7 @@ class Service:
         self._client_id = caller.client_id
         self.who = Who(caller.client_id, caller.label)
         self.record = record
+        self._steps = 0
 
     @property
     def work(self) -> Work:
@@ -48,11 +51,7 @@ class Service:
             return {"callId": call_id, "state": "suspended", **asked}
         if not record.done:
             return {"callId": call_id, "state": "running", "stillRunning": True, "elapsedMs": record.elapsed_ms}
-        body = record.reply.body
-        if error := body.get("error"):
-            raise Relayed(ErrorBody.model_validate({"status": record.reply.status, **error}))  # type: ignore[dict-item] # our own envelope
-        result = body.get("result")
-        return {"callId": call_id, "state": "done", **(result if isinstance(result, dict) else {})}
+        return {"callId": call_id, "state": "done", **record.reply.result()}
 
     async def get_activity(self, asked: GetActivity) -> Json:
         return await answer(self._dispatcher.activity, asked, self._client_id)
@@ -98,6 +97,31 @@ class Service:
         await self._dispatcher.host.close(session_id)
         sessions.drop(session_id)
         return {"closed": session_id}
+
+    async def launch(self, asked: BrowserLaunch) -> Json:
+        """A page of the client's own, in place of the one that it launched before."""
+        browser = self._dispatcher.directory.sessions.shared_browser
+        browser.check(asked)
+        if self._launched() is not None:
+            await self.quit()
+        page_id = self._dispatcher.directory.mint(LAUNCHED)
+        await self._perform({"action": "open_page", "pageId": page_id})
+        return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
+
+    async def quit(self) -> Json:
+        page = self._launched()
+        if page is None:
+            raise NoBrowser("No browser instance found. Call browser_launch first.")
+        await self._perform({"action": "close_page", "pageId": page.page_id})
+        return {"closed": page.page_id, "text": "Browser closed successfully"}
+
+    def _launched(self) -> PageState | None:
+        return self._dispatcher.directory.launched(self._client_id)
+
+    async def _perform(self, body: Json) -> Json:
+        """As a call of its own, so that all rules hold for it."""
+        self._steps += 1
+        return await self._dispatcher.perform(self._caller, body, f"{self.record.call_id}.{self._steps}")
 
     def _asked(self, record: Record) -> Json | None:
         """What a call replied that a dialog keeps from its end, as long as that dialog is open: waiting is in vain."""

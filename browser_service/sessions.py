@@ -3,9 +3,37 @@
 import difflib
 from dataclasses import dataclass
 
+from shared.actions.seven import BrowserLaunch
 from shared.calls import Json, Person
-from shared.errors import Forbidden, SessionNotFound
+from shared.errors import BrowserLaunchFailed, Forbidden, SessionNotFound
 from shared.wire import DEFAULT_SESSION
+
+
+@dataclass(frozen=True)
+class Browser:
+    """What kind of browser has a session."""
+
+    engine: str = "chromium"
+    headless: bool = True
+    viewport: tuple[int, int] = (1280, 720)
+
+    def __str__(self) -> str:
+        return f"{self.engine}, headless: {str(self.headless).lower()}"
+
+    def check(self, asked: BrowserLaunch) -> None:
+        """Raise BrowserLaunchFailed where another kind of browser is asked for."""
+        given = asked.model_fields_set
+        wanted = Browser(
+            asked.browser_type if "browser_type" in given else self.engine,
+            asked.headless if "headless" in given else self.headless,
+            (asked.viewport.width, asked.viewport.height) if asked.viewport else self.viewport,
+        )
+        if wanted != self:
+            width, height = self.viewport
+            raise BrowserLaunchFailed(
+                f"The shared browser is another one ({self}, {width}x{height}).",
+                hint="Leave browserType, headless and viewport out, and you have a page in it.",
+            )
 
 
 @dataclass
@@ -19,6 +47,7 @@ class SessionRecord:
 class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
+        self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:
         self._records[record.session_id] = record

@@ -43,6 +43,10 @@ class Settings(BaseSettings):
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
         description="Profile, secret, journal, artifacts and log; by default the platform's user data directory.",
     )
+    output_dir: Path = Field(
+        default_factory=lambda given: given["data_dir"] / "output",
+        description="Where files go that a caller gives a name; by default `output` in the data directory.",
+    )
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
         default="chromium", validation_alias=_bare("BROWSER_TYPE"), description="Engine of the shared browser."
     )
@@ -118,7 +122,7 @@ class Settings(BaseSettings):
     def _any_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
 
-    @field_validator("data_dir", "executable_path")
+    @field_validator("data_dir", "output_dir", "executable_path")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()

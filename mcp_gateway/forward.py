@@ -19,6 +19,7 @@ from mcp_gateway.convert import Reply
 from mcp_gateway.identity import Identity
 from mcp_gateway.settings import Settings
 from shared import catalogue, wire
+from shared.actions.base import Unaddressed
 from shared.errors import InternalError, ServiceUnavailable
 
 Arguments = Mapping[str, JsonValue]
@@ -165,7 +166,8 @@ class Service:
         page_id = arguments.get("pageId")
         if isinstance(page_id, str) and re.fullmatch(wire.ANY_PAGE_ID_PATTERN, page_id):
             return f"{wire.BROWSER}/{page_id}", body
-        takes_session = "session_id" in catalogue.NAMES[tool].action.model_fields
+        action = catalogue.NAMES[tool].action
+        takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
         if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
             body["sessionId"] = self.settings.session
         return wire.BROWSER, body

@@ -18,6 +18,7 @@ BrowseError
 │   ├── ElementGone               ELEMENT_GONE              410
 │   ├── AmbiguousSelector         AMBIGUOUS_SELECTOR        409
 │   ├── PageRequired              PAGE_REQUIRED             400
+│   │   └── NoBrowser                                       400
 │   ├── PageNotFound              PAGE_NOT_FOUND            404
 │   ├── PageOwned                 PAGE_OWNED                423
 │   ├── WorkOwned                 WORK_OWNED                423
@@ -206,6 +207,12 @@ class PageRequired(BrowseError):
 
     code = "PAGE_REQUIRED"
     status = 400
+
+
+class NoBrowser(PageRequired):
+    """Raised when one of the browser tools is called before browser_launch, or after browser_quit."""
+
+    hint = "Use browser_launch tool to start a browser session"
 
 
 class PageNotFound(BrowseError):

@@ -28,6 +28,7 @@ _UNADDRESSED: Final = MappingProxyType(
     {
         Unaddressed.ONLY_PAGE: "without `pageId`: your only page",
         Unaddressed.NEW_PAGE: "without `pageId`: a new page of your own",
+        Unaddressed.OWN_PAGE: "without `pageId`: the page that `browser_launch` opened",
     }
 )
 

@@ -4,7 +4,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from shared.actions.base import Action, PageAction
+from shared.actions.base import Action, PageAction, Unaddressed
 
 Schema = dict[str, JsonValue]
 
@@ -65,10 +65,14 @@ def full_schema(action: type[Action]) -> Schema:
 
 
 def listed_schema(action: type[Action]) -> Schema:
-    """What a tool list shows: of the inherited arguments `pageId` only, because each costs tokens on every tool."""
+    """What a tool list shows: of the inherited arguments `pageId` only, because each costs tokens on every tool.
+
+    An action that has a page of its own shows none.
+    """
     schema = full_schema(action)
     properties = cast("dict[str, Schema]", schema["properties"])
-    hidden = inherited_names(action) - {"pageId"}
+    shown = set() if action.unaddressed is Unaddressed.OWN_PAGE else {"pageId"}
+    hidden = inherited_names(action) - shown
     schema["properties"] = {name: value for name, value in properties.items() if name not in hidden}
     return schema
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
+from pydantic import JsonValue
 
 from browser_service.browser import locating, snapshot
 from browser_service.browser.entry import BLANK, PageEntry
@@ -22,6 +23,8 @@ class ArtifactPort(Protocol):
     async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact: ...
 
     async def text(self, artifact_id: str, client_id: str) -> str: ...
+
+    async def export(self, artifact_id: str, client_id: str, name: str) -> str: ...
 
 
 class BrowserPage:
@@ -88,6 +91,11 @@ class BrowserPage:
     async def keep(self, data: bytes, mime_type: str) -> Json:
         """Hand bytes over; the reply names them."""
         return (await self._artifacts.put(data, mime_type, self.call.client_id)).model_dump(exclude_none=True)
+
+    async def save(self, artifact: JsonValue, name: str) -> str:
+        """Copy what was kept to a file of that name; where it is."""
+        kept = Artifact.model_validate(artifact)
+        return await self._artifacts.export(kept.artifact_id, self.call.client_id, name)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """A ref means what it meant in the client's own last snapshot, or nothing."""

@@ -215,11 +215,15 @@ async def _translated(
 
 
 async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
+    meant = action.meant()
     try:
         async with asyncio.timeout(_EXPLAIN_S):
-            return await locating.explain(error, page.live, action)
+            explained = await locating.explain(error, page.live, meant)
     except TimeoutError:
-        return errors.translate(error, action, url=page.entry.url)
+        explained = errors.translate(error, meant, url=page.entry.url)
+    if meant is not action:
+        explained.details.pop("selector", None)  # of this one, which is told without its being known here
+    return explained
 
 
 async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage) -> Json:

@@ -3,20 +3,22 @@
 import asyncio
 import base64
 import secrets
+import shutil
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from browser_service.store.journal import Journal
 from shared.calls import Artifact
-from shared.errors import ArtifactNotFound
+from shared.errors import ArtifactNotFound, ValidationFailed
 from shared.wire import FILES, INLINE_BYTES
 
 _KEPT_S = 7 * 86_400
 
 
 class Artifacts:
-    def __init__(self, directory: Path, journal: Journal) -> None:
+    def __init__(self, directory: Path, output: Path, journal: Journal) -> None:
         self._directory = directory
+        self._output = output
         self._journal = journal
 
     async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact:
@@ -46,11 +48,31 @@ class Artifacts:
         path, _ = await self.path(artifact_id, client_id)
         return (await asyncio.to_thread(path.read_bytes)).decode()  # read_text would make CRLF one character
 
+    async def export(self, artifact_id: str, client_id: str, name: str) -> str:
+        """Copy it to a name in the output directory, which no name leads out of; the whole path."""
+        path, _ = await self.path(artifact_id, client_id)
+        return await asyncio.to_thread(self._copy, path, name)
+
     async def clean(self) -> None:
         """Remove what is older than a week."""
         for artifact_id in await self._journal.old_artifacts(time.time() - _KEPT_S):
             (self._directory / artifact_id).unlink(missing_ok=True)
             await self._journal.forget_artifact(artifact_id)
+
+    def _copy(self, path: Path, name: str) -> str:
+        output = self._output.resolve()
+        given = PurePosixPath(name.replace("\\", "/"))
+        target = (output / given).resolve()
+        inside = not given.is_absolute() and ".." not in given.parts and output in target.parents
+        if not inside or not name.isprintable() or ":" in name or target.is_dir():
+            raise ValidationFailed(
+                f"path {name!r} is not the name of a file in the output directory.",
+                hint='Give a name, such as "shot.png": it is kept in BROWSE_OUTPUT_DIR.',
+                details={"context": {"field": "path"}},
+            )
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+        return str(target)
 
     def _write(self, artifact_id: str, data: bytes) -> None:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)

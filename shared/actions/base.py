@@ -48,6 +48,8 @@ class Unaddressed(StrEnum):
 
     ONLY_PAGE = "only_page"
     NEW_PAGE = "new_page"
+    OWN_PAGE = "own_page"
+    """The one that browser_launch opened."""
 
 
 class Alias(NamedTuple):
@@ -120,6 +122,10 @@ class Action(Part):
     """Arguments whose own keys are folded into the action's, such as `params`."""
     shown: ClassVar[str] = ""
     """The key of the result that a model is shown as text; without one it is shown all of it as JSON."""
+    bare: ClassVar[str] = ""
+    """For an action whose replies are its text and nothing beside it: what it was doing, as its errors begin."""
+    hints: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What to do next, by the code of an error, where it is not what the error says."""
     untrusted: ClassVar[bool] = False
     """What is shown are words of the site, which a model must not take for instructions."""
     idempotent: ClassVar[bool] = False
@@ -167,6 +173,10 @@ class Action(Part):
         bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base is not BaseModel]
         return frozenset(name for base in bases for name in base.model_fields)
 
+    def meant(self) -> "Action":
+        """The action that this one is another form of, or itself."""
+        return self
+
     def allowed_ms(self) -> int:
         """Milliseconds that its handler may take, once it is this call's turn."""
         return 30_000
@@ -206,6 +216,14 @@ class PageAction(Action):
 
     def allowed_ms(self) -> int:
         return self.timeout
+
+
+class OwnPageAction(PageAction):
+    """An action on the page that browser_launch opened, in the words of the seven browser tools."""
+
+    unaddressed = Unaddressed.OWN_PAGE
+    toolset = "seven"
+    shown = "text"
 
 
 class OwnershipAction(PageAction):

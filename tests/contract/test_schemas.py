@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from jsonschema import Draft202012Validator
 
-from shared.actions.base import Action, Effect, PageAction
+from shared.actions.base import Action, Effect, PageAction, Unaddressed
 from shared.catalogue import ACTIONS, NAMES, annotations, tools
 from shared.schema import Schema, full_schema, inherited_names, listed_schema
 
@@ -80,7 +80,8 @@ def test_an_actions_own_arguments_come_before_the_inherited_ones(action: type[Ac
 def test_a_listed_schema_shows_of_the_inherited_arguments_the_page_alone(action: type[Action]) -> None:
     listed = properties(listed_schema(action)).keys()
     own = properties(full_schema(action)).keys() - inherited_names(action)
-    assert listed == own | ({"pageId"} if issubclass(action, PageAction) else set())
+    named = issubclass(action, PageAction) and action.unaddressed is not Unaddressed.OWN_PAGE
+    assert listed == own | ({"pageId"} if named else set())
 
 
 @every_action

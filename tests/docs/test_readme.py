@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from scripts.settings_tables import README, filled
-from shared.catalogue import ACTIONS
+from shared.catalogue import ACTIONS, tools
 
 ROOT = README.parent
 TEXT = README.read_text(encoding="utf-8")
@@ -20,8 +20,8 @@ def test_the_settings_tables_are_what_the_settings_classes_say() -> None:
 
 
 def test_every_tool_is_named_and_no_other() -> None:
-    tools = TEXT.split("## The tools", 1)[1].split("[shared/TOOLS.md]", 1)[0]
-    assert set(re.findall(r"`([a-z_]+)`", tools)) == set(ACTIONS)
+    section = TEXT.split("## The tools", 1)[1].split("[shared/TOOLS.md]", 1)[0]
+    assert set(re.findall(r"`([a-z_]+)`", section)) == set(ACTIONS)
 
 
 def test_every_linked_file_exists() -> None:
@@ -51,4 +51,4 @@ async def test_the_configured_command_is_a_gateway_that_lists_its_tools(tmp_path
         command=str(installed), env={"BROWSE_DATA_DIR": str(tmp_path), "BROWSE_AUTOSTART": "false"}
     )
     async with Client(gateway, mode="legacy", read_timeout_seconds=30) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == set(ACTIONS)
+        assert {tool.name for tool in (await client.list_tools()).tools} == {tool.name for tool in tools()}

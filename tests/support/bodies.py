@@ -16,6 +16,8 @@ _MEANT: dict[str, dict[str, Any]] = {
     "type": {"selector": "#a", "text": "x"},
     "select_option": {"selector": "#s", "value": "1"},
     "hand_over_page": {"to": "p"},
+    "browser_navigate": {"url": "about:blank"},
+    "browser_type": {"selector": "#a", "text": "x"},
     "request_human": {"kind": "other", "message": "x"},
 }
 """Where an argument that is not required says what the action is for, or a made-up one would do nothing."""

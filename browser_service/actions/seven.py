@@ -1,0 +1,64 @@
+"""The seven tools for a browser of one's own: each does what another action does, and says it in its own words."""
+
+from browser_service.actions import interaction, media, navigation
+from browser_service.browser.page import BrowserPage
+from browser_service.service import Service
+from shared.actions import seven
+from shared.actions.interaction import Fill
+from shared.actions.media import Screenshot
+from shared.actions.navigation import Goto
+from shared.calls import Json
+
+_ERRORS_FROM = 400
+
+
+async def browser_launch(service: Service, action: seven.BrowserLaunch) -> Json:
+    return await service.launch(action)
+
+
+async def browser_quit(service: Service, _: seven.BrowserQuit) -> Json:
+    return await service.quit()
+
+
+async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> Json:
+    goto = Goto.model_validate({"url": action.url, "waitUntil": action.wait_until, "timeout": action.timeout})
+    arrived = await navigation.goto(page, goto)
+    status, title = arrived.get("status"), await page.live.title()
+    refused = f"\nHTTP status: {status}" if isinstance(status, int) and status >= _ERRORS_FROM else ""
+    return {**arrived, "text": f"Successfully navigated to {action.url}\nTitle: {title}{refused}"}
+
+
+async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:
+    found = await page.element(action.located(), strict=True)
+    count = await found.count()
+    first = f"Found {count} element(s) matching: {action.repeated()}"
+    if not count:
+        return {"count": 0, "text": f"{first}\nVisible: false, Enabled: false"}
+    visible = await found.first.is_visible()
+    enabled = await found.first.is_enabled(timeout=action.timeout)
+    seen, usable = ("" if visible else "not ") + "visible", "enabled" if enabled else "disabled"
+    return {"count": count, "visible": visible, "enabled": enabled, "text": f"{first}\nElement is {seen} and {usable}"}
+
+
+async def browser_click(page: BrowserPage, action: seven.BrowserClick) -> Json:
+    done = await interaction.click(page, action.meant())
+    return {**done, "text": f"Successfully clicked element: {action.selector}"}
+
+
+async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
+    meant = action.meant()
+    typed = await (interaction.fill(page, meant) if isinstance(meant, Fill) else interaction.type_(page, meant))
+    shows = typed.get("value")
+    differs = f"\nThe page shows: {shows}" if isinstance(shows, str) and not shows.endswith(action.text) else ""
+    return {**typed, "text": f"Successfully typed into element: {action.selector}\nText: {action.text}{differs}"}
+
+
+async def browser_screenshot(page: BrowserPage, action: seven.BrowserScreenshot) -> Json:
+    kind = "jpeg" if action.path and action.path.lower().endswith((".jpg", ".jpeg")) else "png"
+    asked = {"selector": action.selector, "fullPage": action.full_page, "type": kind, "timeout": action.timeout}
+    taken = await media.screenshot(page, Screenshot.model_validate(asked))
+    text = f"Screenshot captured ({taken['width']}x{taken['height']})"
+    if action.path is None:
+        return {**taken, "text": text}
+    saved_as = await page.save(taken["artifact"], action.path)
+    return {**taken, "savedAs": saved_as, "text": f"{text} and saved to {action.path}"}
