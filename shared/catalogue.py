@@ -22,6 +22,8 @@ Body = Mapping[str, JsonValue]
 CATEGORIES: Final = (
     "navigation",
     "interaction",
+    "pointer",
+    "editing",
     "waiting",
     "reading",
     "scripting",

@@ -6,12 +6,12 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.browser import pointing
 from browser_service.browser.locating import read_back
 from browser_service.browser.page import BrowserPage
 from shared.actions import interaction
 from shared.actions.base import ElementAction
 from shared.calls import Json
-from shared.errors import ElementNotInteractable
 
 _READY_FOR_KEYS: Final = """(e, types) => {
   const focused = () => e.contains(e.getRootNode().activeElement);
@@ -22,11 +22,6 @@ _READY_FOR_KEYS: Final = """(e, types) => {
   e.focus();
   if (types && !focused()) throw new Error('it takes no keys');
   if (types && !had) getSelection().modify('move', 'forward', 'documentboundary');
-}"""
-_FOCUSED: Final = """() => {
-  let e = document.activeElement;
-  while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-  return e || document.documentElement;
 }"""
 _VALUE: Final = "e => [e.value ?? e.innerText, e.type === 'password']"
 _CHECKED: Final = "e => e.checked ?? e.getAttribute('aria-checked') === 'true'"
@@ -59,7 +54,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
     element: Locator | ElementHandle
     if action.selector is None:
-        element = await _focused(page)
+        element = await pointing.focused(page.live)
     else:
         element = await page.element(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
@@ -93,20 +88,6 @@ async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
 
 async def _element(page: BrowserPage, action: ElementAction) -> Locator:
     return await page.element(action.selector, action.frame, strict=action.strict)
-
-
-async def _focused(page: BrowserPage) -> ElementHandle:
-    """What has the focus, in whichever frame. A key pressed on it waits for the navigation that it starts; one that is
-    pressed on Playwright's keyboard does not."""
-    frame = page.live.main_frame
-    while True:
-        focused = (await frame.evaluate_handle(_FOCUSED)).as_element()
-        if focused is None:
-            raise ElementNotInteractable("The page has no document that a key could be pressed on.")
-        inside = await focused.content_frame()
-        if inside is None:
-            return focused
-        frame = inside
 
 
 async def _checked(page: BrowserPage, element: Locator) -> Json:

@@ -47,14 +47,17 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseError:
     """Why an action on an element failed: looked up in the page, where the error itself does not say."""
-    selector, frame = getattr(action, "selector", None), getattr(action, "frame", None)
+    frame = getattr(action, "frame", None)
+    named = [name for name in (getattr(action, "selector", None), getattr(action, "target", None)) if name is not None]
     try:
         if isinstance(frame, str) and (wrong := await _wrong_frame(error, page, action, frame)):
             return wrong
-        if isinstance(selector, str) and errors.is_ambiguous(error):
-            return await _ambiguous(find(page, selector, frame), selector, url=page.url)
-        if isinstance(selector, str) and errors.is_timeout(error) and not await find(page, selector, frame).count():
-            return await _not_found(page, action, selector)
+        for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
+            count = await find(page, selector, frame).count()
+            if errors.is_ambiguous(error) and (count > 1 or selector is named[-1]):
+                return await _ambiguous(find(page, selector, frame), selector, url=page.url)
+            if errors.is_timeout(error) and not count:
+                return await _not_found(page, action, selector)
     except PlaywrightError as second:
         return errors.translate(second, action, url=page.url)
     return errors.translate(error, action, url=page.url)

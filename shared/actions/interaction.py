@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
-from shared.actions.base import Effect, ElementAction, PageAction, Position, Selector
+from shared.actions.base import Alias, Effect, ElementAction, PageAction, Position, Selector
 
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 
@@ -18,6 +18,8 @@ Modifiers = Annotated[list[Modifier] | None, Field(description="Keys held down m
 
 class Click(ElementAction):
     """Click an element. The reply says what was observed: a navigation, requests sent, a popup, or nothing."""
+
+    aliases = (Alias("double_click", presets={"clickCount": 2}), Alias("right_click", presets={"button": "right"}))
 
     button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
     click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
@@ -35,6 +37,7 @@ class Fill(ElementAction):
     """Set the value of an input, textarea or editable element at once, replacing what it had. The reply has the
     value that the page shows afterwards."""
 
+    aliases = (Alias("clear", presets={"value": ""}),)
     idempotent = True
 
     value: str = Field(validation_alias=AliasChoices("value", "text"), description="Text to fill; empty clears.")

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal, cast, get_args, get_origin
 
 import pytest
-from playwright.async_api import Locator, Page
+from playwright.async_api import Locator, Mouse, Page
 from pydantic import JsonValue
 from pydantic.alias_generators import to_camel
 
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS, parse
+from shared.catalogue import NAMES, parse
 from shared.errors import ValidationFailed
 from shared.schema import Schema, full_schema
 
@@ -36,14 +35,38 @@ CALLS: Final[list[tuple[Method, str]]] = [
     (Locator.check, "check"),
     (Locator.uncheck, "uncheck"),
     (Locator.wait_for, "wait_for_selector"),
+    (Locator.dblclick, "double_click"),
+    (Locator.clear, "clear"),
+    (Locator.focus, "focus"),
+    (Locator.blur, "blur"),
+    (Locator.drag_to, "drag_and_drop"),
+    (Locator.scroll_into_view_if_needed, "scroll"),
+    (Mouse.move, "mouse"),
+    (Mouse.click, "mouse"),
+    (Mouse.down, "mouse"),
+    (Mouse.up, "mouse"),
+    (Mouse.wheel, "mouse"),
 ]
 NOT_TAKEN: Final = {
     ("screenshot", "path"): "callers give names, never paths: the picture is kept under an id",
     ("select_option", "element"): "a handle lives in the service; callers name options by value, label or index",
+    ("mouse", "delta_x"): "a point of its own, `by`, has both",
+    ("mouse", "delta_y"): "as there",
     ("snapshot", "mode"): "always the mode with refs, which is what a selector argument takes",
 }
 ALSO_NEEDED: Final[dict[str, dict[str, JsonValue]]] = {"select_option": {"index": 0}}
-SAMPLES: Final = {"url": "https://example.com", "selector": "#a", "value": "x", "text": "x", "key": "Enter"}
+SAMPLES: Final[dict[str, JsonValue]] = {
+    "url": "https://example.com",
+    "selector": "#a",
+    "source": "#a",
+    "target": "#b",
+    "value": "x",
+    "text": "x",
+    "key": "Enter",
+    "do": "click",
+    "x": 1,
+    "y": 1,
+}
 
 
 def options(method: Method) -> dict[str, inspect.Parameter]:
@@ -57,7 +80,7 @@ def choices(annotation: object) -> Iterator[str]:
 
 
 EVERY_OPTION = [
-    pytest.param(ACTIONS[name], option, parameter.annotation, id=f"{name}-{option}")
+    pytest.param(name, option, parameter.annotation, id=f"{name}-{option}")
     for method, name in CALLS
     for option, parameter in options(method).items()
     if (name, option) not in NOT_TAKEN
@@ -81,13 +104,15 @@ def some(node: Schema) -> JsonValue:
     return values.get(str(node.get("type")), "some")
 
 
-@pytest.mark.parametrize(("action", "option", "annotation"), EVERY_OPTION)
-def test_an_option_of_playwright_is_an_argument(action: type[Action], option: str, annotation: object) -> None:
-    schema = full_schema(action)
+@pytest.mark.parametrize(("name", "option", "annotation"), EVERY_OPTION)
+def test_an_option_of_playwright_is_an_argument(name: str, option: str, annotation: object) -> None:
+    schema = full_schema(NAMES[name].action)
     node = cast("dict[str, Schema]", schema["properties"])[to_camel(option)]
-    required = {name: SAMPLES[name] for name in cast("list[str]", schema.get("required", []))}
-    needed = {**required, **ALSO_NEEDED.get(action.name(), {})}
-    parsed = parse({"action": action.name(), "params": {**needed, to_camel(option): some(node)}})
+    required = {each: SAMPLES[each] for each in cast("list[str]", schema.get("required", []))}
+    if alias := NAMES[name].alias:
+        required = {each: value for each, value in required.items() if each not in alias.presets}
+    needed = {**required, **ALSO_NEEDED.get(name, {})}
+    parsed = parse({"action": name, "params": {**needed, to_camel(option): some(node)}})
     assert option in parsed.model_fields_set
     items = cast("Schema", node.get("items", node))
     assert set(choices(annotation)) <= {*cast("list[str]", items.get("enum", []))}
@@ -97,7 +122,7 @@ def test_an_option_of_playwright_is_an_argument(action: type[Action], option: st
 def test_what_is_not_taken_is_refused_and_still_exists_in_playwright(name: str, option: str) -> None:
     assert any(option in options(method) for method, action in CALLS if action == name)
     with pytest.raises(ValidationFailed, match=f"Unknown argument '{option}'"):
-        parse({"action": name, "selector": "#a", "params": {option: "x"}})
+        parse({"action": name, "params": {option: "x"}})
 
 
 def test_handlers_get_the_options_by_playwrights_names() -> None:

@@ -1,0 +1,34 @@
+"""The focus, and what is put where it is."""
+
+from pydantic import Field
+
+from shared.actions.base import Effect, ElementAction, PageAction, Selector
+
+
+class Focus(ElementAction):
+    """Give an element the keyboard's focus, without clicking it."""
+
+    toolset = "interaction"
+    idempotent = True
+
+
+class Blur(ElementAction):
+    """Take the focus from an element, as leaving a field does: what the page checks or saves then happens."""
+
+    toolset = "interaction"
+    idempotent = True
+
+
+class Paste(PageAction):
+    """Paste text or HTML into an element, or where the focus is. Nobody's clipboard is read or changed. The reply says
+    what the page made of it."""
+
+    effect = Effect.ACTS
+    toolset = "interaction"
+    shown = "observed"
+
+    text: str = Field(description="What to paste.")
+    html: str | None = Field(default=None, description="The same as HTML, for editors that take it.")
+    selector: Selector | None = Field(default=None, description="Element to focus first.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
+    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")

@@ -1,0 +1,71 @@
+"""The mouse by itself, dragging, and scrolling."""
+
+from typing import Literal
+
+from pydantic import AliasChoices, Field
+
+from shared.actions.base import Effect, ElementAction, PageAction, Part, Selector
+from shared.actions.interaction import At, Force, Modifiers, NoWaitAfter, Trial
+from shared.actions.interaction import Scroll as Scrolling
+
+
+class DragAndDrop(ElementAction):
+    """Drag an element onto another one. The reply says what the page made of it: an HTML drag and where it was dropped,
+    or where the element is now."""
+
+    toolset = "interaction"
+
+    selector: Selector = Field(
+        validation_alias=AliasChoices("source", "selector"),
+        serialization_alias="source",
+        description="Element to drag: ref, CSS, text=, role=.",
+    )
+    target: Selector = Field(description="Element to drop it on.")
+    source_position: At = None
+    target_position: At = None
+    force: Force = False
+    no_wait_after: NoWaitAfter = False
+    trial: Trial = False
+    steps: int = Field(default=5, ge=1, le=1_000, description="Mouse moves on the way.")
+    scroll: Scrolling = "auto"
+
+
+class Point(Part):
+    x: float = Field(description="Px to the right.")
+    y: float = Field(description="Px down.")
+
+
+class Mouse(PageAction):
+    """Use the mouse at a point of the viewport, in CSS px, for what no selector names, such as a place on a canvas. The
+    reply names the element there."""
+
+    effect = Effect.ACTS
+    toolset = "interaction"
+    shown = "observed"
+
+    do: Literal["move", "click", "down", "up", "drag", "wheel"] = Field(description="What to do there.")
+    x: float = Field(ge=0, description="Px from the viewport's left edge.")
+    y: float = Field(ge=0, description="Px from its top.")
+    to: Point | None = Field(default=None, description="drag: the point to let go at.")
+    by: Point | None = Field(default=None, description="wheel: how far to scroll.")
+    button: Literal["left", "right", "middle"] = Field(default="left", description="Mouse button.")
+    click_count: int = Field(default=1, ge=1, le=3, description="2 is a double click.")
+    delay: float | None = Field(default=None, ge=0, le=10_000, description="click: ms between down and up.")
+    steps: int = Field(default=5, ge=1, le=1_000, description="move, drag: mouse moves on the way.")
+    modifiers: Modifiers = None
+
+
+class Scroll(PageAction):
+    """Scroll the page, or inside `selector`: to its top or bottom, by px, or an element into view. Without arguments
+    one screen down. The reply says where it is then, and how much more there is."""
+
+    effect = Effect.ACTS
+    toolset = "interaction"
+    shown = "observed"
+
+    selector: Selector | None = Field(default=None, description="Element to bring into view, or to scroll inside.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
+    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+    to: Literal["top", "bottom", "view"] | None = Field(default=None, description="Where to first.")
+    x: float | None = Field(default=None, description="Px to the right; negative is left.")
+    y: float | None = Field(default=None, description="Px down; negative is up.")
