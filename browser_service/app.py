@@ -12,7 +12,7 @@ import structlog
 from fastapi import FastAPI
 
 from browser_service.actions import HANDLERS
-from browser_service.api import faults, routes
+from browser_service.api import faults, person, routes
 from browser_service.api.openapi import describe
 from browser_service.browser.host import HostLimits, LocalHost, SessionHost
 from browser_service.browser.launcher import Launcher, LaunchOptions
@@ -76,6 +76,7 @@ def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, cloc
     )
     app.state.port = settings.port
     app.include_router(routes.router)
+    app.include_router(person.router)
     faults.install(app)
     describe(app)
     allowed = lambda: [*loopback_hosts(app.state.port), *settings.allowed_hosts]  # noqa: E731 - one expression
@@ -111,8 +112,15 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     quotas, origins, work = _manners(settings, clients, clock)
-    notifier = Notifier(desktop=settings.notify == "desktop", webhook=settings.notify_webhook)
-    feed = Feed(host, directory, clients, journal, seal, origins=origins, on_person=notifier.tell)
+    requests = Requests(host, secret)
+
+    def link(request_id: str) -> str:
+        return f"http://127.0.0.1:{app.state.port}{requests.link(request_id)}"  # the port may be chosen later
+
+    notifier = Notifier(desktop=settings.notify == "desktop", webhook=settings.notify_webhook, link=link)
+    feed = Feed(
+        *(host, directory, clients, journal, seal), origins=origins, on_person=notifier.tell, link=requests.link
+    )
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
     dispatcher = Dispatcher(
         *(host, directory, clients, feed, _handlers(Scope.SERVICE)),
@@ -139,7 +147,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await asyncio.gather(following, cleaning, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, Requests(host))
+    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
 
 
 def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas, Origins, Work]:

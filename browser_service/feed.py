@@ -47,6 +47,7 @@ class Feed:
         *,
         origins: Origins,
         on_person: Callable[[PageState], None],
+        link: Callable[[str], str],
     ) -> None:
         self._host = host
         self._directory = directory
@@ -55,6 +56,7 @@ class Feed:
         self._seal = seal
         self._origins = origins
         self._on_person = on_person
+        self._link = link
         self._incarnation = ""
         self._seq = 0
         self._lock = asyncio.Lock()
@@ -99,8 +101,7 @@ class Feed:
                 self._directory.drop(event.page_id)
                 self._unwritten[event.page_id] = None
             case CallMoved():
-                _, _, call_id = event.call_id.rpartition("/")
-                self._clients.send(event.model_copy(update={"call_id": call_id}))
+                self._clients.send(self._for_client(event))
             case CallEnded():
                 self.on_call_ended(event)
             case NoticeGiven():
@@ -109,6 +110,14 @@ class Feed:
                 self._unsaved[event.session_id] = event.cookies
             case Throttled():
                 self._pause(event)
+
+    def _for_client(self, event: CallMoved) -> CallMoved:
+        """Under its own callId; what a person is waited for comes with the link for that person."""
+        _, _, call_id = event.call_id.rpartition("/")
+        request = event.request
+        if request is not None:
+            request = request.model_copy(update={"link": self._link(request.request_id)})
+        return event.model_copy(update={"call_id": call_id, "request": request})
 
     def _pause(self, event: Throttled) -> None:
         told = self._origins.throttled(origin_of(event.url) or event.url, event)

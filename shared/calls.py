@@ -67,6 +67,7 @@ class HumanRequest(Model):
     asked_by: str = ""
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: int = 0
+    link: str = Field(default="", repr=False, description="Path of the page to answer on, with its key: for people.")
 
     @property
     def what(self) -> str:

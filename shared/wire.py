@@ -20,6 +20,8 @@ SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
 REQUESTS: Final = "/api/requests"
+PERSON: Final = "/person"
+"""The page on which a person answers a request; the key to it stands behind `#`."""
 READY: Final = "/ready"
 METRICS: Final = "/metrics"
 

@@ -15,7 +15,7 @@ from sse_starlette import EventSourceResponse
 from browser_service.calls import Reply
 from browser_service.dispatch import Asked
 from browser_service.observability import asking
-from browser_service.security.auth import Identity, identify
+from browser_service.security.auth import Identity, identify, person_for
 from shared import catalogue, wire
 from shared.actions.activity import GetActivity
 from shared.calls import Json
@@ -134,9 +134,25 @@ async def list_requests(request: Request, caller: Caller) -> Response:
     return _done(request, {"requests": [*await parts(request).requests.listed(caller)]})
 
 
+async def answerer(request_id: str, request: Request) -> Identity:
+    """Who may answer a request: the person who came by its link, or a client."""
+    return person_for(parts(request).secret, request_id, request.headers.get("authorization")) or await identity(
+        request
+    )
+
+
+Answerer = Annotated[Identity, Depends(answerer)]
+
+
+@router.get(wire.REQUESTS + "/{request_id}")
+async def get_request(request_id: str, request: Request, caller: Answerer) -> Response:
+    return _done(request, await parts(request).requests.one(caller, request_id))
+
+
 @router.post(wire.REQUESTS + "/{request_id}/resolve")
-async def resolve_request(request_id: str, request: Request, caller: Caller) -> Response:
-    """For the account's own command line, and for who asked, whose person may be in its chat."""
+async def resolve_request(request_id: str, request: Request, caller: Answerer) -> Response:
+    """For the account's own command line, for a person who has the link, and for who asked, whose person may be in
+    its chat."""
     return _done(request, await parts(request).requests.resolve(caller, request_id, await _body(request)))
 
 

@@ -41,6 +41,9 @@ def listed(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: A
         output.say("Nobody asks for anything.")
     else:
         output.show_rows(_COLUMNS, [[_row(one) for one in found]])
+        output.say("Answer with `requests done ID` or `requests refuse ID`, or in your own browser:")
+        for one in found:
+            output.say(f"{service.url}{one['link']}")
 
 
 @requests.command()
@@ -72,7 +75,7 @@ def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:
 
 
 def _row(found: Json) -> tuple[str, ...]:
-    about = {name: value for name, value in found.items() if name not in {"url", "title"}}
+    about = {name: value for name, value in found.items() if name not in {"url", "title", "link"}}
     one = HumanRequest.model_validate(about)
     who = ", ".join([one.asked_by, *one.joined_by])
     choices = f" ({' / '.join(one.choices)})" if one.choices else ""

@@ -46,6 +46,7 @@ class Client:
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         running = instance.require(data_dir)
         who = identity().model_copy(update={"operator": operator})
+        self.url = running.url
         self._http = instance.http(running.url, _PATIENCE_S)
         self._http.headers["Authorization"] = f"Bearer {mint(ensure_secret(data_dir), who)}"
 

@@ -5,6 +5,7 @@ import html
 import shutil
 import sys
 from collections import deque
+from collections.abc import Callable
 
 import httpx
 import structlog
@@ -24,9 +25,10 @@ log = structlog.get_logger(__name__)
 class Notifier:
     """Each request is told once. Nobody waits for it, and what fails is only logged."""
 
-    def __init__(self, *, desktop: bool, webhook: str | None) -> None:
+    def __init__(self, *, desktop: bool, webhook: str | None, link: Callable[[str], str]) -> None:
         self._desktop = _desktop_command() if desktop else None
         self._webhook = webhook
+        self._link = link
         self._told: deque[str] = deque(maxlen=_REMEMBERED)
         self._telling: set[asyncio.Task[None]] = set()
 
@@ -44,12 +46,12 @@ class Notifier:
         await asyncio.gather(*self._telling, return_exceptions=True)
 
     async def _tell(self, request: Json) -> None:
-        if self._desktop:
+        if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
             title = f"{APP_NAME}: {request['askedBy']} asks for you"
             text = f"{request['kind']}, {request['origin']}: {request['message']}"
             await _show([*self._desktop, title[:_TEXT], html.escape(text[:_TEXT], quote=False)])
         if self._webhook:
-            await _post(self._webhook, request)
+            await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})
 
 
 async def _post(address: str, request: Json) -> None:

@@ -14,6 +14,7 @@ from shared.errors import Unauthorized
 from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
 
 _DAY_S = 86_400
+_PERSON = f"{TOKEN_AUDIENCE}/person"
 
 
 class Identity(Model):
@@ -22,6 +23,7 @@ class Identity(Model):
     client_id: str = Field(pattern=CLIENT_ID_PATTERN)
     label: str = Field(default="", max_length=80)
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
+    request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
 
 
 def ensure_secret(data_dir: Path) -> str:
@@ -54,6 +56,28 @@ def mint(secret: str, identity: Identity, lifetime_s: int = _DAY_S) -> str:
     if identity.operator:
         claims["operator"] = True
     return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def mint_key(secret: str, request_id: str) -> str:
+    """What the link to a request carries: whoever has it may answer that request, and do nothing else."""
+    claims = {"sub": request_id, "aud": _PERSON, "exp": int(time.time()) + _DAY_S}
+    return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def person_for(secret: str, request_id: str, authorization: str | None) -> Identity | None:
+    """The person who came by the link of a request; None for whoever else it is."""
+    _, _, token = (authorization or "").partition(" ")
+    try:
+        claims = jwt.decode(
+            token.strip(),
+            secret,
+            algorithms=[TOKEN_ALGORITHM],
+            audience=_PERSON,
+            options={"require": ["sub", "aud", "exp"]},
+        )
+    except jwt.InvalidTokenError:
+        return None
+    return Identity(client_id="person", request_id=request_id) if claims["sub"] == request_id else None
 
 
 def identify(secret: str, authorization: str | None) -> Identity:

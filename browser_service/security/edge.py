@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared.errors import BodyTooLarge, BrowseError, Forbidden, UnsupportedMediaType
-from shared.wire import MAX_MESSAGE_BYTES
+from shared.wire import MAX_MESSAGE_BYTES, PERSON
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
@@ -47,7 +47,8 @@ class Edge:
         origin = headers.get("origin")
         if origin is not None and origin not in {f"http://{host}", f"https://{host}"}:
             raise Forbidden(f"Requests from the origin {origin!r} are not accepted.")
-        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        foreign = headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
+        if foreign and not _follows_link(scope, headers):
             raise Forbidden("Requests that another site's page sends are not accepted.")
         if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
             _check_body(headers)
@@ -72,6 +73,12 @@ def too_large() -> BodyTooLarge:
         hint="Send less at once.",
         details={"context": {"limit": MAX_MESSAGE_BYTES}},
     )
+
+
+def _follows_link(scope: Scope, headers: Headers) -> bool:
+    """A person may come to the page for people from a page in a chat. It is shown in no frame, and holds nothing."""
+    to_person = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(f"{PERSON}/")
+    return to_person and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
 
 def _check_body(headers: Headers) -> None:

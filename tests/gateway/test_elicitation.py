@@ -10,7 +10,13 @@ import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client import ClientRequestContext
-from mcp.types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult, Implementation
+from mcp.types import (
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    Implementation,
+)
 
 from browser_service.security.auth import Identity, ensure_secret, mint
 from shared import wire
@@ -55,7 +61,9 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 
 @asynccontextmanager
-async def chat(service: ServiceProcess, person: Person | None, mode: str = "legacy") -> AsyncIterator[Client]:
+async def chat(
+    service: ServiceProcess, person: "Person | Follower | None", mode: str = "legacy"
+) -> AsyncIterator[Client]:
     env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd=ROOT)
     info = Implementation(name="Claude", version="1")
@@ -113,6 +121,47 @@ async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Sit
     form = person.shown.get_nowait()
     assert form.requested_schema == {"type": "object", "properties": {}}
     assert "Sign in on that page of the shared browser, then accept." in form.message
+
+
+class Follower:
+    """A person whose client shows links too: opens the one it is shown, and answers there."""
+
+    def __init__(self, *, follows: bool = True) -> None:
+        self.follows = follows
+        self.shown: asyncio.Queue[ElicitRequestParams] = asyncio.Queue()
+
+    async def __call__(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002 - the SDK gives it
+        params: ElicitRequestParams,
+    ) -> ElicitResult:
+        self.shown.put_nowait(params)
+        assert isinstance(params, ElicitRequestURLParams)
+        if not self.follows:
+            return ElicitResult(action="decline")
+        page, _, key = params.url.partition("#")
+        base, _, request_id = page.rpartition(f"{wire.PERSON}/")
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, trust_env=False) as http:
+            reply = await http.post(f"{base}{wire.REQUESTS}/{request_id}/resolve", json={"answer": "724 115"})
+            assert reply.is_success, reply.text
+        return ElicitResult(action="accept")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_code_passes_the_chat_by_where_the_client_shows_links(
+    service: ServiceProcess, site: Site, mode: str
+) -> None:
+    person = Follower()
+    async with chat(service, person, mode) as client:
+        said = await asks(client, site, kind="code", message="The code, please.")
+    assert said.startswith(f"A person gave the code at {site.url('')}. It says: 724 115")
+    assert person.shown.qsize() == 1
+
+
+async def test_a_link_that_is_not_followed_is_a_refusal(service: ServiceProcess, site: Site) -> None:
+    async with chat(service, Follower(follows=False)) as client:
+        said = await asks(client, site, kind="code", message="The code, please.")
+    assert said.startswith('The person at "Claude" declined: a code')
 
 
 async def test_a_form_is_withdrawn_when_another_person_was_first(service: ServiceProcess, site: Site) -> None:
