@@ -94,7 +94,12 @@ def _is_plain(params: dict[object, object]) -> bool:
 def _initialized(version: str) -> Message:
     return {
         "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-        "capabilities": {"resources": {"subscribe": False, "listChanged": False}, "tools": {"listChanged": False}},
+        "capabilities": {
+            "completions": {},
+            "prompts": {"listChanged": False},
+            "resources": {"subscribe": False, "listChanged": False},
+            "tools": {"listChanged": False},
+        },
         "serverInfo": {"name": APP_NAME, "version": VERSION},
         "instructions": INSTRUCTIONS,
     }

@@ -15,17 +15,21 @@ from mcp.types import (
     METHOD_NOT_FOUND,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
     InputRequiredResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    PromptReference,
     ReadResourceRequestParams,
     ReadResourceResult,
     Tool,
 )
 
-from mcp_gateway import resources
+from mcp_gateway import prompts, resources
 from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
@@ -58,6 +62,9 @@ class Gateway:
             on_list_resources=self.list_resources,
             on_list_resource_templates=self.list_resource_templates,
             on_read_resource=self.read_resource,
+            on_list_prompts=prompts.listed,
+            on_get_prompt=prompts.rendered,
+            on_completion=self.complete,
         )
 
     async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -99,6 +106,15 @@ class Gateway:
     async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         found = resources.named(str(params.uri), shakes_hands=ctx.protocol_version in HANDSHAKE_VERSIONS)
         return resources.contents(found, await self._reply(ctx, found.action, dict(found.arguments)))
+
+    async def complete(self, _: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
+        reference, argument = params.ref, params.argument
+        values = (
+            prompts.completed(reference.name, argument.name, argument.value)
+            if isinstance(reference, PromptReference)
+            else []
+        )
+        return CompleteResult(completion=Completion(values=values))
 
     async def _reply(
         self, ctx: ServerRequestContext, tool: str, arguments: Json, on_person: OnPerson = lambda _: None

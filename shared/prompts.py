@@ -1,0 +1,188 @@
+"""The prompts: tasks that a person picks in the chat, as the text that a model gets."""
+
+import difflib
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from shared.errors import ValidationFailed
+from shared.templating import render
+
+Kind = Literal["string", "array", "object", "boolean", "number"]
+
+
+class Argument(NamedTuple):
+    """One argument; hosts send all of them as text, so an array or an object comes as JSON."""
+
+    name: str
+    description: str
+    kind: Kind = "string"
+    required: bool = False
+    default: JsonValue = None
+    choices: tuple[str, ...] = ()
+
+
+class Prompt(NamedTuple):
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    template: str
+
+    def text(self, given: Mapping[str, str]) -> str:
+        """The text for these arguments. Raises ValidationFailed, naming the one that is wrong."""
+        known = {argument.name: argument for argument in self.arguments}
+        if unknown := [name for name in given if name not in known]:
+            raise _wrong(self.name, unknown[0], f"is unknown; it takes {', '.join(known)}.")
+        return render(self.template, {name: _value(self, known[name], given.get(name)) for name in known})
+
+
+SCRAPE_WEBSITE: Final = Prompt(
+    "scrape_website",
+    "Scrape a website",
+    "Extract structured data from a website",
+    (
+        Argument("url", "URL to scrape", required=True),
+        Argument("fields", "Fields to extract: JSON list of {name, description, selector}", "array", required=True),
+        Argument("pagination", "Pagination settings: JSON object of nextSelector, maxPages", "object"),
+    ),
+    """I need to scrape data from {{url}}.
+
+The data I need:
+{{#each fields}}
+- {{name}}: {{description}} (selector: {{selector}})
+{{/each}}
+
+Please:
+1. Navigate to {{url}}
+2. Wait for the page to load completely
+3. Extract each field using the provided selectors
+4. Format the results as JSON
+5. Handle any errors gracefully
+
+{{#if pagination}}
+Also handle pagination:
+- Next page selector: {{pagination.nextSelector}}
+- Max pages: {{pagination.maxPages}}
+{{/if}}""",
+)
+
+FILL_FORM: Final = Prompt(
+    "fill_form",
+    "Fill a form",
+    "Automate form filling and submission",
+    (
+        Argument("url", "Form URL", required=True),
+        Argument("fields", "Form fields to fill: JSON list of {label, value, type, selector}", "array", required=True),
+        Argument("submit", "Submit button configuration: JSON object of selector, waitForNavigation", "object"),
+    ),
+    """I need to fill out a form at {{url}}.
+
+Form fields:
+{{#each fields}}
+- {{label}}: {{value}} (type: {{type}}, selector: {{selector}})
+{{/each}}
+
+{{#if submit}}
+After filling, click the submit button: {{submit.selector}}
+{{#if submit.waitForNavigation}}
+Wait for navigation after submit.
+{{/if}}
+{{/if}}
+
+Please:
+1. Navigate to the form page
+2. Wait for all form fields to be visible
+3. Fill each field carefully
+4. Verify the values were set correctly
+{{#if submit}}
+5. Submit the form
+6. Capture the result page
+{{/if}}""",
+)
+
+CAPTURE_SCREENSHOTS: Final = Prompt(
+    "capture_screenshots",
+    "Capture screenshots",
+    "Capture screenshots of pages or elements",
+    (
+        Argument("url", "URL to capture", required=True),
+        Argument("fullPage", "The whole scrollable page: true or false", "boolean", default=False),
+        Argument("selector", "Only this element"),
+        Argument("format", "png or jpeg", default="png", choices=("png", "jpeg")),
+        Argument("quality", "0 to 100", "number", default=80),
+        Argument("viewport", "JSON object of width, height", "object"),
+        Argument("waitFor", "What to wait for first: JSON object of selector, timeout (ms)", "object"),
+    ),
+    """I need screenshots from {{url}}.
+
+Capture requirements:
+{{#if fullPage}}
+- Full page screenshot (scrolling)
+{{else if selector}}
+- Element screenshot: {{selector}}
+{{else}}
+- Viewport screenshot
+{{/if}}
+
+{{#if viewport}}
+Viewport: {{viewport.width}}x{{viewport.height}}
+{{/if}}
+
+{{#if waitFor}}
+Wait for: {{waitFor.selector}} (timeout: {{waitFor.timeout}}ms)
+{{/if}}
+
+Image format: {{format}} (quality: {{quality}})""",
+)
+
+PROMPTS: Final = MappingProxyType({one.name: one for one in (SCRAPE_WEBSITE, FILL_FORM, CAPTURE_SCREENSHOTS)})
+
+
+def named(name: str) -> Prompt:
+    """Raises ValidationFailed for a name that none has."""
+    if name not in PROMPTS:
+        near = difflib.get_close_matches(name, PROMPTS, 1, 0.5)
+        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(PROMPTS)}."
+        raise ValidationFailed(f"Prompt not found: {name}. {hint}", details={"availablePrompts": [*PROMPTS]})
+    return PROMPTS[name]
+
+
+def _value(prompt: Prompt, argument: Argument, given: str | None) -> JsonValue:
+    if given is None or (not given.strip() and not argument.required):
+        if argument.required:
+            raise _wrong(prompt.name, argument.name, f"is missing: {argument.description}.")
+        return argument.default
+    if argument.choices and given not in argument.choices:
+        raise _wrong(prompt.name, argument.name, f"must be one of {', '.join(argument.choices)}, not {given!r}.")
+    return given if argument.kind == "string" else _parsed(prompt, argument, given)
+
+
+def _parsed(prompt: Prompt, argument: Argument, given: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(given, parse_constant=_no_json)
+    except (ValueError, RecursionError) as error:
+        raise _wrong(prompt.name, argument.name, f"must be {_WANTED[argument.kind]} as JSON: {error}") from None
+    if not _FITS[argument.kind](value):
+        raise _wrong(prompt.name, argument.name, f"must be {_WANTED[argument.kind]}, not {given[:80]}")
+    return value
+
+
+_WANTED: Final = {"array": "a list of objects", "object": "an object", "boolean": "true or false", "number": "a number"}
+_FITS: Final = {
+    "array": lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
+    "object": lambda value: isinstance(value, dict),
+    "boolean": lambda value: isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+}
+
+
+def _no_json(literal: str) -> None:
+    raise ValueError(f"{literal} is not JSON")
+
+
+def _wrong(prompt: str, argument: str, problem: str) -> ValidationFailed:
+    return ValidationFailed(f"{argument} of {prompt} {problem}", details={"prompt": prompt, "argument": argument})
