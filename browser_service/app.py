@@ -35,6 +35,7 @@ from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts
 from browser_service.store.journal import Journal, JournalFailed
+from browser_service.store.uploads import UploadRoots
 from browser_service.work import Work
 from shared import wire
 from shared.actions.base import Scope
@@ -98,7 +99,8 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     journal = Journal(settings.data_dir / "journal.sqlite3")
     await journal.open()
     stack.push_async_callback(journal.close)
-    artifacts = Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal)
+    uploads = UploadRoots(settings.upload_roots)
+    artifacts = Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal, uploads)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
     directory.sessions.shared_browser = Browser(
         settings.browser_type,

@@ -1,5 +1,6 @@
 """Everything that can be set about the service: environment variables, and flags of `browse-together up`."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -111,11 +112,19 @@ class Settings(BaseSettings):
         default=(), description="If given, the only hosts (with their subdomains) that pages may open."
     )
     deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
+    upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(), description="Folders whose files may be uploaded by name, separated by the system's path separator."
+    )
 
     @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", mode="before")
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("upload_roots", mode="before")
+    @classmethod
+    def _split_paths(cls, value: object) -> object:
+        return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
     @field_validator("log_level", mode="before")
     @classmethod

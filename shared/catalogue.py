@@ -24,6 +24,7 @@ CATEGORIES: Final = (
     "interaction",
     "pointer",
     "editing",
+    "files",
     "waiting",
     "reading",
     "scripting",

@@ -190,6 +190,13 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str) 
             hint="See what is in the way: snapshot {} or screenshot {}.",
             details={**details, "context": {"timeout": allowed, "reason": blocker, "lastError": message[:2_000]}},
         )
+    if 'event "filechooser"' in message:
+        return TimedOut(
+            f"Element matching selector '{selector}' is no file input, and a click on it opened no file chooser within "
+            f"{allowed} ms.",
+            hint='Name the input itself, hidden or not: upload_file {"selector": "input[type=file]", "files": [...]}.',
+            details={**details, "context": {"timeout": allowed}},
+        )
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms.",
         hint="The page is still usable. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",

@@ -19,7 +19,7 @@ _DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
   visible: e.checkVisibility ? e.checkVisibility() : true,
 }))"""
 
-_CONTROL: Final = """e => {
+CONTROL: Final = """e => {
   const own = 'a, input, textarea, button, select, [role=link], [role=button], [role=checkbox], [role=radio]';
   return e.isContentEditable ? e : e.closest(own) || e.closest('label')?.control || e;
 }"""
@@ -81,7 +81,7 @@ async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JS
     A label stands for its control, as it does for Playwright's own acts.
     """
     try:
-        values = await found.evaluate_all(f"found => found.slice(0, 1).map({_CONTROL}).map({expression})")
+        values = await found.evaluate_all(f"found => found.slice(0, 1).map({CONTROL}).map({expression})")
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

@@ -24,6 +24,12 @@ class ArtifactPort(Protocol):
 
     async def text(self, artifact_id: str, client_id: str) -> str: ...
 
+    async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
+        """The bytes and their MIME type."""
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """A file of the upload folders, of `most` bytes at most."""
+
     async def export(self, artifact_id: str, client_id: str, name: str) -> str: ...
 
 
@@ -96,6 +102,14 @@ class BrowserPage:
         """Copy what was kept to a file of that name; where it is."""
         kept = Artifact.model_validate(artifact)
         return await self._artifacts.export(kept.artifact_id, self.call.client_id, name)
+
+    async def artifact(self, artifact_id: str) -> tuple[bytes, str]:
+        """What an earlier reply to this client named: its bytes and MIME type."""
+        return await self._artifacts.data(artifact_id, self.call.client_id)
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """A file of the folders that the operator opened for uploads."""
+        return await self._artifacts.upload(name, most)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """A ref means what it meant in the client's own last snapshot, or nothing."""

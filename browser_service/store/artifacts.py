@@ -8,6 +8,7 @@ import time
 from pathlib import Path, PurePosixPath
 
 from browser_service.store.journal import Journal
+from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ValidationFailed
 from shared.wire import FILES, INLINE_BYTES
@@ -16,10 +17,11 @@ _KEPT_S = 7 * 86_400
 
 
 class Artifacts:
-    def __init__(self, directory: Path, output: Path, journal: Journal) -> None:
+    def __init__(self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots) -> None:
         self._directory = directory
         self._output = output
         self._journal = journal
+        self._uploads = uploads
 
     async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact:
         """Keep `data`; the reply carries it as base64 where `inline` and it is small enough."""
@@ -47,6 +49,13 @@ class Artifacts:
     async def text(self, artifact_id: str, client_id: str) -> str:
         path, _ = await self.path(artifact_id, client_id)
         return (await asyncio.to_thread(path.read_bytes)).decode()  # read_text would make CRLF one character
+
+    async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
+        path, mime_type = await self.path(artifact_id, client_id)
+        return await asyncio.to_thread(path.read_bytes), mime_type
+
+    async def upload(self, name: str, most: int) -> bytes:
+        return await asyncio.to_thread(self._uploads.read, name, most)
 
     async def export(self, artifact_id: str, client_id: str, name: str) -> str:
         """Copy it to a name in the output directory, which no name leads out of; the whole path."""

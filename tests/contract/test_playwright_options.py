@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal, cast, get_args, get_origin
 
 import pytest
-from playwright.async_api import Locator, Mouse, Page
+from playwright.async_api import FileChooser, Locator, Mouse, Page
 from pydantic import JsonValue
 from pydantic.alias_generators import to_camel
 
@@ -41,6 +41,9 @@ CALLS: Final[list[tuple[Method, str]]] = [
     (Locator.blur, "blur"),
     (Locator.drag_to, "drag_and_drop"),
     (Locator.scroll_into_view_if_needed, "scroll"),
+    (Locator.set_input_files, "upload_file"),
+    (FileChooser.set_files, "upload_file"),
+    (Locator.drop, "drop"),
     (Mouse.move, "mouse"),
     (Mouse.click, "mouse"),
     (Mouse.down, "mouse"),
@@ -50,6 +53,7 @@ CALLS: Final[list[tuple[Method, str]]] = [
 NOT_TAKEN: Final = {
     ("screenshot", "path"): "callers give names, never paths: the picture is kept under an id",
     ("select_option", "element"): "a handle lives in the service; callers name options by value, label or index",
+    ("drop", "payload"): "its two parts, `files` and `data`, are arguments",
     ("mouse", "delta_x"): "a point of its own, `by`, has both",
     ("mouse", "delta_y"): "as there",
     ("snapshot", "mode"): "always the mode with refs, which is what a selector argument takes",
@@ -64,6 +68,7 @@ SAMPLES: Final[dict[str, JsonValue]] = {
     "text": "x",
     "key": "Enter",
     "do": "click",
+    "files": [],
     "x": 1,
     "y": 1,
 }
