@@ -27,6 +27,7 @@ CATEGORIES: Final = (
     "files",
     "waiting",
     "reading",
+    "extraction",
     "scripting",
     "media",
     "pages",
@@ -241,7 +242,8 @@ def _within(action: type[Action], path: list[str]) -> list[str]:
     """The arguments of an action, or of a nested argument such as `position`."""
     node = full_schema(action)
     for part in path:
-        inner = node.get("items") if part.isdigit() else cast("Schema", node.get("properties", {})).get(part)
+        named = cast("Schema", node.get("properties", {})).get(part)
+        inner = node.get("items") if part.isdigit() else named or node.get("additionalProperties")
         node = inner if isinstance(inner, dict) else {}
     return [*cast("Schema", node.get("properties", {}))]
 

@@ -1,5 +1,6 @@
 """A page as one call sees it: what handlers are given."""
 
+import json
 from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
@@ -85,6 +86,13 @@ class BrowserPage:
 
     async def answer_dialog(self, action: HandleDialog) -> Json:
         return await self._dialogs.answer(self.entry, self.call, action)
+
+    async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
+        """The same for data: as it is where it fits, else as JSON text, which is cut like any other."""
+        if isinstance(value, str):
+            return await self.shown(key, value, budget)
+        cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
+        return cut if "cursor" in cut else {key: value}
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""

@@ -281,6 +281,13 @@ class WaitingAction(PageAction):
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds to wait at most.")
 
 
+class ExtractingAction(PageAction):
+    """Reads data out of a page."""
+
+    toolset = "extraction"
+    untrusted = True
+
+
 class ElementAction(PageAction):
     """An act on one element."""
 

@@ -1,0 +1,104 @@
+"""Extracting data: texts, attributes, tables, links, pictures, and what a page says of itself."""
+
+from typing import Any
+
+from browser_service.browser import errors, extracting, locating
+from browser_service.browser.page import BrowserPage
+from shared.actions import extraction as actions
+from shared.calls import Json
+from shared.errors import ElementNotFound, InvalidSelector
+
+Several = (
+    actions.ExtractText
+    | actions.ExtractHtml
+    | actions.ExtractAttribute
+    | actions.ExtractTable
+    | actions.ExtractComputedStyle
+)
+Part = actions.ExtractData | actions.ExtractLinks | actions.ExtractImages
+
+
+async def extract_text(page: BrowserPage, action: actions.ExtractText) -> Json:
+    how = {"trim": action.trim, "normalize": action.normalize_whitespace}
+    return await _of_elements(page, action, extracting.over_each(extracting.TEXT), how)
+
+
+async def extract_html(page: BrowserPage, action: actions.ExtractHtml) -> Json:
+    return await _of_elements(page, action, extracting.over_each(extracting.HTML), action.inner)
+
+
+async def extract_attribute(page: BrowserPage, action: actions.ExtractAttribute) -> Json:
+    return await _of_elements(page, action, extracting.over_each(extracting.ATTRIBUTE), action.attribute)
+
+
+async def extract_computed_style(page: BrowserPage, action: actions.ExtractComputedStyle) -> Json:
+    what = {"properties": action.properties or [*extracting.USUAL_STYLE], "pseudo": action.pseudo}
+    return await _of_elements(page, action, extracting.over_each(extracting.STYLE), what)
+
+
+async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json:
+    how = {"headers": action.headers, "lists": action.rows == "lists"}
+    found = await _read(page, action, extracting.over_each(extracting.TABLE, expand=extracting.TABLES), how)
+    if not found["count"]:
+        raise ElementNotFound(
+            f"Element matching selector '{action.selector}' is no table, and has none in it.",
+            details={"selector": action.selector, "url": page.url},
+        )
+    return {**await page.shown_data("tables", found["values"], action.budget), "count": found["count"]}
+
+
+async def extract_links(page: BrowserPage, action: actions.ExtractLinks) -> Json:
+    links = await _of_part(page, action, extracting.LINKS, {"site": action.site, "unique": action.unique})
+    return {**await page.shown_data("links", links, action.budget), "count": len(links)}
+
+
+async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Json:
+    images = await _of_part(page, action, extracting.IMAGES, {"backgrounds": action.backgrounds})
+    return {**await page.shown_data("images", images, action.budget), "count": len(images)}
+
+
+async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
+    root = await page.element(":root", action.frame)
+    said = await root.evaluate(extracting.over_part(extracting.METADATA), timeout=action.timeout)
+    return await page.shown_data("metadata", said, action.budget)
+
+
+async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
+    fields = {name: field.model_dump() for name, field in action.fields.items()}
+    found = await _of_part(page, action, extracting.DATA, {"fields": fields, "ms": action.timeout})
+    if invalid := found.get("invalid"):
+        raise InvalidSelector(
+            f"Selector {invalid['selector']!r} of schema.{invalid['path']} has a syntax error: {invalid['said']}",
+            hint='In a schema a selector is CSS (.price) or an XPath (//td[2]); "all" and "fields" make lists of objects.',
+            details={"selector": invalid["selector"], "url": page.url, "context": {"field": "schema"}},
+        )
+    if found["broken"]:
+        raise ElementNotFound(
+            f"What schema requires was not found after {action.timeout}ms. {'; '.join(found['broken'])}",
+            hint="See what is there: snapshot {}; or leave out `required`.",
+            details={"url": page.url, "context": {"timeout": action.timeout, "field": "schema"}},
+        )
+    missing: Json = {"notFound": found["notFound"]} if found["notFound"] else {}
+    return {**await page.shown_data("data", found["data"], action.budget), **missing}
+
+
+async def _of_elements(page: BrowserPage, action: Several, script: str, arg: object) -> Json:
+    """Of the first that matches, or a list of all."""
+    found = await _read(page, action, script, arg)
+    if not found["count"]:  # it was there a moment ago
+        raise errors.not_found(action.selector, action.timeout, url=page.url)
+    value = found["values"] if action.all else found["values"][0]
+    return {**await page.shown_data(action.shown, value, action.budget), "count": found["count"]}
+
+
+async def _read(page: BrowserPage, action: Several, script: str, arg: object) -> Any:  # Any: what the script gives
+    found = await page.element(action.selector, action.frame, strict=True)
+    await found.first.wait_for(state="attached", timeout=action.timeout)
+    if locating.is_ref(action.selector):  # evaluate_all finds no refs
+        return await found.evaluate(f"(e, arg) => ({script})([e], arg)", [action.all, arg], timeout=action.timeout)
+    return await found.evaluate_all(script, [action.all, arg])
+
+
+async def _of_part(page: BrowserPage, action: Part, script: str, arg: object) -> Any:  # Any: as there
+    root = await page.element(action.selector or ":root", action.frame)
+    return await root.evaluate(extracting.over_part(script), arg, timeout=action.timeout)
