@@ -69,7 +69,7 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
     if invalid := found.get("invalid"):
         raise InvalidSelector(
             f"Selector {invalid['selector']!r} of schema.{invalid['path']} has a syntax error: {invalid['said']}",
-            hint='In a schema a selector is CSS (.price) or an XPath (//td[2]); "all" and "fields" make lists of objects.',
+            hint="In a schema a selector is CSS (.price) or an XPath (//td[2]), looked up within its parent.",
             details={"selector": invalid["selector"], "url": page.url, "context": {"field": "schema"}},
         )
     if found["broken"]:

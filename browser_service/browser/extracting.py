@@ -124,7 +124,8 @@ LINKS: Final = r"""(root, {site, unique}) => {
 }"""
 
 IMAGES: Final = r"""(root, {backgrounds}) => {
-  const short = url => url.startsWith('data:') && url.length > 200 ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
+  const inline = url => url.startsWith('data:') && url.length > 200;
+  const short = url => inline(url) ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
   const found = within(root, 'img, input[type=image], svg image').flatMap(e => {
     const raw = e.currentSrc || e.getAttribute('src') || e.href?.baseVal;
     if (!raw) return [];
@@ -160,7 +161,11 @@ METADATA: Final = r"""() => {
     else if (key) add(said, key, value);
   }
   for (const script of document.querySelectorAll('script[type="application/ld+json" i]')) {
-    try { jsonLd.push(JSON.parse(script.textContent)) } catch { jsonLdBroken.push(script.textContent.trim().slice(0, 200)) }
+    try {
+      jsonLd.push(JSON.parse(script.textContent));
+    } catch {
+      jsonLdBroken.push(script.textContent.trim().slice(0, 200));
+    }
   }
   const links = rel => [...document.querySelectorAll(`link[rel~="${rel}" i][href]`)];
   const {description, keywords, ...meta} = said;
@@ -169,7 +174,9 @@ METADATA: Final = r"""() => {
     description: [description].flat()[0], canonical: links('canonical')[0]?.href,
     keywords: [keywords].flat().join(',').split(',').map(line).filter(Boolean),
     openGraph, twitter, jsonLd, jsonLdBroken, meta,
-    alternates: links('alternate').map(l => ({url: l.href, ...(l.hreflang && {lang: l.hreflang}), ...(l.type && {type: l.type})})),
+    alternates: links('alternate').map(l => (
+      {url: l.href, ...(l.hreflang && {lang: l.hreflang}), ...(l.type && {type: l.type})}
+    )),
     icons: links('icon').map(l => l.href),
   };
   const empty = value => !value || (typeof value === 'object' && !Object.keys(value).length);
@@ -180,15 +187,18 @@ DATA: Final = r"""async (root, {fields, ms}) => {
   const NOT = ['no', 'false', 'off', '0', ''];
   const decimalOf = e => {
     const lang = e.closest?.('[lang]')?.lang || 'en';
-    try { return new Intl.NumberFormat(lang).formatToParts(1.5).find(p => p.type === 'decimal').value } catch { return '.' }
+    try {
+      return new Intl.NumberFormat(lang).formatToParts(1.5).find(part => part.type === 'decimal').value;
+    } catch { return '.' }
   };
+  const BY_SPACES = String.raw`\d{1,3}(?:[ '\u2019]\d{3})+(?!\d)(?:[.,]\d+)?`;
+  const SIGN = String.raw`(?:(?<![\p{L}\d])([-+]))?\s?(?:\p{Sc}\s?)?`;
+  const NUMBER = new RegExp(String.raw`${SIGN}(${BY_SPACES}|\d[\d.,]*\d|\d|(?<![\p{L}\d])[.,]\d+)`, 'u');
   const numberIn = (text, e) => {
-    const found = text.replace(/[\u00a0\u202f\u2009]/g, ' ').replace(/[\u2212\u2013]/g, '-').match(
-      /(?:(?<![\p{L}\d])([-+]))?\s?(?:\p{Sc}\s?)?(\d{1,3}(?:[ '’]\d{3})+(?!\d)(?:[.,]\d+)?|\d[\d.,]*\d|\d|(?<![\p{L}\d])[.,]\d+)/u);
+    const found = text.replace(/[\u00a0\u202f\u2009]/g, ' ').replace(/[\u2212\u2013]/g, '-').match(NUMBER);
     if (!found) return null;
-    const digits = found[2].replace(/[ '’]/g, ''), marks = [...digits.replace(/\d/g, '')], last = marks.at(-1);
+    const digits = found[2].replace(/[^\d.,]/g, ''), marks = [...digits.replace(/\d/g, '')], last = marks.at(-1);
     const mixed = marks.some(mark => mark !== last), times = marks.filter(mark => mark === last).length;
-    const after = digits.length - 1 - digits.lastIndexOf(last);
     const grouped = /^\d{1,3}([.,]\d{3})+$/.test(digits);
     let decimal = last;
     if (mixed ? times > 1 : times > 1 && !grouped) return null;
@@ -211,7 +221,11 @@ DATA: Final = r"""async (root, {fields, ms}) => {
   };
   let lacking, broken;
   const note = (into, path, why) => into.set(path, {path, why, times: (into.get(path)?.times ?? 0) + 1});
-  const lacks = (field, path, why) => { note(lacking, path, why); if (field.required) note(broken, path, why); return null };
+  const lacks = (field, path, why) => {
+    note(lacking, path, why);
+    if (field.required) note(broken, path, why);
+    return null;
+  };
   const one = (e, field, path) => {
     if (field.fields) return all(e, field.fields, `${path}.`);
     const link = field.type === 'url' && !field.attribute ? e.getAttribute?.('href') ?? e.getAttribute?.('src') : null;
@@ -228,13 +242,18 @@ DATA: Final = r"""async (root, {fields, ms}) => {
   const all = (at, wanted, before) => Object.fromEntries(Object.entries(wanted).map(([name, field]) => {
     const path = before + name;
     let found;
-    try { found = nodes(at, field.selector) } catch (error) { throw {path, selector: field.selector, said: String(error.message)} }
+    try {
+      found = nodes(at, field.selector);
+    } catch (error) {
+      throw {path, selector: field.selector, said: String(error.message)};
+    }
     if (field.type === 'boolean' && !found.length && !field.all && !field.required) return [name, false];
     if (!found.length) lacks(field, path, `nothing matches ${field.selector}`);
     return [name, field.all ? found.map(e => one(e, field, path)) : found.length ? one(found[0], field, path) : null];
   }));
   const end = performance.now() + ms;
-  const told = notes => [...notes.values()].map(({path, why, times}) => `${path}: ${why}${times > 1 ? ` (${times} times)` : ''}`);
+  const often = times => times > 1 ? ` (${times} times)` : '';
+  const told = notes => [...notes.values()].map(({path, why, times}) => `${path}: ${why}${often(times)}`);
   try {
     for (;;) {
       lacking = new Map(), broken = new Map();

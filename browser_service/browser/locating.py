@@ -81,7 +81,8 @@ async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JS
     A label stands for its control, as it does for Playwright's own acts.
     """
     try:
-        values = await found.evaluate_all(f"found => found.slice(0, 1).map({CONTROL}).map({expression})")
+        elements = await found.element_handles()  # evaluate_all finds no refs
+        values = [await element.evaluate(f"e => [e].map({CONTROL}).map({expression})[0]") for element in elements[:1]]
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

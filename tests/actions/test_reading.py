@@ -156,10 +156,10 @@ async def test_refs_of_a_snapshot_work_in_every_selector_argument(tab: Tab) -> N
     await tab.call("hover", selector=push)
     await tab.call("click", selector=push)
     await tab.call("fill", selector=name, value="A")
-    await tab.call("type", selector=name, text="n")
+    assert (await tab.call("type", selector=name, text="n"))["observed"].startswith("the value is 'An' now")
     await tab.call("press", selector=name, key="a")
     await tab.call("select_option", selector=tea, label="Black")
-    await tab.call("check", selector=agree)
+    assert (await tab.call("check", selector=agree))["checked"] is True
     assert await tab.sees(
         "[window.hit, window.over, document.querySelector('input').value, document.querySelector('select').value,"
         "document.querySelector('[type=checkbox]').checked]"

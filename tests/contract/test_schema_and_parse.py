@@ -58,9 +58,13 @@ def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
             values = st.lists(allowed(cast("Schema", node["items"])), max_size=3).map(list)
         case "object" if "properties" in node:
             values = arguments(node).map(dict)
-        case "object":
+        case "object" if "additionalProperties" in node:
             inner = allowed(cast("Schema", node["additionalProperties"]))
-            values = st.dictionaries(WORDS, inner, max_size=3).map(dict)
+            values = st.dictionaries(WORDS, inner, min_size=cast("int", node.get("minProperties", 0)), max_size=3).map(
+                dict
+            )
+        case "object":  # what is in it is not said
+            values = st.just({})
     return values
 
 

@@ -10,6 +10,7 @@ _MEANT: dict[str, dict[str, Any]] = {
     "goto": {"url": "about:blank"},
     "open_page": {"url": "about:blank"},
     "fetch": {"url": "/cart"},
+    "extract_data": {"schema": {"a": "h1"}},
     "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
     "press": {"key": "a"},
     "fill": {"selector": "#a", "value": "x"},
