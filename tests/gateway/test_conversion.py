@@ -4,7 +4,7 @@ import json
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp.types import ImageContent, ResourceLink, TextContent
+from mcp.types import EmbeddedResource, ImageContent, ResourceLink, TextContent, TextResourceContents
 from pydantic import JsonValue
 
 from mcp_gateway.convert import Conversion, Reply
@@ -118,6 +118,16 @@ def test_a_picture_is_given_as_a_picture_and_its_base64_only_there() -> None:
     assert picture == ImageContent(type="image", data="aGk=", mime_type="image/png")
     assert structured == done({"artifact": PICTURE, "width": 1}, page=PAGE)
     assert is_error is False
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/csv; charset=utf-8"])
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25"])
+def test_a_small_text_is_embedded_as_a_resource(kind: str, version: str) -> None:
+    artifact: Json = {**PICTURE, "mimeType": kind, "data": "w6k="}
+    contents = TextResourceContents(uri=f"{URL}/api/files/shot-1", mime_type=kind, text="é")
+    assert convert(done({"artifact": artifact}), version=version)[1] == EmbeddedResource(
+        type="resource", resource=contents
+    )
 
 
 @pytest.mark.parametrize("artifact", [PICTURE, {**PICTURE, "mimeType": "application/pdf", "data": "aGk="}])
