@@ -61,7 +61,7 @@ class Documented:
 
     async def post(self, page_id: str, body: Json) -> Json:
         reply = await self.http.post(f"{wire.BROWSER}/{page_id}", json=body)
-        return _masked({"status": reply.status_code, **reply.json()})
+        return dict(_masked({"status": reply.status_code, **reply.json()}))
 
 
 def said(number: int, *content: Json) -> Json:
