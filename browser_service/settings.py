@@ -1,6 +1,5 @@
 """Everything that can be set about the service: environment variables, and flags of `browse-together up`."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -113,7 +112,7 @@ class Settings(BaseSettings):
     )
     deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
     upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
-        default=(), description="Folders whose files may be uploaded by name, separated by the system's path separator."
+        default=(), description="Folders whose files may be uploaded by their names, separated by commas."
     )
 
     @field_validator("allowed_hosts", "allow_hosts", "deny_hosts", mode="before")
@@ -124,7 +123,7 @@ class Settings(BaseSettings):
     @field_validator("upload_roots", mode="before")
     @classmethod
     def _split_paths(cls, value: object) -> object:
-        return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
     @field_validator("log_level", mode="before")
     @classmethod
