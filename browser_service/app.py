@@ -33,7 +33,7 @@ from browser_service.security.urls import UrlPolicy
 from browser_service.sessions import Browser, SessionRecord
 from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
-from browser_service.store.artifacts import Artifacts
+from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.journal import Journal, JournalFailed
 from browser_service.store.uploads import UploadRoots
 from browser_service.work import Work
@@ -100,7 +100,8 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     await journal.open()
     stack.push_async_callback(journal.close)
     uploads = UploadRoots(settings.upload_roots)
-    artifacts = Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal, uploads)
+    room = Room(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
+    artifacts = Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal, uploads, room)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
     directory.sessions.shared_browser = Browser(
         settings.browser_type,

@@ -98,7 +98,7 @@ class Directory:
             return Address(main.page_id, main.session_id)
         if action.unaddressed is Unaddressed.NEW_PAGE:
             return Address(self.mint(), action.session_id or DEFAULT_SESSION)
-        if getattr(action, "cursor", None):
+        if action.pageless:
             return Address(None, action.session_id or DEFAULT_SESSION)
         own = action.unaddressed is Unaddressed.OWN_PAGE
         return self._own(action, client_id) if own else self._only(action, client_id, label)

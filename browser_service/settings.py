@@ -83,6 +83,13 @@ class Settings(BaseSettings):
     )
     max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
     activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
+    artifact_days: int = Field(default=7, ge=1, description="Days for which files that calls made are kept.")
+    artifacts_mb: int = Field(
+        default=5_000, ge=0, description="Megabytes of such files, of all clients; the oldest go. 0 is no limit."
+    )
+    client_artifacts_mb: int = Field(
+        default=1_000, ge=0, description="Megabytes of such files of one client; the oldest go. 0 is no limit."
+    )
     client_pages: int = Field(default=30, ge=0, description="Pages that one client may have open; 0 is no limit.")
     client_calls_in_flight: int = Field(
         default=32, ge=0, description="Calls of one client that may run at once; 0 is no limit."

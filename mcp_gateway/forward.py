@@ -123,6 +123,18 @@ class Service:
             if not reply.is_success:
                 log.info("an answer came too late or does not fit", request=request_id, status=reply.status_code)
 
+    def is_file(self, uri: str) -> bool:
+        """Whether a link leads to a file of the service."""
+        return uri.startswith(f"{self.settings.url}{wire.FILES}/")
+
+    async def file(self, uri: str) -> tuple[str, bytes] | None:
+        """MIME type and bytes of a file that this client's calls made; none where there is none."""
+        try:
+            found = await self.http.get(uri, headers=self.identity.headers())
+        except httpx.HTTPError as error:
+            raise ServiceUnavailable(f"The file could not be read: {error}") from None
+        return (found.headers["content-type"], found.content) if found.is_success else None
+
     async def close(self, within_s: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):

@@ -11,6 +11,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     CallToolRequestParams,
@@ -104,7 +105,11 @@ class Gateway:
         return resources.TEMPLATES
 
     async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
-        found = resources.named(str(params.uri), shakes_hands=ctx.protocol_version in HANDSHAKE_VERSIONS)
+        uri, shakes_hands = str(params.uri), ctx.protocol_version in HANDSHAKE_VERSIONS
+        service = self._chat(ctx).service
+        if service.is_file(uri):
+            return await _file(service, uri, shakes_hands=shakes_hands)
+        found = resources.named(uri, shakes_hands=shakes_hands)
         return resources.contents(found, await self._reply(ctx, found.action, dict(found.arguments)))
 
     async def complete(self, _: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
@@ -137,3 +142,13 @@ class Gateway:
         if client := ctx.session.client_params:
             chat.service.identity.introduce(client.client_info.title or client.client_info.name)
         return chat
+
+
+async def _file(service: Service, uri: str, *, shakes_hands: bool) -> ReadResourceResult:
+    try:
+        found = await service.file(uri)
+    except BrowseError as error:
+        raise MCPError(INTERNAL_ERROR, error.message) from error
+    if found is None:
+        raise resources.not_found(uri, shakes_hands=shakes_hands)
+    return resources.file_contents(uri, *found)

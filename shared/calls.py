@@ -148,6 +148,15 @@ def weight(value: JsonValue) -> int:
     return sum(len(key) + weight(item) for key, item in value.items()) if isinstance(value, dict) else 8
 
 
+class Preview(Model):
+    """A large picture as a small one, for who looks at it."""
+
+    mime_type: str
+    width: int
+    height: int
+    data: str = Field(repr=False)
+
+
 class Artifact(Model):
     """Bytes that an action made, kept under an id; `data` is base64 where it is small enough to go along."""
 
@@ -156,6 +165,7 @@ class Artifact(Model):
     size: int = Field(description="Bytes.")
     url: str = Field(description="Path below the service's address: GET it with the same token.")
     data: str | None = None
+    preview: Preview | None = Field(default=None, description="Of a picture that is too large to go along whole.")
 
 
 class SessionSpec(Model):

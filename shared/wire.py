@@ -54,6 +54,8 @@ INLINE_TEXT: Final = 20_000
 """Characters of text that a gateway asks for at most in one reply."""
 INLINE_BYTES: Final = 700_000
 """Bytes of an artifact that a reply may carry as base64."""
+INLINE_EDGE: Final = 1_280
+"""Pixels of the longer side of a picture that a reply may carry; of a larger one it carries a reduced copy."""
 REPLY_WITHIN_MS: Final = 50_000
 """A reply is due within this; clients of MCP give up at 60 s."""
 

@@ -1,27 +1,53 @@
-"""Pictures of a page."""
+"""Pictures, prints and videos of a page, and marks on it for those who look."""
 
+import asyncio
+import base64
 import io
 
 from PIL import Image
 
+from browser_service.browser.comparing import compare_with
 from browser_service.browser.page import BrowserPage
 from shared.actions import media
 from shared.calls import Json
 
 
 async def screenshot(page: BrowserPage, action: media.Screenshot) -> Json:
-    options = action.own()
+    data = await _taken(page, action)
+    return {"artifact": await page.keep(data, f"image/{action.type}"), **await asyncio.to_thread(_size, data)}
+
+
+async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreenshotAsBase64) -> Json:
+    data, mime_type = await _taken(page, action), f"image/{action.type}"
+    facts = {"mimeType": mime_type, **await asyncio.to_thread(_size, data)}
+    text = await page.shown("base64", base64.b64encode(data).decode(), None)
+    return {**text, **facts, "artifact": await page.files.keep(data, mime_type, inline=False)}
+
+
+async def generate_pdf(page: BrowserPage, action: media.GeneratePdf) -> Json:
+    return {"artifact": await page.keep(await page.live.pdf(**action.own()), "application/pdf")}
+
+
+async def compare_screenshots(page: BrowserPage, action: media.CompareScreenshots) -> Json:
+    how = {"selector": action.selector, "fullPage": action.full_page, "timeout": action.timeout}
+    taken = media.Screenshot.model_validate(how)
+    return await compare_with(page.files, action, await _taken(page, taken))
+
+
+async def _taken(page: BrowserPage, action: media.Screenshot) -> bytes:
+    options = {name: value for name, value in action.own().items() if name in media.Screenshot.model_fields}
     selector, frame = options.pop("selector", None), options.pop("frame", None)
     if action.type == "png":
         options.pop("quality")
     if action.mask:
         options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
-    if action.selector:
-        for whole_page in ("full_page", "clip"):
-            options.pop(whole_page, None)
-        element = await page.element(str(selector), str(frame) if frame else None)
-        data = await element.screenshot(**options, timeout=action.timeout)
-    else:
-        data = await page.live.screenshot(**options, timeout=action.timeout)
+    if not selector:
+        return await page.live.screenshot(**options, timeout=action.timeout)
+    options.pop("full_page")
+    element = await page.element(str(selector), str(frame) if frame else None)
+    return await element.screenshot(**options, timeout=action.timeout)
+
+
+def _size(data: bytes) -> Json:
     width, height = Image.open(io.BytesIO(data)).size
-    return {"artifact": await page.keep(data, f"image/{action.type}"), "width": width, "height": height}
+    return {"width": width, "height": height}

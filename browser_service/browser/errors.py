@@ -65,6 +65,11 @@ _BLOCKERS: Final = (
     ("element is not stable", "does not stop moving"),
     ("did not find some options", "has no such option"),
 )
+_OUTSIDE: Final = {
+    "Clipped area": ("clip", "clip lies outside of the page"),
+    "Page range": ("pageRanges", "pageRanges names sheets that are not there"),
+}
+"""What was asked for is no part of what there is."""
 
 
 def is_closed(error: Exception) -> bool:
@@ -220,8 +225,10 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
             hint="Choose another element: snapshot {}.",
             details=details,
         )
-    if "Clipped area" in message:
-        return ValidationFailed(f"clip lies outside of the page: {reason}", details=details)
+    for said, (field, problem) in _OUTSIDE.items():
+        if said in message:
+            context: Json = {"field": field, "lastError": first}
+            return ValidationFailed(f"{problem}: {reason}", details={**details, "context": context})
     return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
 
 

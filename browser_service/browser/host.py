@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_others
+from browser_service.browser.comparing import compare_kept
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.entry import PageEntry, target_of
 from browser_service.browser.events import EventLog, queued, sendable
+from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.launcher import bounded
-from browser_service.browser.page import ArtifactPort, BrowserPage, read_on
+from browser_service.browser.page import BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
 from browser_service.browser.person import People
 from browser_service.browser.replies import Replies
@@ -23,6 +25,7 @@ from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
 from shared.actions.base import Effect, Lane, SessionAction, Unaddressed
+from shared.actions.media import CompareScreenshots
 from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
 from shared.calls import (
@@ -230,8 +233,8 @@ class LocalHost:
             self._running[call.call_id] = running
             if call.call_id in self._cancelled:
                 running.cancel.request()
-            if cursor := getattr(running.action, "cursor", None):
-                return Outcome(call_id=call.call_id, result=await self._read_on(running, cursor))
+            if running.action.pageless:
+                return Outcome(call_id=call.call_id, result=await self._without_page(running))
             if isinstance(running.action, SessionAction):
                 return Outcome(call_id=call.call_id, result=sendable(await self._on_session(running, running.action)))
             entry = self._entry(running)
@@ -288,10 +291,13 @@ class LocalHost:
             check_others(action, running.call.client_id, pages)
             return await perform_on_session(session, running, self._handlers[action.name()], pages)
 
-    async def _read_on(self, running: Running, cursor: str) -> Json:
-        """The rest of a text that was kept: no page is needed for it, nor a turn."""
+    async def _without_page(self, running: Running) -> Json:
+        """About what is kept already: no page is needed for it, nor a turn."""
         action = running.action
-        return await read_on(self._artifacts, running.call, action.shown, cursor, getattr(action, "budget", None))
+        if isinstance(action, CompareScreenshots):
+            return await compare_kept(Files(self._artifacts, running.call.client_id), action)
+        cursor, budget = getattr(action, "cursor", ""), getattr(action, "budget", None)
+        return await read_on(self._artifacts, running.call, action.shown, cursor, budget)
 
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""

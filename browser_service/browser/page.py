@@ -1,7 +1,7 @@
 """A page as one call sees it: what handlers are given."""
 
 import json
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from pydantic import JsonValue
@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from browser_service.browser import locating, snapshot
 from browser_service.browser.entry import BLANK, PageEntry
 from browser_service.browser.events import well_formed
+from browser_service.browser.files import ArtifactPort, Files
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
@@ -18,28 +19,13 @@ if TYPE_CHECKING:
     from browser_service.browser.dialogs import Dialogs
 
 
-class ArtifactPort(Protocol):
-    """Where a host hands over bytes: it has no disk of its own."""
-
-    async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact: ...
-
-    async def text(self, artifact_id: str, client_id: str) -> str: ...
-
-    async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
-        """The bytes and their MIME type."""
-
-    async def upload(self, name: str, most: int) -> bytes:
-        """A file of the upload folders, of `most` bytes at most."""
-
-    async def export(self, artifact_id: str, client_id: str, name: str) -> str: ...
-
-
 class BrowserPage:
     """A live page as one call sees it: what handlers are given."""
 
     def __init__(self, entry: PageEntry, call: Call, artifacts: ArtifactPort, dialogs: "Dialogs") -> None:
         self.entry = entry
         self.call = call
+        self.files = Files(artifacts, call.client_id)
         self._artifacts = artifacts
         self._dialogs = dialogs
 
@@ -104,7 +90,7 @@ class BrowserPage:
 
     async def keep(self, data: bytes, mime_type: str) -> Json:
         """Hand bytes over; the reply names them."""
-        return (await self._artifacts.put(data, mime_type, self.call.client_id)).model_dump(exclude_none=True)
+        return await self.files.keep(data, mime_type)
 
     async def save(self, artifact: JsonValue, name: str) -> str:
         """Copy what was kept to a file of that name; where it is."""

@@ -5,35 +5,53 @@ import base64
 import secrets
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from browser_service.pictures import preview
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
-from shared.errors import ArtifactNotFound, ValidationFailed
+from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed
 from shared.wire import FILES, INLINE_BYTES
 
-_KEPT_S = 7 * 86_400
+_MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Room:
+    """How long artifacts are kept, and how many megabytes of them: of one client, and of all. 0 is no limit."""
+
+    days: int = 7
+    client_mb: int = 1_000
+    all_mb: int = 5_000
 
 
 class Artifacts:
-    def __init__(self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots) -> None:
+    def __init__(self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots, room: Room) -> None:
         self._directory = directory
         self._output = output
         self._journal = journal
         self._uploads = uploads
+        self._room = room
 
     async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact:
-        """Keep `data`; the reply carries it as base64 where `inline` and it is small enough."""
+        """Keep `data`, and let the oldest go where there is no room. The reply carries it as base64 where `inline` and
+        it is small enough, or a preview of a picture that is not. Raises ResourceExhausted for what never fits."""
+        self._check_fits(len(data))
         artifact_id = f"art-{secrets.token_urlsafe(12)}"
         await asyncio.to_thread(self._write, artifact_id, data)
         await self._journal.keep_artifact(artifact_id, client_id, mime_type, len(data), time.time())
+        await self._make_room(client_id)
+        reduced = await asyncio.to_thread(preview, data, mime_type) if inline else None
+        whole = inline and reduced is None and len(data) <= INLINE_BYTES
         return Artifact(
             artifact_id=artifact_id,
             mime_type=mime_type,
             size=len(data),
             url=f"{FILES}/{artifact_id}",
-            data=base64.b64encode(data).decode() if inline and len(data) <= INLINE_BYTES else None,
+            data=base64.b64encode(data).decode() if whole else None,
+            preview=reduced,
         )
 
     async def path(self, artifact_id: str, client_id: str) -> tuple[Path, str]:
@@ -47,8 +65,7 @@ class Artifacts:
         return path, found[1]
 
     async def text(self, artifact_id: str, client_id: str) -> str:
-        path, _ = await self.path(artifact_id, client_id)
-        return (await asyncio.to_thread(path.read_bytes)).decode()  # read_text would make CRLF one character
+        return (await self.data(artifact_id, client_id))[0].decode()  # read_text would make CRLF one character
 
     async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
         path, mime_type = await self.path(artifact_id, client_id)
@@ -63,8 +80,26 @@ class Artifacts:
         return await asyncio.to_thread(self._copy, path, name)
 
     async def clean(self) -> None:
-        """Remove what is older than a week."""
-        for artifact_id in await self._journal.old_artifacts(time.time() - _KEPT_S):
+        """Remove what is too old."""
+        await self._remove(await self._journal.old_artifacts(time.time() - self._room.days * 86_400))
+
+    def _check_fits(self, size: int) -> None:
+        limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._room.client_mb, "BROWSE_ARTIFACTS_MB": self._room.all_mb}
+        for setting, limit in limits.items():
+            if limit and size > limit * _MB:
+                raise ResourceExhausted(
+                    f"The file has {size} bytes, and all files together may have {limit} MB ({setting}).",
+                    hint="Ask for less: a part, a smaller picture, a shorter time.",
+                )
+
+    async def _make_room(self, client_id: str) -> None:
+        if self._room.client_mb:
+            await self._remove(await self._journal.excess_artifacts(self._room.client_mb * _MB, client_id))
+        if self._room.all_mb:
+            await self._remove(await self._journal.excess_artifacts(self._room.all_mb * _MB))
+
+    async def _remove(self, artifact_ids: list[str]) -> None:
+        for artifact_id in artifact_ids:
             (self._directory / artifact_id).unlink(missing_ok=True)
             await self._journal.forget_artifact(artifact_id)
 

@@ -92,6 +92,14 @@ class Journal:
         rows = await self._query("SELECT artifact_id FROM artifacts WHERE made_at < ?", made_before)
         return [str(row[0]) for row in rows]
 
+    async def excess_artifacts(self, bytes_at_most: int, client_id: str | None = None) -> list[str]:
+        """The oldest, of one client or of all, without which the rest is no larger than that."""
+        sql = (
+            "SELECT artifact_id FROM (SELECT artifact_id, SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
+            " FROM artifacts WHERE client_id = ?1 OR ?1 IS NULL) WHERE so_far > ?2"
+        )
+        return [str(row[0]) for row in await self._query(sql, client_id, bytes_at_most)]
+
     async def forget_artifact(self, artifact_id: str) -> None:
         await self._write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
 

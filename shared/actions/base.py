@@ -169,13 +169,18 @@ class Action(Part):
     @classmethod
     @cache
     def common_fields(cls) -> frozenset[str]:
-        """Names of the fields that come from a base class and not from the action itself."""
-        bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base is not BaseModel]
+        """Names of the fields that come from a class of this module and not from an action."""
+        bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base.__module__ == __name__]
         return frozenset(name for base in bases for name in base.model_fields)
 
     def meant(self) -> "Action":
         """The action that this one is another form of, or itself."""
         return self
+
+    @property
+    def pageless(self) -> bool:
+        """Whether this very call needs no page, because all that it is about is kept already."""
+        return bool(getattr(self, "cursor", None))
 
     def allowed_ms(self) -> int:
         """Milliseconds that its handler may take, once it is this call's turn."""

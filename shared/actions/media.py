@@ -1,10 +1,10 @@
-"""Pictures of a page."""
+"""Pictures, prints and videos of a page, and marks on it for those who look."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
-from shared.actions.base import Clip, PageAction, Selector
+from shared.actions.base import Clip, PageAction, Part, Selector
 
 
 class Screenshot(PageAction):
@@ -18,7 +18,7 @@ class Screenshot(PageAction):
     omit_background: bool = Field(
         default=False, description="Transparent where the page has no background; not with jpeg."
     )
-    clip: Clip | None = Field(default=None, description="Only this region of the page.")
+    clip: Clip | None = Field(default=None, description="Only this region of the window, or with fullPage of the page.")
     animations: Literal["disabled", "allow"] = Field(default="allow", description="`disabled` finishes them first.")
     caret: Literal["hide", "initial"] = Field(default="hide", description="The text caret.")
     scale: Literal["css", "device"] = Field(
@@ -27,3 +27,114 @@ class Screenshot(PageAction):
     mask: list[Selector] | None = Field(default=None, description="Elements to paint over.")
     mask_color: str | None = Field(default=None, description="CSS colour of the paint.")
     style: str | None = Field(default=None, description="CSS to apply while the picture is taken.")
+
+    @field_validator("omit_background")
+    @classmethod
+    def _has_transparency(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001 - pydantic's form
+        if value and info.data.get("type") == "jpeg":
+            raise ValueError("jpeg has no transparency; take png or webp")
+        return value
+
+    @field_validator("clip")
+    @classmethod
+    def _one_of_both(cls, value: Clip | None, info: ValidationInfo) -> Clip | None:
+        if value is not None and info.data.get("selector"):
+            raise ValueError("a region of the page and one element (selector) exclude each other; give one")
+        return value
+
+
+class GetScreenshotAsBase64(Screenshot):
+    """Take a picture as `screenshot` does, and get its file as base64 text: long; a model looks at `screenshot`."""
+
+    toolset = "media"
+    shown = "base64"
+
+    cursor: str | None = Field(default=None, description="Where to read on, as the last reply gave it.")
+
+
+def _text_of(value: JsonValue) -> JsonValue:
+    """A bare number is one of pixels."""
+    return f"{value}px" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Length = Annotated[str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(px|in|cm|mm)?$"), BeforeValidator(_text_of)]
+
+_PAPERS = ("Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6")
+
+
+def _paper(value: JsonValue) -> JsonValue:
+    return next((name for name in _PAPERS if isinstance(value, str) and name.lower() == value.lower()), value)
+
+
+class Margin(Part):
+    top: Length = Field(default="0", description="Such as 2cm.")
+    right: Length = Field(default="0", description="Such as 2cm.")
+    bottom: Length = Field(default="0", description="Such as 2cm.")
+    left: Length = Field(default="0", description="Such as 2cm.")
+
+
+class GeneratePdf(PageAction):
+    """Print the page to a PDF, in the form that it has for print."""
+
+    toolset = "media"
+
+    format: Annotated[
+        Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"] | None,
+        BeforeValidator(_paper),
+    ] = Field(default=None, description="Paper; Letter without it.")
+    landscape: bool = Field(default=False, description="Broad side up.")
+    width: Length | None = Field(default=None, description="Instead of a format: 10cm, 4in, 300px.")
+    height: Length | None = Field(default=None, description="Likewise.")
+    margin: Margin | None = Field(default=None, description="None by default.")
+    scale: float = Field(default=1, ge=0.1, le=2, description="Of what is printed.")
+    page_ranges: str | None = Field(
+        default=None, pattern=r"^[0-9]+(-[0-9]+)?(, ?[0-9]+(-[0-9]+)?)*$", description="Such as 1-3, 5."
+    )
+    print_background: bool = Field(default=False, description="With background colours and pictures.")
+    display_header_footer: bool = Field(default=False, description="Print the templates; they need a margin.")
+    header_template: str | None = Field(
+        default=None,
+        description="HTML; elements of class date, title, url, pageNumber, totalPages are filled in.",
+    )
+    footer_template: str | None = Field(default=None, description="Likewise.")
+    prefer_css_page_size: bool = Field(
+        default=False,
+        validation_alias=AliasChoices("preferCssPageSize", "preferCSSPageSize"),
+        description="The page's own @page size comes first.",
+    )
+    outline: bool = Field(default=False, description="With the headings as bookmarks.")
+    tagged: bool = Field(default=False, description="Accessible.")
+
+    @field_validator("width", "height")
+    @classmethod
+    def _one_size(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("format"):
+            raise ValueError("format says the size already; give one of them")
+        return value
+
+
+class CompareScreenshots(PageAction):
+    """Compare a picture with another one, or with what the page shows now: how many pixels differ, where, and a picture
+    of it."""
+
+    toolset = "media"
+    shown = "observed"
+
+    baseline: str = Field(min_length=1, description="artifactId of a screenshot of yours.")
+    current: str | None = Field(
+        default=None, min_length=1, description="artifactId of the other; without it the page is taken now."
+    )
+    selector: Selector | None = Field(default=None, description="Of the page now: only this element.")
+    full_page: bool = Field(default=False, description="Of the page now: the whole.")
+    threshold: float = Field(default=0.1, ge=0, le=1, description="How unlike two colours may be and count as same.")
+
+    @property
+    def pageless(self) -> bool:
+        return self.current is not None
+
+    @field_validator("selector", "full_page")
+    @classmethod
+    def _of_the_page(cls, value: object, info: ValidationInfo) -> object:
+        if value and info.data.get("current"):
+            raise ValueError("says how to take the page now, and current names a picture: give one of them")
+        return value

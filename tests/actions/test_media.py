@@ -1,5 +1,6 @@
 """Pictures: their size, their form, and what is on them."""
 
+import base64
 import io
 import re
 
@@ -18,6 +19,14 @@ PAINTED = """<style>body {margin: 0; background: white}
 #red {position: absolute; left: 100px; top: 50px; width: 200px; height: 100px; background: rgb(255, 0, 0)}
 #low {position: absolute; left: 0; top: 1900px; width: 60px; height: 100px; background: rgb(0, 0, 255)}</style>
 <div id=red></div><div id=low></div>"""
+
+NOISE = """(() => {
+  const context = c.getContext('2d'), image = context.createImageData(1280, 720);
+  for (let at = 0; at < image.data.length; at += 65536)
+    crypto.getRandomValues(image.data.subarray(at, Math.min(at + 65536, image.data.length)));
+  for (let at = 3; at < image.data.length; at += 4) image.data[at] = 255;
+  context.putImageData(image, 0, 0);
+})()"""
 
 
 async def _bytes(agent: Agent, result: dict[str, object]) -> bytes:
@@ -94,6 +103,78 @@ async def test_screenshot_of_a_region_outside_of_the_page_is_refused(tab: Tab) -
     for wrong in ({"x": 0, "y": 0, "width": 0, "height": 5}, {"x": 0, "y": 0, "width": 5}, "all"):
         error = await tab.error("screenshot", clip=wrong)
         assert (error["code"], error["details"]["context"]["field"].split(".")[0]) == ("VALIDATION_ERROR", "clip")
+
+
+async def test_screenshot_of_a_region_is_of_the_window_or_with_full_page_of_the_page(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    await tab.sees("scrollTo(0, 40)")
+    corner = {"x": 100, "y": 10, "width": 20, "height": 20}
+    assert _at(await _picture(tab, clip=corner), 5, 5) == RED
+    assert _at(await _picture(tab, clip=corner, fullPage=True), 5, 5) == WHITE
+
+
+async def test_screenshot_of_a_region_and_of_an_element_at_once_is_refused(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    error = await tab.error("screenshot", selector="#red", clip={"x": 0, "y": 0, "width": 5, "height": 5})
+    assert (error["code"], error["status"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", 422, "clip")
+    assert "exclude each other" in error["message"]
+
+
+async def test_screenshot_as_jpeg_cannot_be_transparent_and_says_so(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    error = await tab.error("screenshot", type="jpeg", omitBackground=True)
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "omitBackground")
+    assert "png or webp" in error["message"]
+    whole = await _picture(tab, type="webp", omitBackground=True, selector="#red")
+    assert whole.size == (200, 100)
+
+
+async def test_screenshot_as_base64_is_the_files_own_text(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    result = await tab.call("get_screenshot_as_base64", selector="#red")
+    data = base64.b64decode(result["base64"], validate=True)
+    assert data == await _bytes(tab.agent, result)
+    picture = Image.open(io.BytesIO(data)).convert("RGB")
+    assert (result["mimeType"], result["width"], result["height"]) == ("image/png", 200, 100)
+    assert (picture.size, _at(picture, 100, 50)) == ((200, 100), RED)
+    assert "data" not in result["artifact"]
+
+
+async def test_screenshot_as_base64_is_cut_for_those_who_want_little_and_read_on_by_its_cursor(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    reply = await tab.agent.reply("get_screenshot_as_base64", type="jpeg", headers={"X-Browse-Inline": "1000"})
+    result = reply.json()["result"]
+    text, length = result["base64"], result["length"]
+    assert len(text) == 1_000 < length
+    while "cursor" in result:
+        result = await tab.call("get_screenshot_as_base64", cursor=result["cursor"])
+        text += result["base64"]
+    assert len(text) == length
+    assert base64.b64decode(text, validate=True).startswith(JPEG)
+
+
+async def test_a_large_picture_comes_along_reduced_and_the_whole_is_in_its_file(tab: Tab) -> None:
+    await tab.show(PAINTED)
+    result = await tab.call("screenshot", fullPage=True)
+    preview = result["artifact"]["preview"]
+    assert "data" not in result["artifact"]
+    assert (preview["mimeType"], preview["width"], preview["height"]) == ("image/jpeg", 819, 1280)
+    small = Image.open(io.BytesIO(base64.b64decode(preview["data"])))
+    assert (small.format, small.size) == ("JPEG", (819, 1280))
+    red, green, blue = _at(small, 128, 64)
+    assert red > 200
+    assert max(green, blue) < 60
+    assert (await _picture(tab, fullPage=True)).size == (1280, 2000)
+
+
+async def test_a_picture_of_many_bytes_comes_along_as_a_jpeg_of_few(tab: Tab) -> None:
+    await tab.show("<canvas id=c width=1280 height=720 style='position: fixed; inset: 0'></canvas>")
+    await tab.sees(NOISE)
+    artifact = (await tab.call("screenshot"))["artifact"]
+    assert artifact["size"] > 700_000
+    assert "data" not in artifact
+    data = base64.b64decode(artifact["preview"]["data"])
+    assert (data[:3], len(data) <= 700_000) == (JPEG, True)
 
 
 async def test_screenshot_as_jpeg_is_smaller_with_less_quality(tab: Tab) -> None:

@@ -33,6 +33,7 @@ from shared.calls import (
     PageOpened,
     PageState,
     Person,
+    Preview,
     SessionSpec,
     Throttled,
 )
@@ -63,6 +64,7 @@ EXAMPLES: list[Model] = [
     ),
     Answer(state="done", text="a", by="Ana"),
     Artifact(artifact_id="a1", mime_type="image/png", size=3, url="/api/files/a1", data="AAAA"),
+    Preview(mime_type="image/jpeg", width=1, height=2, data="AAAA"),
     SessionSpec(session_id="default", persistent=True, cookies=[{"name": "a"}], pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
     PageBlock(

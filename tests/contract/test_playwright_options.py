@@ -25,6 +25,8 @@ CALLS: Final[list[tuple[Method, str]]] = [
     (Page.close, "close_page"),
     (Page.screenshot, "screenshot"),
     (Locator.screenshot, "screenshot"),
+    (Locator.screenshot, "get_screenshot_as_base64"),
+    (Page.pdf, "generate_pdf"),
     (Locator.aria_snapshot, "snapshot"),
     (Locator.click, "click"),
     (Locator.fill, "fill"),
@@ -52,6 +54,8 @@ CALLS: Final[list[tuple[Method, str]]] = [
 ]
 NOT_TAKEN: Final = {
     ("screenshot", "path"): "callers give names, never paths: the picture is kept under an id",
+    ("get_screenshot_as_base64", "path"): "likewise",
+    ("generate_pdf", "path"): "likewise",
     ("select_option", "element"): "a handle lives in the service; callers name options by value, label or index",
     ("drop", "payload"): "its two parts, `files` and `data`, are arguments",
     ("mouse", "delta_x"): "a point of its own, `by`, has both",
@@ -98,6 +102,8 @@ def some(node: Schema) -> JsonValue:
         return listed[0]
     if isinstance(either := node.get("anyOf"), list):
         return some(cast("Schema", either[0]))
+    if "pattern" in node:
+        return "1"  # a length, or a range of sheets
     members = cast("dict[str, Schema]", node.get("properties", {}))
     values: dict[str, JsonValue] = {
         "integer": node.get("minimum", 1),

@@ -23,6 +23,14 @@ WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20)
 ALSO_NEEDED = {"select_option": "value"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
+EXCLUSIVE = {
+    "screenshot": (("selector", "clip"), ("type", "omitBackground")),
+    "get_screenshot_as_base64": (("selector", "clip"), ("type", "omitBackground")),
+    "generate_pdf": (("format", "width"), ("format", "height")),
+    "compare_screenshots": (("current", "selector"), ("current", "fullPage")),
+}
+"""Arguments of which the second may not stand beside every value of the first, which it cannot say either."""
+
 every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 a_few = settings(max_examples=10)
 one = settings(max_examples=1)
@@ -81,7 +89,13 @@ def arguments(schema: Schema) -> st.SearchStrategy[Arguments]:
 @cache
 def arguments_of(action: type[Action]) -> st.SearchStrategy[Arguments]:
     needed = {ALSO_NEEDED[action.name()]: WORDS} if action.name() in ALSO_NEEDED else {}
-    return st.builds(lambda some, more: {**some, **more}, arguments(schema_of(action)), st.fixed_dictionaries(needed))
+    chosen = st.builds(lambda some, more: {**some, **more}, arguments(schema_of(action)), st.fixed_dictionaries(needed))
+    return chosen.map(lambda given: _compatible(action.name(), given))
+
+
+def _compatible(name: str, given: Arguments) -> Arguments:
+    out = {second for first, second in EXCLUSIVE.get(name, ()) if first in given}
+    return {key: value for key, value in given.items() if key not in out}
 
 
 @cache

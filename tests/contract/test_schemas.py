@@ -66,7 +66,7 @@ def test_every_argument_is_described_and_named_in_camel_case(action: type[Action
 def test_an_action_is_described_within_a_few_lines(action: type[Action]) -> None:
     assert 0 < len(action.description()) <= DESCRIPTION_LENGTH
     assert action.description().endswith(".")
-    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", action.name())
+    assert re.fullmatch(r"[a-z]+(_[a-z][a-z0-9]*)*", action.name())
 
 
 @every_action

@@ -21,7 +21,7 @@ def test_the_settings_tables_are_what_the_settings_classes_say() -> None:
 
 def test_every_tool_is_named_and_no_other() -> None:
     section = TEXT.split("## The tools", 1)[1].split("[shared/TOOLS.md]", 1)[0]
-    assert set(re.findall(r"`([a-z_]+)`", section)) == set(ACTIONS)
+    assert set(re.findall(r"`([a-z_0-9]+)`", section)) == set(ACTIONS)
 
 
 def test_every_linked_file_exists() -> None:

@@ -256,6 +256,9 @@ async def test_files_cursors_and_calls_of_another_are_not_found(scene: Scene) ->
         answer = await scene.doors[door]("content", {"cursor": cursor})
         assert not answer.startswith("SUCCESS"), answer
         assert SECRET not in answer
+        both = {"baseline": artifact["artifactId"], "current": artifact["artifactId"]}
+        answer = await scene.doors[door]("compare_screenshots", both)
+        assert "There is no artifact" in answer, answer
         for action in ("get_call", "cancel_call"):
             answer = await scene.doors[door](action, {"callId": call_id})
             assert not answer.startswith("SUCCESS"), answer
@@ -269,4 +272,7 @@ def test_every_argument_that_can_name_a_page_or_a_session_is_declared() -> None:
             action.model_fields[field].alias or field for field in (*action.page_fields, *action.session_fields)
         }
         naming = {key for key in full_schema(action)["properties"] if "page" in key.lower() or "session" in key.lower()}  # type: ignore[union-attr] # a schema has properties
-        assert naming <= declared | {"fullPage"} or name in NAME_NOTHING, (name, naming - declared)
+        assert naming <= declared | {"fullPage", "pageRanges", "preferCssPageSize"} or name in NAME_NOTHING, (
+            name,
+            naming - declared,
+        )

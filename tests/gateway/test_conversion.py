@@ -109,7 +109,8 @@ def test_a_page_without_a_title_has_a_shorter_line_and_a_long_url_is_cut() -> No
 
 def test_a_picture_is_given_as_a_picture_and_its_base64_only_there() -> None:
     envelope = done({"artifact": {**PICTURE, "data": "aGk="}, "width": 1}, page=PAGE)
-    text, picture, structured, is_error = convert(envelope)
+    text, picture, link, structured, is_error = convert(envelope)
+    assert isinstance(link, ResourceLink)
     assert text == TextContent(
         type="text",
         text='{"width":1}\nshot-1: image/png, 70 bytes, http://127.0.0.1:8888/api/files/shot-1\n'
@@ -128,6 +129,18 @@ def test_a_small_text_is_embedded_as_a_resource(kind: str, version: str) -> None
     assert convert(done({"artifact": artifact}), version=version)[1] == EmbeddedResource(
         type="resource", resource=contents
     )
+
+
+def test_a_large_picture_is_shown_reduced_and_said_to_be_with_the_link_to_the_whole() -> None:
+    preview: Json = {"mimeType": "image/jpeg", "width": 640, "height": 1280, "data": "aGk="}
+    envelope = done({"artifact": {**PICTURE, "preview": preview}, "width": 1280, "height": 2560})
+    text, picture, link, structured, _ = convert(envelope)
+    assert isinstance(text, TextContent)
+    assert text.text.splitlines()[0] == '{"width":1280,"height":2560}'
+    assert text.text.splitlines()[-1] == "Shown reduced to 640 x 1280; the whole is in the file."
+    assert picture == ImageContent(type="image", data="aGk=", mime_type="image/jpeg")
+    assert isinstance(link, ResourceLink)
+    assert structured == done({"artifact": PICTURE, "width": 1280, "height": 2560})
 
 
 @pytest.mark.parametrize("artifact", [PICTURE, {**PICTURE, "mimeType": "application/pdf", "data": "aGk="}])

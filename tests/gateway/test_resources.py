@@ -1,12 +1,16 @@
 """The resources: listed at once, and read through the service by the action that each names."""
 
+import base64
+import io
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
 from mcp import Client
-from mcp.types import TextResourceContents
+from mcp.shared.exceptions import MCPError
+from mcp.types import BlobResourceContents, ImageContent, ResourceLink, TextContent, TextResourceContents
+from PIL import Image
 from pydantic import JsonValue
 from starlette.responses import Response
 
@@ -90,6 +94,32 @@ async def read(client: Client, uri: str) -> str:
     (content,) = (await client.read_resource(uri)).contents
     assert isinstance(content, TextResourceContents)
     return content.text
+
+
+async def test_a_chat_looks_at_a_large_picture_reduced_and_reads_the_whole_and_no_other_does(
+    tmp_path_factory: pytest.TempPathFactory, site: Site
+) -> None:
+    url = site.page("/", "<body style='margin: 0; height: 2000px; background: rgb(255, 0, 0)'>")
+    async with (
+        service_process(tmp_path_factory.mktemp("data")) as service,
+        chatting_with(service, "Alice") as alice,
+        chatting_with(service, "Bob") as bob,
+    ):
+        await alice.call_tool("goto", {"url": url})
+        shown = await alice.call_tool("screenshot", {"fullPage": True})
+        text, picture, link = shown.content
+        assert isinstance(text, TextContent)
+        assert "reduced to 819 x 1280" in text.text
+        assert isinstance(picture, ImageContent)
+        assert Image.open(io.BytesIO(base64.b64decode(picture.data))).size == (819, 1280)
+        assert isinstance(link, ResourceLink)
+        (content,) = (await alice.read_resource(str(link.uri))).contents
+        assert isinstance(content, BlobResourceContents)
+        whole = Image.open(io.BytesIO(base64.b64decode(content.blob)))
+        assert (whole.format, whole.size, link.mime_type) == ("PNG", (1280, 2000), "image/png")
+        assert "base64" not in text.text
+        with pytest.raises(MCPError, match="Resource not found"):
+            await bob.read_resource(str(link.uri))
 
 
 async def test_a_chat_reads_what_another_did(tmp_path_factory: pytest.TempPathFactory, site: Site) -> None:

@@ -1,0 +1,38 @@
+"""The files of a caller: bytes that a host hands over, because it has no disk of its own."""
+
+from typing import Protocol
+
+from shared.calls import Artifact, Json
+
+
+class ArtifactPort(Protocol):
+    """Where a host hands over bytes: it has no disk of its own."""
+
+    async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact: ...
+
+    async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
+        """The bytes and the MIME type, for the client that it belongs to."""
+
+    async def text(self, artifact_id: str, client_id: str) -> str: ...
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """A file of the upload folders, of `most` bytes at most."""
+
+    async def export(self, artifact_id: str, client_id: str, name: str) -> str: ...
+
+
+class Files:
+    """What one client keeps."""
+
+    def __init__(self, artifacts: ArtifactPort, client_id: str) -> None:
+        self._artifacts = artifacts
+        self._client_id = client_id
+
+    async def keep(self, data: bytes, mime_type: str, *, inline: bool = True) -> Json:
+        """Hand bytes over; the reply names them."""
+        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline)
+        return kept.model_dump(exclude_none=True)
+
+    async def data(self, artifact_id: str) -> bytes:
+        """Raises ArtifactNotFound, also for another's."""
+        return (await self._artifacts.data(artifact_id, self._client_id))[0]

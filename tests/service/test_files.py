@@ -1,0 +1,80 @@
+"""Files that calls made: how many bytes of them are kept, for how long, and of whom."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from browser_service.store.artifacts import Artifacts, Room
+from browser_service.store.journal import Journal
+from browser_service.store.uploads import UploadRoots
+from shared.errors import ArtifactNotFound, ResourceExhausted
+
+pytestmark = pytest.mark.anyio
+
+MB = 1_000_000
+
+
+@asynccontextmanager
+async def _store(folder: Path, room: Room) -> AsyncIterator[Artifacts]:
+    journal = Journal(folder / "journal.sqlite3")
+    await journal.open()
+    try:
+        yield Artifacts(folder / "artifacts", folder / "output", journal, UploadRoots(()), room)
+    finally:
+        await journal.close()
+
+
+async def _kept(store: Artifacts, ids: dict[str, str]) -> set[str]:
+    found = set()
+    for artifact_id, client in ids.items():
+        try:
+            await store.path(artifact_id, client)
+            found.add(artifact_id)
+        except ArtifactNotFound:
+            continue
+    return found
+
+
+async def test_the_oldest_files_of_a_client_go_where_it_has_too_many_and_no_others(tmp_path: Path) -> None:
+    async with _store(tmp_path, Room(client_mb=3, all_mb=100)) as store:
+        made = {(await store.put(bytes(MB), "text/plain", who)).artifact_id: who for who in "abaaa"}
+        first, others, *rest = made
+        assert await _kept(store, made) == {others, *rest}
+    assert {path.name for path in (tmp_path / "artifacts").iterdir()} == {others, *rest}
+    assert first not in {others, *rest}
+
+
+async def test_the_oldest_files_of_all_go_where_all_are_too_many(tmp_path: Path) -> None:
+    async with _store(tmp_path, Room(client_mb=0, all_mb=2)) as store:
+        made = {(await store.put(bytes(MB), "text/plain", who)).artifact_id: who for who in "abc"}
+        assert await _kept(store, made) == {*made} - {next(iter(made))}
+
+
+async def test_a_file_that_never_fits_is_refused_and_costs_no_other(tmp_path: Path) -> None:
+    async with _store(tmp_path, Room(client_mb=1)) as store:
+        kept = await store.put(b"small", "text/plain", "a")
+        with pytest.raises(ResourceExhausted, match="BROWSE_CLIENT_ARTIFACTS_MB"):
+            await store.put(bytes(MB + 1), "text/plain", "a")
+        assert await _kept(store, {kept.artifact_id: "a"}) == {kept.artifact_id}
+
+
+async def test_without_limits_all_is_kept(tmp_path: Path) -> None:
+    async with _store(tmp_path, Room(client_mb=0, all_mb=0)) as store:
+        made = {(await store.put(bytes(MB), "text/plain", "a")).artifact_id: "a" for _ in range(3)}
+        assert await _kept(store, made) == {*made}
+
+
+async def test_files_go_when_they_are_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with _store(tmp_path, Room(days=2)) as store:
+        old = (await store.put(b"old", "text/plain", "a")).artifact_id
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 1.5 * 86_400)
+        new = (await store.put(b"new", "text/plain", "a")).artifact_id
+        await store.clean()
+        assert await _kept(store, {old: "a", new: "a"}) == {old, new}
+        monkeypatch.setattr(time, "time", lambda: now + 2.5 * 86_400)
+        await store.clean()
+        assert await _kept(store, {old: "a", new: "a"}) == {new}
