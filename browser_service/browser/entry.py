@@ -13,9 +13,11 @@ from browser_service.browser.events import queued, well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.launcher import bounded
 from browser_service.browser.leases import Lease, Ownership
+from browser_service.browser.network import PageNetwork
 from browser_service.browser.observing import Observer, throttled
 from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
+from browser_service.browser.traffic import Traffic
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
     Call,
@@ -75,6 +77,7 @@ class PageEntry:
         """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen: dict[str, snapshot.Seen] = {}
+        self.network = PageNetwork(Traffic(self._whose_traffic))
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.target_id = state.target_id
@@ -180,6 +183,7 @@ class PageEntry:
         try:
             policy = self._policy if self.guarded else None
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
+            await self.network.attach(page, came_by_itself=self.opener_id is not None or self.of_person)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if page.is_closed():
@@ -188,6 +192,10 @@ class PageEntry:
         self.crashed = self.suspect = False
         self.seen.clear()
         self._check_place(page)  # a popup may be there already
+
+    def _whose_traffic(self) -> str:
+        """Nobody's while a person has the page: what they type is for no agent."""
+        return self.lease.client_id if self.lease is not None and self.person is None else ""
 
     def popup(self, page_id: str) -> None:
         """A window that this page opened: from now on the two share one."""

@@ -261,7 +261,7 @@ class LocalHost:
         handler = self._handlers[action.name()]
         page = BrowserPage(entry, call, self._artifacts, self._dialogs)
         if action.lane is Lane.BESIDE or self._dialogs.open_beside(entry):
-            looks = action.effect is Effect.READS and not isinstance(action, Wait)
+            looks = action.opens and action.effect is Effect.READS and not isinstance(action, Wait)
             if (looks or isinstance(action, RequestHuman)) and not entry.live:
                 await self._live_in_a_turn(entry, running)
             return await perform(entry, running, handler, page)
@@ -416,6 +416,8 @@ class LocalHost:
             state = state.model_copy(update=opener.inherited())
         entry = self._pages[state.page_id] = self._new_entry(state, session)
         entry.family = opener.family if opener else entry.page_id
+        if opener is not None:
+            entry.network.inherit(opener.network)
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened

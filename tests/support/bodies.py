@@ -9,6 +9,7 @@ SELECTOR = "#b"
 _MEANT: dict[str, dict[str, Any]] = {
     "goto": {"url": "about:blank"},
     "open_page": {"url": "about:blank"},
+    "block_requests": {"patterns": ["*"]},
     "fetch": {"url": "/cart"},
     "extract_data": {"schema": {"a": "h1"}},
     "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},

@@ -1,0 +1,144 @@
+"""The network of a page: what it sends, and what it is answered."""
+
+import codecs
+import json
+
+from pydantic import JsonValue
+
+from browser_service.browser.network import Answer, Rule
+from browser_service.browser.page import BrowserPage
+from browser_service.browser.patterns import UrlPattern
+from browser_service.browser.traffic import MOST_BODY, Sent, Sight
+from shared.actions import network
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+
+async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
+    answer = Answer(action.status, action.response_headers(), action.body, action.delay / 1000)
+    rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
+    rule = await page.entry.network.add(page.live, rule)
+    asked = f"{action.method or 'every method'} {action.pattern}"
+    return {"routeId": rule.route_id, "observed": f"{asked} is answered with {action.status} on this page from now on"}
+
+
+async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Json:
+    if not action.patterns and not action.resource_types:
+        raise ValidationFailed(
+            "block_requests needs patterns or resourceTypes.",
+            hint='For example {"patterns": ["*.example.com/*"], "resourceTypes": ["image"]}.',
+            details={"context": {"field": "patterns"}},
+        )
+    patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
+    rule = Rule(patterns, types=frozenset(action.resource_types or ()))
+    rule = await page.entry.network.add(page.live, rule)
+    blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
+    return {"routeId": rule.route_id, "observed": f"{blocked} blocked on this page from now on"}
+
+
+async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
+    return page.entry.network.shown()
+
+
+async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
+    gone = await page.entry.network.remove(page.live, action.route_ids)
+    left = len(page.entry.network.rules)
+    return {"removed": [rule.route_id for rule in gone], "observed": f"{len(gone)} routes removed, {left} left"}
+
+
+async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
+    await page.entry.network.set_headers(page.live, action.headers)
+    names = ", ".join(action.headers) or "no extra headers"
+    return {"observed": f"{names} sent with every request of this page from now on"}
+
+
+async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
+    sight = Sight(page.call.client_id, action.include_secrets)
+    found = _found(page.entry.network.traffic.sent(), action, sight)
+    records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
+    facts: Json = {"count": len(records), "matching": len(found)}
+    if action.format == "text":
+        return {**await page.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
+    cut = await page.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
+    return {**(cut if "cursor" in cut else {"requests": [*records]}), **facts}
+
+
+def _found(sent: list[Sent], action: network.GetNetworkLog, sight: Sight) -> list[Sent]:
+    """What a client may not see of an address, it cannot find out by filtering either."""
+    pattern = UrlPattern(action.pattern) if action.pattern else None
+    return [
+        each
+        for each in sent
+        if (pattern is None or pattern.matches(each.url(sight.client_id)))
+        and action.method in {None, each.request.method}
+        and (action.resource_types is None or each.request.resource_type in action.resource_types)
+        and (action.status is None or _has_status(each, action.status))
+        and each.number > (action.since or 0)
+    ]
+
+
+def _has_status(sent: Sent, wanted: str) -> bool:
+    if sent.response is None:
+        return wanted == ("failed" if sent.failure else "pending")
+    status = str(sent.response.status)
+    return status[0] == wanted[0] if wanted.endswith("xx") else status == wanted
+
+
+async def _record(sent: Sent, action: network.Shown, sight: Sight) -> Json:
+    request = sent.request
+    record: Json = {
+        "number": sent.number,
+        "time": sent.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "method": request.method,
+        "url": sent.url(sight.client_id),
+        "type": request.resource_type,
+        "status": sent.response.status if sent.response else None,
+        "ms": sent.ms,
+    }
+    if sent.failure:
+        record["failure"] = sent.failure
+    if sent.mock:
+        record["mock"] = sent.mock
+    if (action.include_headers or action.include_bodies) and not sight.owns(sent):
+        record["withheld"] = "not sent while you held the page"
+        return record
+    if action.include_headers:
+        record["requestHeaders"] = _joined(await sight.request_headers(sent))
+        record["responseHeaders"] = _joined(await sight.response_headers(sent))
+    if action.include_bodies:
+        record["requestBody"] = await sight.request_body(sent)
+        record["responseBody"] = _text(await sight.response_body(sent))
+    return record
+
+
+def _joined(headers: list[tuple[str, str]]) -> Json:
+    """A header that came several times has its values on lines of their own."""
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        joined[name] = f"{joined[name]}\n{value}" if name in joined else value
+    return {**joined}
+
+
+def _text(body: bytes | None) -> str | None:
+    if body is None:
+        return None
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(body[: MOST_BODY * 4])[:MOST_BODY]
+    except ValueError:
+        return f"({len(body)} bytes that are no text)"
+
+
+def _line(record: Json) -> str:
+    outcome = record["status"] or record.get("failure", "pending")
+    took = f" {record['ms']} ms" if record["ms"] is not None else ""
+    mock = f" (mock {record['mock']})" if "mock" in record else ""
+    head = f"{record['number']} {record['method']} {outcome} {record['type']}{took}{mock} {record['url']}"
+    details = [f"  {name}: {_shown(record[name])}" for name in _DETAILS if record.get(name)]
+    return "\n".join([head, *details])
+
+
+_DETAILS = ("requestHeaders", "requestBody", "responseHeaders", "responseBody", "withheld")
+
+
+def _shown(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

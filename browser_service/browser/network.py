@@ -1,0 +1,201 @@
+"""What a page's requests meet: mocks, blocks and extra headers. They belong to the pageId, not to the window behind it.
+
+A popup starts with a copy of its opener's; its first document may be asked for before that. What is set ends with the
+page or the service. While a page has routes, Playwright keeps it from using the HTTP cache.
+"""
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from playwright.async_api import CDPSession, Page, Route
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.browser.patterns import UrlPattern
+from browser_service.browser.traffic import Traffic
+from shared.calls import Json
+from shared.errors import ResourceExhausted, ValidationFailed
+
+_MOST_ROUTES: Final = 50
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a mock answers with."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+    delay_s: float
+
+
+@dataclass
+class Rule:
+    """Which requests are answered by us, or not sent at all."""
+
+    patterns: tuple[UrlPattern, ...]
+    method: str | None = None
+    types: frozenset[str] = frozenset()
+    answer: Answer | None = None
+    """None: they are blocked."""
+    route_id: str = ""
+    matched: int = 0
+
+    @property
+    def kind(self) -> Literal["mock", "block"]:
+        return "block" if self.answer is None else "mock"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Of two rules for the same requests the later one takes the other's place."""
+        return self.kind, tuple(pattern.text for pattern in self.patterns), self.method, self.types
+
+    def applies(self, url: str, method: str, resource_type: str) -> bool:
+        if self.method not in {None, method}:
+            return False
+        return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
+
+    def shown(self) -> Json:
+        """As every reader of the page may see it: not what a mock answers."""
+        found: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
+        if self.patterns:
+            found["patterns"] = [pattern.text for pattern in self.patterns]
+        if self.types:
+            found["resourceTypes"] = [*sorted(self.types)]
+        if self.method:
+            found["method"] = self.method
+        if self.answer:
+            found |= {"status": self.answer.status, "bodyLength": len(self.answer.body)}
+        if any(pattern.too_slow for pattern in self.patterns):
+            found["ended"] = "A regular expression took too long for a URL and matches nothing any more."
+        return found
+
+
+@dataclass(eq=False)
+class PageNetwork:
+    """The rules and headers of one page, put on every Playwright page that comes to be behind it."""
+
+    traffic: Traffic
+    rules: list[Rule] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+    _hops: CDPSession | None = None
+    _routing: Page | None = None
+    _background: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def inherit(self, opener: "PageNetwork") -> None:
+        """A popup starts as its opener is."""
+        self.headers = {**opener.headers}
+        for rule in opener.rules:
+            self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
+
+    async def attach(self, page: Page, *, came_by_itself: bool) -> None:
+        """Another Playwright page is behind the pageId."""
+        self._hops = self._routing = None
+        self.traffic.attach(page)
+        if came_by_itself:
+            await self.traffic.recall(page)
+        if self.headers:
+            await page.set_extra_http_headers(self.headers)
+        await self._update(page)
+
+    async def set_headers(self, page: Page, headers: dict[str, str]) -> None:
+        await page.set_extra_http_headers(headers)
+        self.headers = headers
+
+    async def add(self, page: Page, rule: Rule) -> Rule:
+        """Raises ResourceExhausted for one too many."""
+        kept = [each for each in self.rules if each.key != rule.key]
+        if len(kept) >= _MOST_ROUTES:
+            raise ResourceExhausted(
+                f"The page has {_MOST_ROUTES} routes.", hint="Remove some of them: list_routes {}, remove_routes {...}."
+            )
+        rule.route_id = f"r{next(self._numbers)}"
+        self.rules = [*kept, rule]
+        await self._update(page)
+        return rule
+
+    async def remove(self, page: Page, route_ids: list[str] | None) -> list[Rule]:
+        """Raises ValidationFailed for one that is not there."""
+        known = {rule.route_id for rule in self.rules}
+        for route_id in route_ids or ():
+            if route_id not in known:
+                raise ValidationFailed(
+                    f"routeIds: the page has no route {route_id!r}.",
+                    hint=f"It has {', '.join(sorted(known)) or 'none'}: list_routes {{}}.",
+                    details={"context": {"field": "routeIds"}},
+                )
+        gone = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]
+        self.rules = [rule for rule in self.rules if rule not in gone]
+        await self._update(page)
+        return gone
+
+    def shown(self) -> Json:
+        """The names of headers alone: their values may be secrets."""
+        return {"routes": [rule.shown() for rule in self.rules], "extraHeaders": [*self.headers]}
+
+    async def _update(self, page: Page) -> None:
+        if self.rules and self._routing is not page:
+            await page.route("**/*", self._decide)
+            self._routing = page
+        elif not self.rules and self._routing is page:
+            await page.unroute("**/*", self._decide)
+            self._routing = None
+        await self._watch_hops(page)
+
+    async def _decide(self, route: Route) -> None:
+        request = route.request
+        rule = self._rule(request.url, request.method, request.resource_type)
+        try:
+            if rule is None:
+                await route.fallback()
+            elif rule.answer is None:
+                rule.matched += 1
+                await route.abort("blockedbyclient")
+            else:
+                rule.matched += 1
+                self.traffic.answered_by(request, rule.route_id)
+                await asyncio.sleep(rule.answer.delay_s)
+                answer = rule.answer
+                await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
+        except PlaywrightError:
+            return  # the page went meanwhile
+
+    def _rule(self, url: str, method: str, resource_type: str) -> Rule | None:
+        """The latest that applies."""
+        return next((rule for rule in reversed(self.rules) if rule.applies(url, method, resource_type)), None)
+
+    async def _watch_hops(self, page: Page) -> None:
+        """Where a redirect leads, `route` never sees: what is blocked there is blocked by Chromium's own question."""
+        blocks = any(rule.answer is None and rule.patterns for rule in self.rules)
+        browser = page.context.browser
+        if browser is None or browser.browser_type.name != "chromium":
+            return
+        if blocks and self._hops is None:
+            self._hops = session = await page.context.new_cdp_session(page)
+            session.on("Fetch.requestPaused", lambda event: self._spawn(session, event))
+            await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
+        elif not blocks and self._hops is not None:
+            session, self._hops = self._hops, None
+            await session.detach()
+
+    def _spawn(self, session: CDPSession, event: Json) -> None:
+        task = asyncio.create_task(self._decide_hop(session, event))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _decide_hop(self, session: CDPSession, event: Json) -> None:
+        """A type is the same from the first hop to the last; and CDP calls a fetch an XHR."""
+        request, rule = event["request"], None
+        if isinstance(request, dict):
+            rule = self._rule(str(request["url"]), str(request["method"]), resource_type="")
+        try:
+            if rule is not None and rule.answer is None:
+                rule.matched += 1
+                failed = {"requestId": event["requestId"], "errorReason": "BlockedByClient"}
+                await session.send("Fetch.failRequest", failed)
+            else:
+                await session.send("Fetch.continueRequest", {"requestId": event["requestId"]})
+        except PlaywrightError:
+            return  # the page went meanwhile

@@ -1,0 +1,108 @@
+"""Patterns for URLs, as callers write them: a glob whose `*` is any text, or `/regex/flags` as in JavaScript."""
+
+import re
+from itertools import product
+from typing import Final
+
+import regex
+
+from shared.errors import ValidationFailed
+
+_SCHEME: Final = re.compile(r"([A-Za-z*][A-Za-z0-9+.*-]*)://(.*)", re.DOTALL)
+_HOST: Final = re.compile(r"\*\.((?:[\w-]+\.)+[\w-]+(?::\d+)?)(/.*)", re.DOTALL)
+_REGEX: Final = re.compile(r"/(.+)/([dgimsuvy]*)", re.DOTALL)
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_FLAGS: Final = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
+_MOST_ALTERNATIVES: Final = 64
+_MOST_URL: Final = 8_000
+_WITHIN_S: Final = 0.05
+"""A caller's expression runs in the service, for all: one that takes longer than this matches nothing from then on."""
+
+
+class UrlPattern:
+    """`*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives. `*.example.com/...` is the host and those
+    below it; what has no `/` may be the host alone; what begins with `/` is matched with the path."""
+
+    def __init__(self, text: str, field: str = "pattern") -> None:
+        self.text = text
+        self.too_slow = False
+        self._globs: list[str] = []
+        self._regex: regex.Pattern[str] | None = None
+        found = _REGEX.fullmatch(text)
+        try:
+            if found is None:
+                self._globs = _alternatives(text)
+            else:
+                self._regex = regex.compile(found[1], sum(_FLAGS.get(flag, 0) for flag in set(found[2])))
+        except (ValueError, regex.error) as error:
+            raise ValidationFailed(
+                f"{field} {text!r} cannot be used: {error}.",
+                hint='Write a glob such as "*.example.com/*" or "/api/*", or a regular expression: "/items\\/\\d+/i".',
+                details={"context": {"field": field}},
+            ) from None
+
+    def matches(self, url: str) -> bool:
+        url = url.partition("#")[0][:_MOST_URL]
+        if self._regex is not None:
+            return self._found(self._regex, url)
+        return any(_matches(glob, url) for glob in self._globs)
+
+    def _found(self, expression: "regex.Pattern[str]", url: str) -> bool:
+        if self.too_slow:
+            return False
+        try:
+            return expression.search(url, timeout=_WITHIN_S) is not None
+        except TimeoutError:
+            self.too_slow = True
+            return False
+
+
+def _matches(glob: str, url: str) -> bool:
+    scheme, _, rest = url.partition("://")
+    if with_scheme := _SCHEME.fullmatch(glob):
+        if not _glob(with_scheme[1].lower(), scheme):
+            return False
+        glob = with_scheme[2]
+    host, slash, path = rest.partition("/")
+    if below := _HOST.fullmatch(glob):
+        return f".{host}".endswith(f".{below[1].lower()}") and _glob(below[2], slash + path)
+    if glob.startswith("/"):
+        return _glob(glob, slash + path)
+    if "/" not in glob and _is_host(glob.lower(), host):
+        return True
+    return _glob(glob, rest)
+
+
+def _is_host(glob: str, host: str) -> bool:
+    """A host, with its port or without, and for `*.example.com` example.com itself."""
+    hosts = {host, host.rpartition(":")[0] or host}
+    return any(_glob(glob, each) or (glob.startswith("*.") and glob[2:] == each) for each in hosts)
+
+
+def _glob(glob: str, text: str) -> bool:
+    """Without going back: what a caller writes cannot take long."""
+    first, *rest = glob.split("*")
+    if not rest:
+        return glob == text
+    *middle, last = rest
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def _alternatives(text: str) -> list[str]:
+    """`a.{png,jpg}` is `a.png` and `a.jpg`."""
+    parts = _BRACES.split(text)
+    choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
+    count = 1
+    for choice in choices:
+        count *= len(choice)
+    if count > _MOST_ALTERNATIVES:
+        raise ValueError(f"it has {count} alternatives, and {_MOST_ALTERNATIVES} are allowed")
+    return ["".join(chosen) for chosen in product(*choices)]

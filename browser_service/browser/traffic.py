@@ -1,0 +1,197 @@
+"""The requests of a page: a ring of the last ones, from the moment the page is opened, and who may see what of them.
+
+Reading a page is free, and its traffic has what no reader may have: cookies, tokens, what was typed and sent. So each
+request belongs to the client that held the page when it was sent, and to nobody while a person had it or nobody held
+it. Headers and bodies are told to that client alone, of others' requests method, status and the address without what a
+query carries. Values of headers that are keys to something are told to it only where it asks for secrets.
+"""
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page, Request, Response
+
+from browser_service.browser.events import well_formed
+from browser_service.security.redaction import safe_url
+
+KEPT: Final = 500
+"""Requests of a page; the oldest go first."""
+MOST_BODY: Final = 100_000
+"""Characters of one body in a log or an archive."""
+_ASKS_WITHIN_S: Final = 2.0
+_SECRET: Final = re.compile(
+    r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
+)
+REDACTED: Final = "(redacted)"
+
+Whose = Callable[[], str]
+"""The id of the client that a request sent now belongs to; empty for nobody."""
+Headers = list[tuple[str, str]]
+
+
+@dataclass(eq=False)
+class Sent:
+    """One request, and what came of it."""
+
+    number: int
+    request: Request
+    owner: str
+    at: float = field(default_factory=time.time)
+    response: Response | None = None
+    ended_at: float | None = None
+    failure: str = ""
+    mock: str = ""
+    """The route that answered in the server's place."""
+
+    @property
+    def started(self) -> datetime:
+        return datetime.fromtimestamp(self.at, UTC)
+
+    @property
+    def ms(self) -> int | None:
+        return None if self.ended_at is None else max(0, round((self.ended_at - self.at) * 1000))
+
+    @property
+    def state(self) -> str:
+        """Its status, or what kept it from one."""
+        if self.response is not None:
+            return str(self.response.status)
+        return self.failure or "pending"
+
+    def url(self, client_id: str) -> str:
+        """The address as a client may see it."""
+        url = well_formed(self.request.url)
+        return url if self.owner == client_id else safe_url(url)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a client wants to see of requests; of those that are not its own it sees less, whatever it wants."""
+
+    client_id: str
+    secrets: bool = False
+
+    def owns(self, sent: Sent) -> bool:
+        return sent.owner == self.client_id
+
+    async def request_headers(self, sent: Sent) -> Headers:
+        if not self.owns(sent):
+            return []
+        return self._cleaned(await _headers(sent.request))
+
+    async def response_headers(self, sent: Sent) -> Headers:
+        if not self.owns(sent) or sent.response is None:
+            return []
+        return self._cleaned(await _headers(sent.response))
+
+    async def request_body(self, sent: Sent) -> str | None:
+        data = sent.request.post_data_buffer if self.owns(sent) else None
+        return None if data is None else data[: MOST_BODY * 4].decode("utf-8", "replace")[:MOST_BODY]
+
+    async def response_body(self, sent: Sent) -> bytes | None:
+        """None where it may not be seen, or the browser no longer has it: it goes with its document."""
+        if not self.owns(sent) or sent.response is None or sent.ended_at is None:
+            return None
+        try:
+            async with asyncio.timeout(_ASKS_WITHIN_S):
+                return await sent.response.body()
+        except (PlaywrightError, TimeoutError):
+            return None
+
+    def _cleaned(self, headers: Headers) -> Headers:
+        return [
+            (well_formed(name), well_formed(value) if self.secrets or not _SECRET.search(name) else REDACTED)
+            for name, value in headers
+        ]
+
+
+class Traffic:
+    """The ring, and those who wait for what comes next."""
+
+    def __init__(self, whose: Whose) -> None:
+        self._whose = whose
+        self._ring: deque[Sent] = deque(maxlen=KEPT)
+        self._by_request: dict[Request, Sent] = {}
+        self._waiting: dict[asyncio.Future[Sent], Callable[[Sent, bool], bool]] = {}
+        self.count = 0
+
+    def attach(self, page: Page) -> None:
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
+
+    async def recall(self, page: Page) -> None:
+        """What a page that came by itself has asked for before it was known here."""
+        try:
+            async with asyncio.timeout(_ASKS_WITHIN_S):
+                before = await page.requests()
+        except (PlaywrightError, TimeoutError):
+            return
+        for request in before:
+            if request not in self._by_request:
+                sent = self._add(request)
+                sent.response = request.existing_response
+
+    def sent(self) -> list[Sent]:
+        return [*self._ring]
+
+    def answered_by(self, request: Request, route_id: str) -> None:
+        if sent := self._by_request.get(request):
+            sent.mock = route_id
+
+    async def next(self, holds: Callable[[Sent, bool], bool]) -> Sent:
+        """The next for which it holds, told of each request and, with True, of each answer. Bounded by its caller."""
+        found: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
+        self._waiting[found] = holds
+        try:
+            return await found
+        finally:
+            self._waiting.pop(found, None)
+
+    def _add(self, request: Request) -> Sent:
+        self.count += 1
+        if len(self._ring) == KEPT:
+            self._by_request.pop(self._ring[0].request, None)
+        sent = Sent(self.count, request, self._whose())
+        self._ring.append(sent)
+        self._by_request[request] = sent
+        return sent
+
+    def _on_request(self, request: Request) -> None:
+        if request not in self._by_request:
+            self._tell(self._add(request), answered=False)
+
+    def _on_response(self, response: Response) -> None:
+        if sent := self._by_request.get(response.request):
+            sent.response = response
+            self._tell(sent, answered=True)
+
+    def _on_finished(self, request: Request) -> None:
+        if sent := self._by_request.get(request):
+            sent.ended_at = time.time()
+
+    def _on_failed(self, request: Request) -> None:
+        if sent := self._by_request.get(request):
+            sent.ended_at, sent.failure = time.time(), request.failure or "failed"
+
+    def _tell(self, sent: Sent, *, answered: bool) -> None:
+        for found, holds in [*self._waiting.items()]:
+            if not found.done() and holds(sent, answered):
+                found.set_result(sent)
+
+
+async def _headers(of: Request | Response) -> Headers:
+    """With what the network added; of a page that is gone, those that its document had set."""
+    try:
+        async with asyncio.timeout(_ASKS_WITHIN_S):
+            return [(header["name"], header["value"]) for header in await of.headers_array()]
+    except (PlaywrightError, TimeoutError):
+        return [*of.headers.items()]

@@ -1,0 +1,147 @@
+"""The network of a page: what it sends, and what it is answered."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from shared.actions.base import Effect, Lane, PageAction, Part
+from shared.actions.reading import Budget, Cursor
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FORBIDDEN = frozenset({"host", "content-length", "connection", "transfer-encoding", "upgrade", "te", "trailer"})
+
+
+def _sendable(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a header")
+        if name.lower() in _FORBIDDEN:
+            raise ValueError(f"{name} is set by the browser itself")
+        if any(sign in value for sign in "\r\n\0"):
+            raise ValueError(f"the value of {name} has a line break")
+    return headers
+
+
+Headers = Annotated[dict[str, str], AfterValidator(_sendable)]
+Pattern = Annotated[str, Field(min_length=1, max_length=2_000)]
+ResourceType = Literal[
+    "image",
+    "stylesheet",
+    "font",
+    "script",
+    "xhr",
+    "fetch",
+    "document",
+    "media",
+    "eventsource",
+    "manifest",
+    "ping",
+    "other",
+]
+Method = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z]+$", to_upper=True), Field(description="Only this HTTP method.")
+]
+
+
+class MockResponse(PageAction):
+    """Answer the page's requests that match, without asking the server. The latest match counts."""
+
+    toolset = "network"
+    effect = Effect.ACTS
+    shown = "observed"
+    idempotent = True
+    told = frozenset({"pattern", "contentType"})
+
+    pattern: Pattern = Field(description="Glob (* is any text, scheme optional) or /regex/flags.")
+    method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"] | None = Field(
+        default=None, description="HTTP method; all without."
+    )
+    status: int = Field(default=200, ge=100, le=599, description="HTTP status.")
+    headers: Headers | None = Field(default=None, description="Response headers.")
+    body: str = Field(default="", max_length=500_000, description="Response body.")
+    content_type: str = Field(default="application/json", description="Content-Type.")
+    delay: int = Field(default=0, ge=0, le=60_000, description="Milliseconds before the answer.")
+
+    def response_headers(self) -> dict[str, str]:
+        """With the type of the content, unless only `headers` names one."""
+        headers = {name.lower(): value for name, value in (self.headers or {}).items()}
+        if "content_type" in self.model_fields_set or "content-type" not in headers:
+            headers["content-type"] = self.content_type
+        return headers
+
+
+class BlockRequests(PageAction):
+    """Block the page's requests to matching URLs, and those of resource types. Adds to what is blocked already."""
+
+    toolset = "network"
+    effect = Effect.ACTS
+    shown = "observed"
+    idempotent = True
+    told = frozenset({"patterns"})
+
+    patterns: list[Pattern] | None = Field(
+        default=None, max_length=200, description="Globs (* is any text, scheme optional) or /regex/flags."
+    )
+    resource_types: list[ResourceType] | None = Field(default=None, description="Types.")
+
+
+class ListRoutes(PageAction):
+    """List the page's mocks and blocks, with how often each matched, and the names of its extra headers."""
+
+    toolset = "network"
+    lane = Lane.BESIDE
+    opens = False
+
+
+class RemoveRoutes(PageAction):
+    """Remove mocks and blocks of the page: some, or all."""
+
+    toolset = "network"
+    effect = Effect.ACTS
+    shown = "observed"
+    idempotent = True
+
+    route_ids: list[str] | None = Field(default=None, description="Only these of list_routes.")
+
+
+class SetExtraHeaders(PageAction):
+    """Send extra HTTP headers with every request of the page, in place of those set before; {} removes them."""
+
+    toolset = "network"
+    effect = Effect.ACTS
+    shown = "observed"
+    idempotent = True
+
+    headers: Headers = Field(description="Names and values.")
+
+
+class Shown(Part):
+    """What of requests is shown."""
+
+    include_headers: bool = Field(default=False, description="Headers too.")
+    include_bodies: bool = Field(default=False, description="Bodies too, as far as the browser has them.")
+    include_secrets: bool = Field(default=False, description="Values of Cookie, Authorization and the like too.")
+
+
+class GetNetworkLog(Shown, PageAction):
+    """List the page's last 500 requests, oldest first. Headers and bodies are told to the client alone that held the
+    page when they were sent."""
+
+    toolset = "network"
+    lane = Lane.BESIDE
+    opens = False
+    shown = "log"
+    untrusted = True
+
+    pattern: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")
+    method: Method | None = None
+    resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
+    status: str | None = Field(
+        default=None, pattern=r"^([1-5]xx|[1-5]\d\d|failed|pending)$", description="404, 5xx, failed or pending."
+    )
+    since: int | None = Field(default=None, ge=0, description="Only those after this number.")
+    limit: int = Field(default=100, ge=1, le=500, description="The last so many.")
+    format: Literal["text", "records"] = Field(default="text", description="Lines, or objects.")
+    budget: Budget = None
+    cursor: Cursor = None

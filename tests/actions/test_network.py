@@ -1,0 +1,215 @@
+"""Mocks, blocks and extra headers of a page, as the page and the server see them; and the log of its requests."""
+
+from typing import Any
+
+import pytest
+
+from tests.actions.tab import Tab
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+GET = "fetch({!r}).then(async r => [r.status, await r.text(), r.headers.get('content-type')], e => 'failed')"
+
+
+async def got(tab: Tab, url: str, **init: Any) -> Any:  # Any: JSON
+    return await tab.sees(GET.format(url).replace(")", f", {init})", 1) if init else GET.format(url))
+
+
+def served(site: Site, path: str) -> dict[str, str]:
+    """The headers of the last request for a path, as the server got it."""
+    found = next(each for each in reversed(site.received) if each.path == path)
+    return {name.lower(): value for name, value in found.headers.items()}
+
+
+async def test_a_mock_answers_in_the_servers_place_until_it_is_removed(tab: Tab, site: Site) -> None:
+    site.page("/api/users", Answer("real", content_type="text/plain"))
+    await tab.show("<h1>x</h1>")
+    mock = await tab.call(
+        "mock_response", pattern="/api/*", body='{"n": 1}', params={"headers": {"X-Mock": "yes"}}, status=201
+    )
+    assert await got(tab, "/api/users") == [201, '{"n": 1}', "application/json"]
+    assert site.counts["/api/users"] == 0
+    (route,) = (await tab.call("list_routes"))["routes"]
+    assert (route["routeId"], route["matched"], route["patterns"]) == (mock["routeId"], 1, ["/api/*"])
+    assert "n" not in route
+    assert (await tab.call("remove_routes", routeIds=[mock["routeId"]]))["removed"] == [mock["routeId"]]
+    assert await got(tab, "/api/users") == [200, "real", "text/plain"]
+
+
+async def test_of_two_mocks_the_latest_that_matches_counts(tab: Tab, site: Site) -> None:
+    site.page("/api/a", Answer("real", content_type="text/plain"))
+    await tab.show("<h1>x</h1>")
+    await tab.call("mock_response", pattern="/api/*", body="all")
+    await tab.call("mock_response", pattern="/API\\/A/i", body="posted", method="POST", contentType="text/plain")
+    assert await got(tab, "/api/a") == [200, "all", "application/json"]
+    assert await got(tab, "/api/a", method="POST") == [200, "posted", "text/plain"]
+    await tab.call(
+        "mock_response", pattern="/api/*", body="anew", params={"headers": {"Content-Type": "text/x-new"}}, delay=20
+    )
+    assert await got(tab, "/api/a") == [200, "anew", "text/x-new"]
+    assert len((await tab.call("list_routes"))["routes"]) == 2
+    await tab.call("remove_routes")
+    assert await got(tab, "/api/a") == [200, "real", "text/plain"]
+
+
+async def test_a_document_and_another_origin_can_be_mocked(tab: Tab, site: Site) -> None:
+    await tab.show("<h1>x</h1>")
+    await tab.call("mock_response", pattern="*localhost*/data", body="across", contentType="text/plain")
+    assert await got(tab, site.url("/data", "localhost")) == [200, "across", "text/plain"]
+    await tab.call("mock_response", pattern="/whole", body="<h1>made up</h1>", contentType="text/html")
+    await tab.call("goto", pageId="tab", url=site.url("/whole"))
+    assert await tab.sees("document.body.innerText") == "made up"
+
+
+async def test_blocked_hosts_and_types_are_not_asked(tab: Tab, site: Site) -> None:
+    for path in ("/ok", "/ads/x", "/pixel.png"):
+        site.page(path, Answer("here", headers={"access-control-allow-origin": "*"}))
+    await tab.show("<h1>x</h1>")
+    await tab.call("block_requests", patterns=[f"localhost:{site.port}", "/ads/*"])
+    await tab.call("block_requests", resourceTypes=["image"])
+    assert await got(tab, "/ok") == [200, "here", "text/html; charset=utf-8"]
+    assert await got(tab, "/ads/x") == "failed"
+    assert await got(tab, site.url("/ok", "localhost")) == "failed"
+    image = (
+        "new Promise(done => { const i = new Image(); i.onload = i.onerror = e => done(e.type); i.src = '/pixel.png' })"
+    )
+    assert await tab.sees(image) == "error"
+    assert (site.counts["/ok"], site.counts["/ads/x"], site.counts["/pixel.png"]) == (1, 0, 0)
+
+
+async def test_a_redirect_does_not_lead_round_a_block(tab: Tab, site: Site) -> None:
+    site.page("/hop", Answer("", 302, headers={"location": site.url("/tracker", "localhost")}))
+    site.page("/tracker", Answer("tracked", headers={"access-control-allow-origin": "*"}))
+    await tab.show("<h1>x</h1>")
+    assert (await got(tab, "/hop"))[1] == "tracked"
+    await tab.call("block_requests", patterns=["localhost"])
+    assert await got(tab, "/hop") == "failed"
+    assert site.counts["/tracker"] == 1
+
+
+async def test_the_requests_of_a_frame_of_another_site_are_blocked_too(tab: Tab, site: Site) -> None:
+    site.page(
+        "/inner",
+        "<script>fetch('/beacon').then(() => top.postMessage('sent', '*'), "
+        "() => top.postMessage('failed', '*'))</script>",
+    )
+    site.page("/beacon", "x")
+    await tab.show("<h1>x</h1>")
+    await tab.call("block_requests", patterns=["/beacon"])
+    url = site.url("/inner", "localhost")
+    said = f"""new Promise(done => {{ onmessage = e => done(e.data);
+      document.body.append(Object.assign(document.createElement('iframe'), {{src: {url!r}}})) }})"""
+    assert await tab.sees(said) == "failed"
+    assert site.counts["/beacon"] == 0
+
+
+async def test_extra_headers_are_sent_with_every_request_until_they_are_replaced(tab: Tab, site: Site) -> None:
+    site.page("/data", "x")
+    await tab.show("<h1>x</h1>")
+    await tab.call(
+        "set_extra_headers", params={"headers": {"Authorization": "Bearer token", "X-Custom-Header": "value"}}
+    )
+    await got(tab, "/data")
+    assert (served(site, "/data")["authorization"], served(site, "/data")["x-custom-header"]) == (
+        "Bearer token",
+        "value",
+    )
+    listed = await tab.call("list_routes")
+    assert listed["extraHeaders"] == ["Authorization", "X-Custom-Header"]
+    assert "Bearer token" not in str(listed)
+    await tab.call("set_extra_headers", params={"headers": {}})
+    await got(tab, "/data")
+    assert not served(site, "/data").keys() & {"authorization", "x-custom-header"}
+
+
+async def test_headers_that_cannot_be_sent_are_refused_by_name(tab: Tab) -> None:
+    await tab.show("<h1>x</h1>")
+    for headers in ({"Host": "elsewhere"}, {"no name": "x"}, {"X": "a\r\nb: c"}):
+        error = await tab.error("set_extra_headers", params={"headers": headers})
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "headers")
+
+
+async def test_what_cannot_be_set_or_removed_is_refused_by_field(tab: Tab) -> None:
+    await tab.show("<h1>x</h1>")
+    error = await tab.error("mock_response", pattern="/(/")
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "pattern")
+    error = await tab.error("block_requests")
+    assert "resourceTypes" in error["message"]
+    error = await tab.error("remove_routes", routeIds=["r9"])
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "routeIds")
+
+
+async def test_a_popup_starts_with_the_routes_and_headers_of_its_opener(tab: Tab, site: Site) -> None:
+    site.page("/data", "real")
+    await tab.show("<button onclick=\"window.open('/popup')\">open</button>")
+    site.page("/popup", "<h1>popup</h1>")
+    await tab.call("mock_response", pattern="/data", body="mocked")
+    await tab.call("set_extra_headers", params={"headers": {"X-Mine": "1"}})
+    await tab.call("click", selector="button")
+    await tab.call("wait_for_selector", pageId="tab~1", selector="h1")
+    seen = await tab.call("evaluate_script", pageId="tab~1", expression=GET.format("/data"))
+    assert seen["value"][1] == "mocked"
+    await tab.call("evaluate_script", pageId="tab~1", expression="fetch('/other').then(() => 1)")
+    assert served(site, "/other")["x-mine"] == "1"
+    log = (await tab.call("get_network_log", pageId="tab~1"))["log"]
+    assert "/popup" in log
+
+
+# --- the log -----------------------------------------------------------------------------------------------------
+
+
+async def test_the_log_has_what_the_page_asked_for_since_it_was_opened(tab: Tab, site: Site) -> None:
+    site.page("/missing", Answer("no", 404))
+    site.page("/api", Answer('{"n": 1}', content_type="application/json", headers={"set-cookie": "sid=s3cret"}))
+    url = await tab.show("<h1>x</h1>")
+    await tab.call("block_requests", patterns=["/ads"])
+    await got(tab, "/missing")
+    await got(tab, "/api", method="POST", body="name=ana", headers={"Authorization": "Bearer key"})
+    await got(tab, "/ads")
+    log = await tab.call("get_network_log", format="records")
+    shown = [(each["method"], each["url"], each["type"], each["status"]) for each in log["requests"]]
+    origin = site.url("")
+    assert shown == [
+        ("GET", url, "document", 200),
+        ("GET", f"{origin}/missing", "fetch", 404),
+        ("POST", f"{origin}/api", "fetch", 200),
+        ("GET", f"{origin}/ads", "fetch", None),
+    ]
+    assert "BLOCKED_BY_CLIENT" in log["requests"][-1]["failure"]
+    for filters, count in (
+        ({"pattern": "/api"}, 1), ({"method": "post"}, 1), ({"status": "4xx"}, 1), ({"status": "404"}, 1),
+        ({"status": "failed"}, 1), ({"resourceTypes": ["document"]}, 1), ({"since": log["requests"][0]["number"]}, 3),
+        ({"limit": 2}, 2),
+    ):  # fmt: skip
+        assert (await tab.call("get_network_log", **filters))["count"] == count, filters
+    assert "404 fetch" in (await tab.call("get_network_log", status="404"))["log"]
+
+
+async def test_headers_and_bodies_come_on_request_and_secrets_only_where_they_are_asked_for(
+    tab: Tab, site: Site
+) -> None:
+    site.page("/api", Answer('{"n": 1}', content_type="application/json", headers={"set-cookie": "sid=s3cret"}))
+    await tab.show("<h1>x</h1>")
+    await got(tab, "/api", method="POST", body="name=ana", headers={"Authorization": "Bearer key"})
+    wanted = {"pattern": "/api", "format": "records"}
+    plain = (await tab.call("get_network_log", **wanted))["requests"][0]
+    assert not plain.keys() & {"requestHeaders", "requestBody", "responseBody"}
+    whole = (await tab.call("get_network_log", **wanted, includeHeaders=True, includeBodies=True))["requests"][0]
+    assert (whole["requestBody"], whole["responseBody"]) == ("name=ana", '{"n": 1}')
+    assert "Bearer key" not in str(whole)
+    assert "s3cret" not in str(whole)
+    assert {name.lower() for name in whole["requestHeaders"]} >= {"authorization", "user-agent"}
+    secret = (await tab.call("get_network_log", **wanted, includeHeaders=True, includeSecrets=True))["requests"][0]
+    assert "Bearer key" in str(secret["requestHeaders"])
+    assert "s3cret" in str(secret["responseHeaders"])
+
+
+async def test_a_long_log_is_cut_and_read_on(tab: Tab, site: Site) -> None:
+    await tab.show("<h1>x</h1>")
+    await tab.sees("Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(n => fetch('/r' + n)))")
+    whole = (await tab.call("get_network_log"))["log"]
+    head = await tab.call("get_network_log", budget=120)
+    rest = await tab.call("get_network_log", cursor=head["cursor"], budget=5_000)
+    assert head["log"] + rest["log"] == whole
+    assert whole.count("\n") == 8
