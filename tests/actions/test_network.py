@@ -25,9 +25,7 @@ def served(site: Site, path: str) -> dict[str, str]:
 async def test_a_mock_answers_in_the_servers_place_until_it_is_removed(tab: Tab, site: Site) -> None:
     site.page("/api/users", Answer("real", content_type="text/plain"))
     await tab.show("<h1>x</h1>")
-    mock = await tab.call(
-        "mock_response", pattern="/api/*", body='{"n": 1}', params={"headers": {"X-Mock": "yes"}}, status=201
-    )
+    mock = await tab.call("mock_response", pattern="/api/*", body='{"n": 1}', headers={"X-Mock": "yes"}, status=201)
     assert await got(tab, "/api/users") == [201, '{"n": 1}', "application/json"]
     assert site.counts["/api/users"] == 0
     (route,) = (await tab.call("list_routes"))["routes"]
@@ -44,9 +42,7 @@ async def test_of_two_mocks_the_latest_that_matches_counts(tab: Tab, site: Site)
     await tab.call("mock_response", pattern="/API\\/A/i", body="posted", method="POST", contentType="text/plain")
     assert await got(tab, "/api/a") == [200, "all", "application/json"]
     assert await got(tab, "/api/a", method="POST") == [200, "posted", "text/plain"]
-    await tab.call(
-        "mock_response", pattern="/api/*", body="anew", params={"headers": {"Content-Type": "text/x-new"}}, delay=20
-    )
+    await tab.call("mock_response", pattern="/api/*", body="anew", headers={"Content-Type": "text/x-new"}, delay=20)
     assert await got(tab, "/api/a") == [200, "anew", "text/x-new"]
     assert len((await tab.call("list_routes"))["routes"]) == 2
     await tab.call("remove_routes")
@@ -107,9 +103,7 @@ async def test_the_requests_of_a_frame_of_another_site_are_blocked_too(tab: Tab,
 async def test_extra_headers_are_sent_with_every_request_until_they_are_replaced(tab: Tab, site: Site) -> None:
     site.page("/data", "x")
     await tab.show("<h1>x</h1>")
-    await tab.call(
-        "set_extra_headers", params={"headers": {"Authorization": "Bearer token", "X-Custom-Header": "value"}}
-    )
+    await tab.call("set_extra_headers", headers={"Authorization": "Bearer token", "X-Custom-Header": "value"})
     await got(tab, "/data")
     assert (served(site, "/data")["authorization"], served(site, "/data")["x-custom-header"]) == (
         "Bearer token",
@@ -118,7 +112,7 @@ async def test_extra_headers_are_sent_with_every_request_until_they_are_replaced
     listed = await tab.call("list_routes")
     assert listed["extraHeaders"] == ["Authorization", "X-Custom-Header"]
     assert "Bearer token" not in str(listed)
-    await tab.call("set_extra_headers", params={"headers": {}})
+    await tab.call("set_extra_headers", headers={})
     await got(tab, "/data")
     assert not served(site, "/data").keys() & {"authorization", "x-custom-header"}
 
@@ -126,7 +120,7 @@ async def test_extra_headers_are_sent_with_every_request_until_they_are_replaced
 async def test_headers_that_cannot_be_sent_are_refused_by_name(tab: Tab) -> None:
     await tab.show("<h1>x</h1>")
     for headers in ({"Host": "elsewhere"}, {"no name": "x"}, {"X": "a\r\nb: c"}):
-        error = await tab.error("set_extra_headers", params={"headers": headers})
+        error = await tab.error("set_extra_headers", headers=headers)
         assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "headers")
 
 
@@ -145,7 +139,7 @@ async def test_a_popup_starts_with_the_routes_and_headers_of_its_opener(tab: Tab
     await tab.show("<button onclick=\"window.open('/popup')\">open</button>")
     site.page("/popup", "<h1>popup</h1>")
     await tab.call("mock_response", pattern="/data", body="mocked")
-    await tab.call("set_extra_headers", params={"headers": {"X-Mine": "1"}})
+    await tab.call("set_extra_headers", headers={"X-Mine": "1"})
     await tab.call("click", selector="button")
     await tab.call("wait_for_selector", pageId="tab~1", selector="h1")
     seen = await tab.call("evaluate_script", pageId="tab~1", expression=GET.format("/data"))
@@ -205,7 +199,7 @@ async def test_headers_and_bodies_come_on_request_and_secrets_only_where_they_ar
     assert "s3cret" in str(secret["responseHeaders"])
 
 
-async def test_a_long_log_is_cut_and_read_on(tab: Tab, site: Site) -> None:
+async def test_a_long_log_is_cut_and_read_on(tab: Tab) -> None:
     await tab.show("<h1>x</h1>")
     await tab.sees("Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(n => fetch('/r' + n)))")
     whole = (await tab.call("get_network_log"))["log"]

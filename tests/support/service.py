@@ -34,23 +34,26 @@ class Agent:
 
     async def reply(self, action: str, *, headers: dict[str, str] | None = None, **arguments: Any) -> httpx.Response:
         """The raw reply of a call. Arguments have their wire names; Any: whatever JSON a test sends."""
-        page_id = arguments.get("pageId")
-        path = f"{wire.BROWSER}/{page_id}" if isinstance(page_id, str) and page_id else wire.BROWSER
-        return await self.http.post(path, json={"action": action, **arguments}, headers=headers)
+        return await self._post({"action": action, **arguments}, headers)
 
     async def call(self, action: str, **arguments: Any) -> dict[str, Any]:
         """The result of a call that must succeed."""
-        reply = await self.reply(action, **arguments)
+        reply = await self._post({"action": action, **arguments})
         if not reply.json()["success"]:
             raise Refused(reply.text)
         return dict(reply.json()["result"])
 
     async def error(self, action: str, **arguments: Any) -> dict[str, Any]:
         """The error of a call that must fail."""
-        reply = await self.reply(action, **arguments)
+        reply = await self._post({"action": action, **arguments})
         body = reply.json()
         assert body["success"] is False, body
         return {"status": reply.status_code, **body["error"]}
+
+    async def _post(self, body: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
+        page_id = body.get("pageId")
+        path = f"{wire.BROWSER}/{page_id}" if isinstance(page_id, str) and page_id else wire.BROWSER
+        return await self.http.post(path, json=body, headers=headers)
 
 
 @dataclass
