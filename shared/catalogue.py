@@ -40,6 +40,7 @@ CATEGORIES: Final = (
     "work",
     "calls",
     "activity",
+    "states",
     "seven",
 )
 """The modules of `shared.actions`, in the order of the list; in `browser_service.actions` the same do them."""

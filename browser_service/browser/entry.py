@@ -17,6 +17,7 @@ from browser_service.browser.network import PageNetwork
 from browser_service.browser.observing import Observer, throttled
 from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
+from browser_service.browser.recalling import Recall
 from browser_service.browser.traffic import Traffic
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
@@ -78,6 +79,7 @@ class PageEntry:
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen: dict[str, snapshot.Seen] = {}
         self.network = PageNetwork(Traffic(self._whose_traffic))
+        self.recall = Recall()
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.target_id = state.target_id

@@ -1,6 +1,7 @@
 """A page as one call sees it: what handlers are given."""
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
@@ -104,6 +105,11 @@ class BrowserPage:
     async def upload(self, name: str, most: int) -> bytes:
         """A file of the folders that the operator opened for uploads."""
         return await self._artifacts.upload(name, most)
+
+    async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
+        """What `look` finds, or found for the same client not longer ago than that, at the page's same revision."""
+        key = self.call.client_id, what
+        return await self.entry.recall.answer(key, lambda: self.entry.revision, max_age_ms, look)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """A ref means what it meant in the client's own last snapshot, or nothing."""

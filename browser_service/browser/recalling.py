@@ -1,0 +1,43 @@
+"""What was read of a page a moment ago, for who accepts an answer of some age."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from shared.calls import Json, weight
+
+_MOST_WEIGHT = 2_000_000
+
+
+class _Kept(NamedTuple):
+    revision: int
+    read_at: float
+    answer: Json
+
+
+class Recall:
+    """Of one page: an answer is good as long as the page is at the same revision, and it is not too old."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+
+    async def answer(
+        self, key: tuple[str, str], revision: Callable[[], int], max_age_ms: int, look: Callable[[], Awaitable[Json]]
+    ) -> Json:
+        """By who asks, too: what one client was given may not be another's to read."""
+        kept = self._kept.get(key)
+        if kept is not None and kept.revision == revision() and _age_ms(kept) < max_age_ms:
+            return kept.answer
+        before, read_at = revision(), time.monotonic()
+        found = await look()
+        self._kept.pop(key, None)
+        if max_age_ms and revision() == before:
+            self._kept[key] = _Kept(before, read_at, found)
+            while sum(weight(each.answer) for each in self._kept.values()) > _MOST_WEIGHT:
+                self._kept.popitem(last=False)
+        return found
+
+
+def _age_ms(kept: _Kept) -> float:
+    return (time.monotonic() - kept.read_at) * 1000
