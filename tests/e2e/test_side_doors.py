@@ -6,8 +6,9 @@ The attempts are made from the catalogue: each action, through each of its argum
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -84,7 +85,7 @@ def own_site() -> Iterator[Site]:
 async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> AsyncIterator[Scene]:
     site = own_site
     async with AsyncExitStack() as stack:
-        service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
+        service = await stack.enter_async_context(_service(tmp_path_factory.mktemp("data")))
         alice = await stack.enter_async_context(chat(service, "Alice"))
         mallory = await stack.enter_async_context(chat(service, "Mallory"))
         site.page("/cart", PUBLIC)
@@ -104,6 +105,11 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
         http = await stack.enter_async_context(_http(service))
         doors = {"mcp": _by_mcp(mallory), "http": _by_http(http), "cli": _by_cli(service)}
         yield Scene(alice, site, doors, http)
+
+
+def _service(data_dir: Path) -> AbstractAsyncContextManager[ServiceProcess]:
+    """Without the limit on calls, of which there are more here than an agent makes in a minute."""
+    return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0")
 
 
 def _http(service: ServiceProcess) -> httpx.AsyncClient:
