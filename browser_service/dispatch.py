@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 import structlog
@@ -18,8 +18,7 @@ from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import Identity
 from browser_service.security.limits import Quotas, retry_after
-from browser_service.security.origins import Origins, Visit
-from browser_service.security.urls import origin_of
+from browser_service.security.origins import Origins, Visit, visited
 from browser_service.service import Service, page_block
 from browser_service.work import Work
 from shared import catalogue
@@ -222,17 +221,18 @@ class Dispatcher:
     ) -> AsyncIterator[None]:
         """What a new page, and a request to a site, need besides: room for it, and a turn at its origin."""
         page = self.directory.get(address.page_id or "")
-        url = self.directory.seen_by(page, client_id).url if page else ""
-        origin = origin_of(getattr(action, "url", None) or url, url) if action.visits else None
+        origins = visited(action, self.directory.seen_by(page, client_id).url if page else "")
         new_id = address.page_id if page is None else None
-        visit = Visit(call_id, client_id, action.name(), action.allowed_ms() / 1000)
         cancel = self.register.find(client_id, call_id).cancel
-        room = self._quotas.opening(client_id, new_id, self.directory.held_by(client_id)) if new_id else nullcontext()
-        with room:
-            async with self._origins.turn(origin, visit, cancel) if origin else nullcontext():
-                yield
-                if origin or new_id:  # before the next one goes there: was a pause asked for? is the page open?
-                    await self._feed.catch_up()
+        async with AsyncExitStack() as limits:
+            if new_id:
+                limits.enter_context(self._quotas.opening(client_id, new_id, self.directory.held_by(client_id)))
+            for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
+                visit = Visit(call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
+                await limits.enter_async_context(self._origins.turn(origin, visit, cancel))
+            yield
+            if origins or new_id:  # before the next one goes there: was a pause asked for? is the page open?
+                await self._feed.catch_up()
 
     def _call(self, identity: Identity, asked: Asked, action: Action, call_id: str, address: Address) -> Call:
         return Call(

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, cast
 
 from pydantic import AliasChoices, JsonValue, ValidationError
 
-from shared.actions.base import Action, Alias, Effect, PageAction
-from shared.errors import InvalidRequest, ValidationFailed
+from shared.actions.base import MOST_PARTS, Action, Alias, Effect, PageAction
+from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.schema import Schema, full_schema, listed_schema
 from shared.wire import CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, spelled_validly
 
@@ -25,6 +25,7 @@ CATEGORIES: Final = (
     "pointer",
     "editing",
     "files",
+    "combining",
     "waiting",
     "reading",
     "extraction",
@@ -57,6 +58,7 @@ _WORDS: Final = MappingProxyType(
         "model_type": "Input should be an object",
         "dict_type": "Input should be an object",
         "none_required": "Input should be null",
+        "is_instance_of": "Input should be an object",
     }
 )
 """Where pydantic speaks of Python."""
@@ -96,6 +98,11 @@ def parse(body: Body) -> Action:
     Raises InvalidRequest for a missing or unknown action, ValidationFailed naming the argument for anything else.
     """
     _check_text(body)
+    return _parse(body)
+
+
+def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
+    """`carrier`: the action that this one is to be a part of."""
     name = body.get("action")
     if not isinstance(name, str):
         problem = f"must be a name, not {_kind(name)}" if "action" in body else "is missing"
@@ -110,10 +117,72 @@ def parse(body: Body) -> Action:
     arguments = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
     if named.alias:
         arguments = _translate(named.alias, arguments)
+    if carrier is not None:
+        _check_part(named.action, arguments, carrier)
     try:
-        return named.action.model_validate(arguments)
+        return named.action.model_validate(_with_parts(named.action, arguments))
     except ValidationError as error:
         raise _explain(named.action, arguments, error) from None
+
+
+def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) -> None:
+    """Raise for what cannot be a part: what carries parts itself, or is not done on the page of its carrier alone."""
+    if action.alone or not issubclass(action, PageAction) or any(name in arguments for name in action.carries):
+        raise ValidationFailed(
+            f"{action.name()} cannot be done within {carrier.name()}.",
+            hint=f"Call {action.name()} by itself.",
+            details=_details(action, ""),
+        )
+
+
+def _with_parts(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, object]:
+    """The arguments, with the actions in them. All parts are of the one page that the call is addressed to."""
+    made: dict[str, object] = {**arguments}
+    parts: dict[str, Action] = {}
+    for name in action.carries:
+        given = arguments.get(name)
+        if isinstance(given, list) and len(given) <= MOST_PARTS:
+            made[name] = [_part(action, f"{name}.{place}", body, parts) for place, body in enumerate(given)]
+        elif not isinstance(given, list) and given is not None:
+            made[name] = _part(action, name, given, parts)
+    for field in ("pageId", "sessionId"):
+        _address_all(action, field, made, parts)
+    return made
+
+
+def _part(carrier: type[Action], place: str, body: JsonValue, parts: dict[str, Action]) -> JsonValue | Action:
+    if not isinstance(body, dict):
+        return body  # which the validation refuses
+    try:
+        parts[place] = part = _parse(body, carrier)
+    except BrowseError as error:
+        raise _placed(error, place) from None
+    return part
+
+
+def _address_all(carrier: type[Action], field: str, made: dict[str, object], parts: Mapping[str, Action]) -> None:
+    """A part may name the page too, if it is the same."""
+    named = {place: name for place, part in parts.items() if (name := part.wire_body().get(field))}
+    if not named:
+        return
+    made[field] = of_all = made.get(field) or next(iter(named.values()))
+    other = next((place for place, name in named.items() if name != of_all), None)
+    if other is not None:
+        raise ValidationFailed(
+            f"{other}.{field}: all of {carrier.name()} is done on one page: {of_all!r} here, and not {named[other]!r}.",
+            hint=f"Give {field} once, beside {carrier.carries[0]}; for another page make another call.",
+            details=_details(carrier, f"{other}.{field}"),
+        )
+
+
+def _placed(error: BrowseError, place: str) -> BrowseError:
+    """The error of a part, which names its place: `steps.2.selector`."""
+    context = error.details.get("context")
+    context = context if isinstance(context, dict) else {}
+    field = ".".join(filter(None, [place, str(context.get("field", ""))]))
+    error.message = f"{field}: {error.message}"
+    error.details["context"] = {**context, "field": field}
+    return error
 
 
 def _check_text(body: Body) -> None:

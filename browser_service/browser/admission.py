@@ -100,7 +100,7 @@ def _as_sibling(entry: "PageEntry", held: Lease, action: Action, agent: str) -> 
         )
     if action.effect is Effect.ACTS and action.opens:
         entry.ownership.sibling(held.client_id, held.agent, agent)
-    if isinstance(action, ClosePage) and not action.confirm:
+    if any(isinstance(each, ClosePage) and not each.confirm for each in (action, *action.parts())):
         raise PageOwned(
             f'"{entry.page_id}" was opened by "{held.agent}", a sibling of yours.',
             hint=f'Close it all the same: close_page {{"pageId": "{entry.page_id}", "confirm": true}}.',
@@ -110,7 +110,8 @@ def _as_sibling(entry: "PageEntry", held: Lease, action: Action, agent: str) -> 
 
 def _check_person(entry: "PageEntry", action: Action) -> None:
     """A tab that a person opened may be taken for acting; it is not closed without saying why."""
-    if entry.of_person and isinstance(action, ClosePage) and not action.reason:
+    closes = any(isinstance(each, ClosePage) and not each.reason for each in (action, *action.parts()))
+    if entry.of_person and closes:
         raise PageOwned(
             f'"{entry.page_id}" was opened by a person.',
             hint=f'Close it only if they want it: close_page {{"pageId": "{entry.page_id}", "reason": "..."}}.',

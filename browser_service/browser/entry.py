@@ -329,10 +329,11 @@ class PageEntry:
     def _on_response(self, response: Response) -> None:
         self.session.save_soon()  # it may have set a cookie
         turn = self.queue.current
-        met = throttled(response, fetching=turn is not None and turn.action == "fetch")
+        met = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
         if met is None:
             return
         if turn is not None:
+            turn.throttled.append(met.url)
             met.client_id, met.client_label = turn.call.client_id, turn.call.client_label
         elif self.lease is not None:
             met.client_id, met.client_label = self.lease.client_id, self.lease.label

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from shared.calls import Artifact, Json
+from shared.wire import INLINE_BYTES
 
 
 class ArtifactPort(Protocol):
@@ -22,15 +23,16 @@ class ArtifactPort(Protocol):
 
 
 class Files:
-    """What one client keeps."""
+    """What one client keeps. `share`: how many actions tell of their files in one reply."""
 
-    def __init__(self, artifacts: ArtifactPort, client_id: str) -> None:
+    def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1) -> None:
         self._artifacts = artifacts
+        self._inline = INLINE_BYTES // share
         self._client_id = client_id
 
     async def keep(self, data: bytes, mime_type: str, *, inline: bool = True) -> Json:
         """Hand bytes over; the reply names them."""
-        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline)
+        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and len(data) <= self._inline)
         return kept.model_dump(exclude_none=True)
 
     async def data(self, artifact_id: str) -> bytes:

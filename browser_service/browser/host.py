@@ -16,7 +16,8 @@ from browser_service.browser.entry import PageEntry, target_of
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.launcher import bounded
-from browser_service.browser.page import BrowserPage, read_on
+from browser_service.browser.page import read_on
+from browser_service.browser.parts import Parts, account
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
 from browser_service.browser.person import People
 from browser_service.browser.replies import Replies
@@ -126,6 +127,7 @@ class LocalHost:
         self._background: set[asyncio.Task[None]] = set()
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
+        self._parts = Parts(self._admit, self._without_page, handlers, artifacts, self._dialogs)
         self._people = People(self._log.emit, lambda: [*self._pages.values()])
 
     # --- the seam ------------------------------------------------------------------------------------------------
@@ -240,7 +242,8 @@ class LocalHost:
             entry = self._entry(running)
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
-            error = ErrorBody.model_validate(sendable(failure.body().model_dump()))
+            told = account(running, failure) if running is not None else failure
+            error = ErrorBody.model_validate(sendable(told.body().model_dump()))
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
             error = unexpected("The service failed at this call.").body()
@@ -259,7 +262,7 @@ class LocalHost:
         running.check_not_cancelled()
         self._admit(entry, running)
         handler = self._handlers[action.name()]
-        page = BrowserPage(entry, call, self._artifacts, self._dialogs)
+        page = self._parts.page(entry, running)
         if action.lane is Lane.BESIDE or self._dialogs.open_beside(entry):
             looks = action.opens and action.effect is Effect.READS and not isinstance(action, Wait)
             if (looks or isinstance(action, RequestHuman)) and not entry.live:
@@ -309,8 +312,9 @@ class LocalHost:
         self._launcher.check_free()
         if not entry.guarded and entry.live:
             self._policy.check(entry.state().url)
-        if url := getattr(action, "url", None):
-            self._policy.check_from(entry.state().url if action.name() == "fetch" else "", url)
+        for each in (action, *action.parts()):
+            if url := getattr(each, "url", None):
+                self._policy.check_from(entry.state().url if each.name() == "fetch" else "", url)
         taken_from = admit(entry, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"

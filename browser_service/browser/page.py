@@ -11,6 +11,7 @@ from browser_service.browser import locating, snapshot
 from browser_service.browser.entry import BLANK, PageEntry
 from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort, Files
+from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
@@ -23,12 +24,25 @@ if TYPE_CHECKING:
 class BrowserPage:
     """A live page as one call sees it: what handlers are given."""
 
-    def __init__(self, entry: PageEntry, call: Call, artifacts: ArtifactPort, dialogs: "Dialogs") -> None:
+    def __init__(
+        self,
+        entry: PageEntry,
+        call: Call,
+        artifacts: ArtifactPort,
+        dialogs: "Dialogs",
+        *,
+        do: Callable[[Action], Awaitable[Json]],
+        share: int = 1,
+    ) -> None:
         self.entry = entry
         self.call = call
-        self.files = Files(artifacts, call.client_id)
+        self.do = do
+        """Does an action that the call carries, and gives what came of it."""
+        self.files = Files(artifacts, call.client_id, share)
         self._artifacts = artifacts
         self._dialogs = dialogs
+        self._share = share
+        """How many parts have to fit into the one reply."""
 
     @property
     def live(self) -> Page:
@@ -83,7 +97,8 @@ class BrowserPage:
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
-        limit, text = budget or self.call.inline_text or MAX_MESSAGE_BYTES // 2, well_formed(text)
+        limit = budget or (self.call.inline_text or MAX_MESSAGE_BYTES // 2) // self._share
+        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), well_formed(text)
         if len(text) <= limit:
             return {key: text}
         whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self.call.client_id, inline=False)

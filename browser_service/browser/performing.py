@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
@@ -56,9 +56,17 @@ _NOTHING_HAPPENED = (
 )
 
 
+@dataclass(eq=False)
+class Suspension:
+    """How often dialogs kept a call from its end, and whether one does now."""
+
+    times: int = 0
+    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 @dataclass
 class Running:
-    """A call that this host has taken on."""
+    """A call that this host has taken on, or one part of it."""
 
     call: Call
     action: Action
@@ -69,8 +77,12 @@ class Running:
     cancel: Cancel = field(default_factory=Cancel)
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
-    was_suspended: bool = False
-    _goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+    done: list[Json] = field(default_factory=list)
+    """What came of the parts that are done."""
+    at: int | None = None
+    """The part that is under way."""
+    _suspension: Suspension = field(default_factory=Suspension)
+    _suspended_before: int = 0
 
     @property
     def own_id(self) -> str:
@@ -83,22 +95,30 @@ class Running:
 
     @property
     def suspended(self) -> bool:
-        return self.was_suspended and not self._goes_on.is_set()
+        return self._suspension.times > 0 and not self._suspension.goes_on.is_set()
+
+    @property
+    def was_suspended(self) -> bool:
+        return self._suspension.times > self._suspended_before
 
     def suspend(self) -> None:
         """A dialog opened: the time that it takes is not this call's."""
-        self.was_suspended = True
-        self._goes_on.clear()
+        self._suspension.times += 1
+        self._suspension.goes_on.clear()
         self.cancel.pause()
 
     def resume(self) -> None:
-        self._goes_on.set()
+        self._suspension.goes_on.set()
         self.cancel.resume()
+
+    def part(self, action: Action) -> "Running":
+        """A part of it: with the same caller, cancel and dialogs, and an account of its own."""
+        return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
 
     async def answered(self) -> None:
         """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
         async with self.cancel.within():
-            await self._goes_on.wait()
+            await self._suspension.goes_on.wait()
 
     def check_not_cancelled(self) -> None:
         """Raise where the call was cancelled before its effect began."""
@@ -115,7 +135,7 @@ class Running:
 
 async def bring_up(entry: PageEntry, running: Running) -> None:
     """Have the page live, at the head of its queue."""
-    action = running.action
+    action = next(iter(running.action.parts()), running.action)
     try:
         async with running.cancel.within(_READY_WITHIN_S):
             await entry.ensure_live(
@@ -137,7 +157,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     running.check_not_cancelled()
     running.url_before = entry.state().url
     changed = True
-    acts = running.action.effect is Effect.ACTS and running.action.opens
+    acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
     observation = entry.observer.begin() if acts and entry.observer is not None else None
     try:
         result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)

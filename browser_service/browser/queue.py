@@ -17,6 +17,10 @@ class Turn:
 
     call: Call
     action: str
+    part: str = ""
+    """Which of the actions that it carries is under way."""
+    throttled: list[str] = field(default_factory=list)
+    """The addresses that asked for a pause meanwhile."""
     asked_at: float = field(default_factory=time.monotonic)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: BrowseError | None = None
@@ -24,7 +28,8 @@ class Turn:
     @property
     def who(self) -> str:
         """As others may read it: label and action."""
-        return f"{self.call.client_label or 'a client'}: {self.action}"
+        doing = f"{self.action}, {self.part}" if self.part else self.action
+        return f"{self.call.client_label or 'a client'}: {doing}"
 
     @property
     def said(self) -> str:

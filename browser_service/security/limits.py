@@ -78,7 +78,7 @@ class Quotas:
         if action.unmetered:
             return
         client, limits = self._clients[client_id], self._limits
-        if limits.per_minute and len(client.recent.seen()) >= limits.per_minute:
+        if limits.per_minute and len(client.recent.seen()) + min(_calls(action), limits.per_minute) > limits.per_minute:
             raise self._too_fast(client, action)
         if limits.in_flight and len(client.running) >= limits.in_flight:
             raise self._too_many_at_once(client)
@@ -89,7 +89,8 @@ class Quotas:
         if action.unmetered or record.task.done() or record.call_id in client.running:
             return
         self._drop_idle()
-        client.recent.add(record.client_id)
+        for _ in range(_calls(action)):
+            client.recent.add(record.client_id)
         client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
         record.task.add_done_callback(lambda _: client.running.pop(record.call_id, None))
 
@@ -110,7 +111,9 @@ class Quotas:
         limit = self._limits.per_minute
         return rate_limited(
             f"You made {limit} calls within a minute, which is the limit (BROWSE_CLIENT_CALLS_PER_MINUTE).",
-            client.recent.forgets_in(len(client.recent.seen()) - limit + 1),
+            client.recent.forgets_in(
+                min(len(client.recent.seen()), len(client.recent.seen()) - limit + _calls(action))
+            ),
             f"Repeat {action.name()} then. Not limited: {_unmetered()}.",
             {"limit": "callsPerMinute", "value": limit},
         )
@@ -158,6 +161,11 @@ def _too_many_pages(limit: int, pages: list[str]) -> ResourceExhausted:
         hint=f"Go to the URL in a page that you have, or close one: {close}.",
         details={"context": {"limit": "pages", "value": limit, "pages": [*pages]}},
     )
+
+
+def _calls(action: Action) -> int:
+    """As how many calls it counts: those that it carries each do."""
+    return len(action.parts()) or 1
 
 
 def _unmetered() -> str:

@@ -4,15 +4,18 @@ the pauses that a site asks for."""
 import asyncio
 import contextlib
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin
 
 from browser_service.browser.cancelling import Cancel
 from browser_service.security.limits import Clock, Recent, in_words, rate_limited
+from browser_service.security.urls import origin_of
+from shared.actions.base import Action, NavigationAction
 from shared.calls import CallMoved, CallState, Throttled
 from shared.errors import Cancelled, RateLimited
 
@@ -43,6 +46,8 @@ class Visit:
     client_id: str
     action: str
     allowed_s: float
+    times: int = 1
+    """How many requests it sends, one after the other."""
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     place: int = 0
 
@@ -79,7 +84,7 @@ class Origin:
 
     def enter(self, visit: Visit) -> bool:
         """Whether it may go now; else it waits in the line of its client."""
-        if self._fits(visit.client_id):
+        if self._fits(visit):
             self._admit(visit)
             return True
         self._waiting.setdefault(visit.client_id, deque()).append(visit)
@@ -102,7 +107,7 @@ class Origin:
             for visit in self._in_turn():
                 visit.ready.set()
             return
-        while (client_id := next(filter(self._fits, self._waiting), None)) is not None:
+        while client_id := next((each for each, line in self._waiting.items() if self._fits(line[0])), None):
             line = self._waiting.pop(client_id)
             visit = line.popleft()
             if line:
@@ -114,36 +119,41 @@ class Origin:
     def runs(self, visit: Visit) -> bool:
         return visit in self._running
 
-    def rate_free_in(self, client_id: str) -> float:
+    def rate_free_in(self, client_id: str, times: int = 1) -> float:
         """Seconds until the rate lets the client pass, if nobody else comes."""
         who = [client for _, client in self._recent.seen()]
         for forgotten in range(len(who)):
-            if self._has_room(self._limits.per_minute, who[forgotten:], client_id):
+            if self._has_room(self._limits.per_minute, who[forgotten:], client_id, times):
                 return self._recent.forgets_in(forgotten) if forgotten else 0.0
         return self._recent.forgets_in(len(who)) if who else 0.0
 
-    def free_in(self, client_id: str) -> float:
+    def free_in(self, visit: Visit) -> float:
         """The same for both limits: a running visit ends when it is due, at the latest."""
         due = min(self._running.values(), default=0.0) - self._clock()
-        busy = not self._has_room(self._limits.at_once, [visit.client_id for visit in self._running], client_id)
-        return max(self.rate_free_in(client_id), due if busy else 0.0)
+        busy = not self._has_room(self._limits.at_once, [each.client_id for each in self._running], visit.client_id)
+        return max(self.rate_free_in(visit.client_id, visit.times), due if busy else 0.0)
 
-    def _fits(self, client_id: str) -> bool:
-        running = [visit.client_id for visit in self._running]
+    def _fits(self, visit: Visit) -> bool:
+        running = [each.client_id for each in self._running]
         seen = [client for _, client in self._recent.seen()]
-        limits = self._limits
-        return self._has_room(limits.at_once, running, client_id) and self._has_room(limits.per_minute, seen, client_id)
+        at_once, per_minute = self._limits.at_once, self._limits.per_minute
+        return self._has_room(at_once, running, visit.client_id) and self._has_room(
+            per_minute, seen, visit.client_id, visit.times
+        )
 
-    def _has_room(self, limit: int, taken: Sequence[str], client_id: str) -> bool:
-        free = limit - len(taken)
+    def _has_room(self, limit: int, taken: Sequence[str], client_id: str, times: int = 1) -> bool:
+        """One that sends more than there ever is room for goes when it is alone, and pays for all of it."""
+        more = min(times, max(1, limit // 2)) - 1
+        free = limit - len(taken) - more
         if not limit or free > limit // 4:
             return True
         clients = max(2, len({client_id, *taken, *self._waiting}))  # another may come at any time
-        return free > 0 and taken.count(client_id) < max(1, limit // clients)
+        return free > 0 and taken.count(client_id) + more < max(1, limit // clients)
 
     def _admit(self, visit: Visit) -> None:
         self._running[visit] = self._clock() + visit.allowed_s
-        self._recent.add(visit.client_id)
+        for _ in range(visit.times):
+            self._recent.add(visit.client_id)
         visit.ready.set()
 
     def _in_turn(self) -> list[Visit]:
@@ -183,7 +193,7 @@ class Origins:
         Cancelled."""
         origin = self._origin(name)
         self._check_pause(origin, visit)
-        if origin.rate_free_in(visit.client_id) > self._patience(visit):
+        if origin.rate_free_in(visit.client_id, visit.times) > self._patience(visit):
             raise self._full(origin, visit)
         try:
             if not origin.enter(visit):
@@ -218,7 +228,9 @@ class Origins:
         try:
             async with cancel.within(self._patience(visit)):
                 while not visit.ready.is_set():
-                    rate = origin.rate_free_in(visit.client_id)  # else it is the end of another's that is waited for
+                    rate = origin.rate_free_in(
+                        visit.client_id, visit.times
+                    )  # else it is the end of another's that is waited for
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(max(rate, _SHORTEST_WAIT_S) if rate else None):
                             await visit.ready.wait()
@@ -250,7 +262,7 @@ class Origins:
         )
 
     def _full(self, origin: Origin, visit: Visit) -> RateLimited:
-        limits, rate = self._limits, origin.rate_free_in(visit.client_id) > 0
+        limits, rate = self._limits, origin.rate_free_in(visit.client_id, visit.times) > 0
         name, setting, value = (
             ("originPerMinute", "BROWSE_ORIGIN_PER_MINUTE", limits.per_minute)
             if rate
@@ -260,7 +272,7 @@ class Origins:
         return rate_limited(
             f"All clients together may send {origin.name} {many} ({setting}), and your share of them is used up. "
             f"{visit.action} did not happen.",
-            origin.free_in(visit.client_id),
+            origin.free_in(visit),
             f"Repeat {visit.action} then; read what is open meanwhile: snapshot {{...}}.",
             {"limit": name, "value": value, "origin": origin.name},
         )
@@ -274,6 +286,18 @@ class Origins:
     def _drop_idle(self) -> None:
         if len(self._origins) > _IDLE_ONES_KEPT:
             self._origins = {name: origin for name, origin in self._origins.items() if not origin.idle}
+
+
+def visited(action: Action, page_url: str) -> Counter[str]:
+    """How often a call asks each origin for something: by its URLs, or where the page is by then."""
+    origins: Counter[str] = Counter()
+    for each in action.parts() or (action,):
+        url = getattr(each, "url", None) or page_url
+        if each.visits and (origin := origin_of(url, page_url)):
+            origins[origin] += 1
+        if isinstance(each, NavigationAction):
+            page_url = urljoin(page_url, url)
+    return origins
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:

@@ -52,11 +52,13 @@ _IN_TEXT: Final = (
 def arguments(action: Action) -> Json:
     """The arguments of a call as they may be told; its page and session are told beside them."""
     known, texts = _properties(type(action)), _TEXTS | action.told
-    return {
+    told = {
         name: _told(name, value, known.get(name, {}), texts)
         for name, value in action.wire_body().items()
-        if name not in _TOLD_ELSEWHERE
+        if name not in {*_TOLD_ELSEWHERE, *action.carries}
     }
+    parts: list[JsonValue] = [{"action": part.name(), **arguments(part)} for part in action.parts()]
+    return told | ({action.carries[0]: parts} if parts else {})
 
 
 def requests(sent: list[Json], most: int) -> list[Json]:

@@ -1,13 +1,23 @@
 """What every action has: where it works, what it does to others, and how long it may take."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    JsonValue,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 
 from shared.wire import (
@@ -140,6 +150,10 @@ class Action(Part):
     """No quota refuses it: a client at its limit must be able to end what it began."""
     visits: ClassVar[bool] = False
     """It sends a request to a site: to its `url`, or where the page is. Counts against that origin's limits."""
+    carries: ClassVar[tuple[str, ...]] = ()
+    """The arguments that hold actions: one each, or a list."""
+    alone: ClassVar[bool] = False
+    """It is never carried by another: it is of no page, of another one, or waits for people."""
     told: ClassVar[frozenset[str]] = frozenset()
     """Wire names of texts that are no secret: the account of who did what keeps them, and no others but elements,
     addresses and reasons."""
@@ -186,15 +200,53 @@ class Action(Part):
         """Milliseconds that its handler may take, once it is this call's turn."""
         return 30_000
 
+    def parts(self) -> tuple["Action", ...]:
+        """The actions that it carries. What is checked of a call is checked of each of them."""
+        held = [getattr(self, name) for name in self.carries]
+        return tuple(part for one in held if one is not None for part in (one if isinstance(one, list) else [one]))
+
     def touches(self) -> "Touches":
         """The pages and sessions that its arguments name. Computed here and checked in the spine alone."""
-        pages = (getattr(self, name) for name in self.page_fields)
-        sessions = (getattr(self, name) for name in self.session_fields)
+        whole = (self, *self.parts())
+        pages = (getattr(each, name) for each in whole for name in each.page_fields)
+        sessions = (getattr(each, name) for each in whole for name in each.session_fields)
         return Touches(frozenset(filter(None, pages)), frozenset(filter(None, sessions)))
 
     def wire_body(self) -> dict[str, JsonValue]:
         """The action as JSON, as it was asked for, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
+
+
+AN_ACTION: Final = "An action with its arguments."
+Carried = Annotated[
+    InstanceOf[Action],
+    PlainSerializer(lambda part: part.wire_body()),
+    WithJsonSchema({"type": "object", "description": AN_ACTION}),
+]
+"""An action as another's argument: `catalogue.parse` makes it, and a list shows no more than that it is an object."""
+
+MOST_PARTS: Final = 50
+T = TypeVar("T")
+
+
+class _ByParts(Generic[T]):
+    """Of a class what it may be at most, of a call what its parts make it."""
+
+    def __init__(self, of_class: T, of_parts: Callable[[tuple[Action, ...]], T]) -> None:
+        self._of_class, self._of_parts = of_class, of_parts
+
+    def __get__(self, action: Action | None, _: type[Action]) -> T:
+        return self._of_class if action is None else self._of_parts(action.parts())
+
+
+def by_parts(of_class: T, of_parts: Callable[[tuple[Action, ...]], T]) -> T:
+    """A class attribute that differs from call to call, so that whoever asks an action for it is told right."""
+    return cast("T", _ByParts(of_class, of_parts))  # it gives a T, as a property would
+
+
+def strongest(parts: tuple[Action, ...]) -> Effect:
+    """The effect of a call that does no more than its parts do."""
+    return max((part.effect for part in parts), key=[*Effect].index, default=Effect.READS)
 
 
 class PageAction(Action):
@@ -238,6 +290,7 @@ class OwnershipAction(PageAction):
     shown = "observed"
     opens = False
     idempotent = True
+    alone = True
 
 
 class SessionAction(Action):

@@ -14,6 +14,7 @@ class HandleDialog(PageAction):
     shown = "observed"
     opens = False
     unmetered = True
+    alone = True
 
     accept: bool = Field(description="true for OK (or leave the page), false for Cancel (or stay).")
     prompt_text: str | None = Field(

@@ -31,6 +31,7 @@ class OpenPage(NavigationAction):
 
     unaddressed = Unaddressed.NEW_PAGE
     aliases = (Alias("openPage"),)
+    alone = True
     shown = "observed"
 
     url: str | None = Field(default=None, min_length=1, description="Absolute URL; a blank page without.")

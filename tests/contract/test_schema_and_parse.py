@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
-from shared.actions.base import Action
+from shared.actions.base import AN_ACTION, Action
 from shared.catalogue import ACTIONS, parse
 from shared.errors import ValidationFailed
 from shared.schema import Schema, full_schema
@@ -35,6 +35,9 @@ every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 a_few = settings(max_examples=10)
 one = settings(max_examples=1)
 
+
+CARRIED: list[Arguments] = [{"action": "content"}, {"action": "click", "selector": "#a"}]
+"""What an action carries may be any other, of which its schema says no more."""
 
 schema_of = cache(full_schema)
 
@@ -63,9 +66,12 @@ def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
             values = st.from_regex(str(node["pattern"]), fullmatch=True) if "pattern" in node else WORDS
             values = values.filter(lambda text: text not in RESERVED_IDS)
         case "array":
-            values = st.lists(allowed(cast("Schema", node["items"])), max_size=3).map(list)
+            least = cast("int", node.get("minItems", 0))
+            values = st.lists(allowed(cast("Schema", node["items"])), min_size=least, max_size=3).map(list)
         case "object" if "properties" in node:
             values = arguments(node).map(dict)
+        case "object" if node.get("description") == AN_ACTION:
+            values = st.sampled_from(CARRIED).map(dict)
         case "object" if "additionalProperties" in node:
             inner = allowed(cast("Schema", node["additionalProperties"]))
             values = st.dictionaries(WORDS, inner, min_size=cast("int", node.get("minProperties", 0)), max_size=3).map(

@@ -14,6 +14,7 @@ _MEANT: dict[str, dict[str, Any]] = {
     "extract_data": {"schema": {"a": "h1"}},
     "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
     "press": {"key": "a"},
+    "batch": {"steps": [{"action": "click", "selector": "#b"}]},
     "fill": {"selector": "#a", "value": "x"},
     "type": {"selector": "#a", "text": "x"},
     "select_option": {"selector": "#s", "value": "1"},

@@ -1,0 +1,106 @@
+"""A call that carries other actions: its parts one by one, and the account of them where it fails."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from browser_service.browser.entry import PageEntry
+from browser_service.browser.files import ArtifactPort
+from browser_service.browser.page import BrowserPage
+from browser_service.browser.performing import Handler, Running, bring_up, perform
+from browser_service.security.origins import visited
+from browser_service.security.urls import origin_of
+from shared.actions.base import Action, Effect
+from shared.calls import Json
+from shared.errors import BrowseError, Cancelled, NetworkError, UnknownOutcome
+
+if TYPE_CHECKING:
+    from browser_service.browser.dialogs import Dialogs
+
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Does what calls carry, in their turns, each part admitted and performed as if it came by itself."""
+
+    admit: Callable[[PageEntry, Running], None]
+    without_page: Callable[[Running], Awaitable[Json]]
+    handlers: Mapping[str, Handler]
+    artifacts: ArtifactPort
+    dialogs: "Dialogs"
+
+    def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
+        """A page as a call sees it, or a part of one that shares its reply with others."""
+        do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
+        return BrowserPage(entry, running.call, self.artifacts, self.dialogs, do=do, share=share)
+
+    async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:
+        await _no_dialog(running)
+        step = running.part(part)
+        running.at = len(running.done)
+        result: Json = {"action": part.name()}
+        try:
+            result |= await self._work(entry, step, sum(each.shown != "observed" for each in running.action.parts()))
+        finally:
+            running.requests += step.requests
+        running.done.append(result)
+        running.at = None
+        return result
+
+    async def _work(self, entry: PageEntry, step: Running, share: int) -> Json:
+        self.admit(entry, step)
+        _begin(entry, step.action)
+        if step.action.pageless:
+            return await self.without_page(step)
+        await bring_up(entry, step)
+        return await perform(entry, step, self.handlers[step.action.name()], self.page(entry, step, max(1, share)))
+
+
+async def _no_dialog(running: Running) -> None:
+    """One that opened since the part before is answered first."""
+    if running.suspended:
+        try:
+            await running.answered()
+        except TimeoutError:
+            raise running.cancelled_error() from None
+
+
+def _begin(entry: PageEntry, part: Action) -> None:
+    """Note what is under way. Raises for what would go where a part before was asked for a pause."""
+    turn = entry.queue.current
+    if turn is None:
+        return
+    turn.part = part.name()
+    for url in turn.throttled:
+        if (origin := origin_of(url)) in visited(part, entry.state().url):
+            raise NetworkError(
+                f"{origin} asked for a pause when a step before went there, and is left alone: nothing was sent.",
+                hint="Go on there later: RATE_LIMITED says until when.",
+                details={"url": url},
+            )
+
+
+def account(running: Running, error: BrowseError) -> BrowseError:
+    """The error of a call, with what was done of it before, and what was not."""
+    parts, done, at = running.action.parts(), running.done, running.at
+    if at is None and not done:
+        return error
+    if isinstance(error, Cancelled) and any(part.effect is not Effect.READS for part in parts[: len(done)]):
+        error = UnknownOutcome(f"{running.action.name()} was cancelled.")
+    names = [f"{number} {part.name()}" for number, part in enumerate(parts, 1)]
+    where = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
+    before = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"
+    rest = ", ".join(names[len(done) + (at is not None) :])
+    not_begun = f" Not begun: {rest}." if rest else ""
+    error.message = f"{where}{error.message.removesuffix('.')}. Done before: {before}.{not_begun}"
+    context = error.details.get("context")
+    told = [{key: value for key, value in result.items() if key != "artifact"} for result in done]
+    error.details["context"] = {**(context if isinstance(context, dict) else {}), "step": at, "done": [*told]}
+    return error
+
+
+def _short(result: Json) -> str:
+    text = str(result.get("observed") or "")
+    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text else ""

@@ -1,0 +1,110 @@
+"""Actions that carry actions: each part is parsed, addressed and told like a call of its own."""
+
+from typing import Any, cast
+
+import pytest
+
+from browser_service.security.origins import visited
+from browser_service.security.redaction import arguments
+from shared.actions.base import AN_ACTION, Effect
+from shared.actions.combining import Batch
+from shared.catalogue import parse
+from shared.errors import BrowseError
+from shared.schema import Schema, full_schema
+
+CLICK = {"action": "click", "selector": "#a"}
+
+
+def batch(*steps: Any, **beside: Any) -> Batch:  # Any: JSON
+    parsed = parse({"action": "batch", "steps": [*steps], **beside})
+    assert isinstance(parsed, Batch)
+    return parsed
+
+
+def test_parts_are_actions_and_come_out_of_json_as_they_went_in() -> None:
+    parsed = batch(CLICK, {"action": "evaluate", "params": {"script": "1"}}, {"action": "content"})
+    assert [part.name() for part in parsed.parts()] == ["click", "evaluate_script", "content"]
+    assert parse(parsed.wire_body()) == parsed
+    assert parsed.wire_body()["steps"] == [
+        CLICK,
+        {"action": "evaluate_script", "expression": "1"},
+        {"action": "content"},
+    ]
+
+
+def test_parts_are_listed_as_objects() -> None:
+    steps = cast("dict[str, Schema]", full_schema(Batch)["properties"])["steps"]
+    assert (steps["type"], steps["maxItems"]) == ("array", 50)
+    assert steps["items"] == {"type": "object", "description": AN_ACTION}
+
+
+@pytest.mark.parametrize(
+    ("actions", "effect"),
+    [
+        (["content", "snapshot"], Effect.READS),
+        (["content", "reload_page"], Effect.ACTS),
+        (["close_page", "content"], Effect.DESTROYS),
+    ],
+)
+def test_a_batch_does_to_others_what_the_strongest_of_its_parts_does(actions: list[str], effect: Effect) -> None:
+    assert batch(*({"action": action} for action in actions)).effect is effect
+    assert Batch.effect is Effect.DESTROYS
+
+
+@pytest.mark.parametrize(
+    ("step", "field", "says"),
+    [
+        (1, "steps.1", "steps.1 of batch: Input should be an object"),
+        ({}, "steps.1", 'steps.1: "action" is missing.'),
+        ({"action": "clik"}, "steps.1", "steps.1: Unknown action: clik"),
+        ({"action": "click"}, "steps.1.selector", "steps.1.selector: click needs 'selector'."),
+        ({**CLICK, "modifiers": ["X"]}, "steps.1.modifiers.0", "steps.1.modifiers.0: "),
+        ({**CLICK, "params": {"buton": "left"}}, "steps.1.buton", "steps.1.buton: Unknown argument 'buton'"),
+        ({"action": "batch", "steps": [CLICK]}, "steps.1", "steps.1: batch cannot be done within batch."),
+        ({"action": "batch", "params": {"steps": [CLICK]}}, "steps.1", "steps.1: batch cannot be done within batch."),
+        ({"action": "claim_page"}, "steps.1", "steps.1: claim_page cannot be done within batch."),
+        ({"action": "list_pages"}, "steps.1", "steps.1: list_pages cannot be done within batch."),
+        ({"action": "open_page"}, "steps.1", "steps.1: open_page cannot be done within batch."),
+        ({"action": "handle_dialog", "accept": True}, "steps.1", "steps.1: handle_dialog cannot be done within batch."),
+        ({"action": "clear_cookies"}, "steps.1", "steps.1: clear_cookies cannot be done within batch."),
+        ({**CLICK, "pageId": "b"}, "steps.1.pageId", "steps.1.pageId: all of batch is done on one page: 'a' here"),
+        ({**CLICK, "sessionId": "b"}, "steps.1.sessionId", "steps.1.sessionId: all of batch is done on one page"),
+    ],
+)
+def test_the_error_of_a_part_names_its_place(step: Any, field: str, says: str) -> None:  # Any: JSON
+    with pytest.raises(BrowseError) as caught:
+        batch(CLICK, step, pageId="a", sessionId="default")
+    assert caught.value.message.startswith(says)
+    assert caught.value.details["context"]["field"] == field  # type: ignore[index,call-overload] # an object
+    assert caught.value.advice
+
+
+@pytest.mark.parametrize("steps", ["x", None, CLICK, [], [CLICK] * 51])
+def test_steps_are_a_list_of_one_to_fifty(steps: Any) -> None:  # Any: JSON
+    with pytest.raises(BrowseError, match="steps of batch: "):
+        parse({"action": "batch", "steps": steps})
+
+
+def test_a_page_that_only_the_parts_name_is_the_page_of_all() -> None:
+    parsed = batch(CLICK, {**CLICK, "pageId": "a"}, {"action": "content"}, pageId=None)
+    assert parsed.page_id == "a"
+    assert parsed.touches().pages == {"a"}
+
+
+def test_every_part_pays_at_its_origin() -> None:
+    parsed = batch(
+        {"action": "reload_page"},
+        {"action": "goto", "url": "http://b.example/x"},
+        {"action": "fetch", "url": "/y"},
+        {"action": "fetch", "url": "http://c.example"},
+        CLICK,
+    )
+    assert visited(parsed, "http://a.example/") == {"http://a.example": 1, "http://b.example": 2, "http://c.example": 1}
+
+
+def test_of_each_part_no_more_is_told_than_of_the_action_by_itself() -> None:
+    fill = {"action": "fill", "selector": "#card", "value": "4111 1111"}
+    evaluate = {"action": "evaluate_script", "expression": "secret()"}
+    assert arguments(batch(CLICK, fill, evaluate)) == {
+        "steps": [CLICK, {**fill, "value": "(9 characters)"}, {**evaluate, "expression": "(8 characters)"}]
+    }
