@@ -27,12 +27,13 @@ class Files:
 
     def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1) -> None:
         self._artifacts = artifacts
-        self._inline = INLINE_BYTES // share
+        self._share = share
         self._client_id = client_id
 
     async def keep(self, data: bytes, mime_type: str, *, inline: bool = True) -> Json:
         """Hand bytes over; the reply names them."""
-        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and len(data) <= self._inline)
+        fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
+        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits)
         return kept.model_dump(exclude_none=True)
 
     async def data(self, artifact_id: str) -> bytes:

@@ -279,6 +279,7 @@ class OwnPageAction(PageAction):
     """An action on the page that browser_launch opened, in the words of the seven browser tools."""
 
     unaddressed = Unaddressed.OWN_PAGE
+    alone = True
     toolset = "seven"
     shown = "text"
 
