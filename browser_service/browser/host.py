@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_others
-from browser_service.browser.comparing import compare_kept
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.entry import PageEntry, target_of
 from browser_service.browser.events import EventLog, queued, sendable
-from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.files import ArtifactPort
 from browser_service.browser.launcher import bounded
-from browser_service.browser.page import read_on
 from browser_service.browser.parts import Parts, account
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
 from browser_service.browser.person import People
@@ -26,7 +24,6 @@ from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
 from shared.actions.base import Effect, Lane, SessionAction, Unaddressed
-from shared.actions.media import CompareScreenshots
 from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
 from shared.calls import (
@@ -127,7 +124,7 @@ class LocalHost:
         self._background: set[asyncio.Task[None]] = set()
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
-        self._parts = Parts(self._admit, self._without_page, handlers, artifacts, self._dialogs)
+        self._parts = Parts(self._admit, handlers, artifacts, self._dialogs)
         self._people = People(self._log.emit, lambda: [*self._pages.values()])
 
     # --- the seam ------------------------------------------------------------------------------------------------
@@ -236,7 +233,7 @@ class LocalHost:
             if call.call_id in self._cancelled:
                 running.cancel.request()
             if running.action.pageless:
-                return Outcome(call_id=call.call_id, result=await self._without_page(running))
+                return Outcome(call_id=call.call_id, result=await self._parts.without_page(running))
             if isinstance(running.action, SessionAction):
                 return Outcome(call_id=call.call_id, result=sendable(await self._on_session(running, running.action)))
             entry = self._entry(running)
@@ -293,14 +290,6 @@ class LocalHost:
             self._launcher.check_free()
             check_others(action, running.call.client_id, pages)
             return await perform_on_session(session, running, self._handlers[action.name()], pages)
-
-    async def _without_page(self, running: Running) -> Json:
-        """About what is kept already: no page is needed for it, nor a turn."""
-        action = running.action
-        if isinstance(action, CompareScreenshots):
-            return await compare_kept(Files(self._artifacts, running.call.client_id), action)
-        cursor, budget = getattr(action, "cursor", ""), getattr(action, "budget", None)
-        return await read_on(self._artifacts, running.call, action.shown, cursor, budget)
 
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""

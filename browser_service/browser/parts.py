@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from browser_service.browser.comparing import compare_kept
 from browser_service.browser.entry import PageEntry
-from browser_service.browser.files import ArtifactPort
-from browser_service.browser.page import BrowserPage
+from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.page import BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, bring_up, perform
 from browser_service.security.origins import visited
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect
+from shared.actions.media import CompareScreenshots
 from shared.calls import Json
 from shared.errors import BrowseError, Cancelled, NetworkError, UnknownOutcome
 
@@ -26,7 +28,6 @@ class Parts:
     """Does what calls carry, in their turns, each part admitted and performed as if it came by itself."""
 
     admit: Callable[[PageEntry, Running], None]
-    without_page: Callable[[Running], Awaitable[Json]]
     handlers: Mapping[str, Handler]
     artifacts: ArtifactPort
     dialogs: "Dialogs"
@@ -35,6 +36,14 @@ class Parts:
         """A page as a call sees it, or a part of one that shares its reply with others."""
         do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
         return BrowserPage(entry, running.call, self.artifacts, self.dialogs, do=do, share=share)
+
+    async def without_page(self, running: Running) -> Json:
+        """About what is kept already: no page is needed for it, nor a turn."""
+        action = running.action
+        if isinstance(action, CompareScreenshots):
+            return await compare_kept(Files(self.artifacts, running.call.client_id), action)
+        cursor, budget = getattr(action, "cursor", ""), getattr(action, "budget", None)
+        return await read_on(self.artifacts, running.call, action.shown, cursor, budget)
 
     async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:
         await _no_dialog(running)
