@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 import structlog
 from fastapi import FastAPI
@@ -17,9 +16,10 @@ from browser_service.api.openapi import describe
 from browser_service.browser.host import HostLimits, LocalHost, SessionHost
 from browser_service.browser.launcher import Launcher, LaunchOptions
 from browser_service.clients import Clients
-from browser_service.directory import Directory, revived
+from browser_service.directory import Directory
 from browser_service.dispatch import Dispatcher
 from browser_service.feed import Feed
+from browser_service.keeping import Keeper
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.observability.notifying import Notifier
@@ -30,7 +30,7 @@ from browser_service.security.limits import ClientLimits, Clock, Quotas
 from browser_service.security.origins import OriginLimits, Origins
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
-from browser_service.sessions import Browser, SessionRecord
+from browser_service.sessions import Browser
 from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
@@ -39,7 +39,7 @@ from browser_service.store.uploads import UploadRoots
 from browser_service.work import Work
 from shared import wire
 from shared.actions.base import Scope
-from shared.calls import Json, Notice, SessionSpec
+from shared.calls import Json, Notice, SessionOptions, Size
 from shared.catalogue import ACTIONS
 
 _DAY_S = 86_400
@@ -125,6 +125,9 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         *(host, directory, clients, journal, seal), origins=origins, on_person=notifier.tell, link=requests.link
     )
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
+    keeper = Keeper(
+        *(host, directory, journal, seal, clients), shared=_shared_login(settings), idle_ms=settings.session_idle_ms
+    )
     dispatcher = Dispatcher(
         *(host, directory, clients, feed, _handlers(Scope.SERVICE)),
         activity=activity,
@@ -132,13 +135,16 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         quotas=quotas,
         origins=origins,
         work=work,
+        keeper=keeper,
     )
-    await _reopen(host, directory, journal, seal)
+    await keeper.reopen()
     await local.start()
+    keeping = asyncio.create_task(keeper.run())
     following = asyncio.create_task(feed.run())
 
     async def stop() -> None:
         cleaning.cancel()
+        keeping.cancel()
         await clients.close()
         activity.end_streams()
         await notifier.close()
@@ -147,7 +153,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await feed.catch_up()
         await activity.close()
         following.cancel()
-        await asyncio.gather(following, cleaning, return_exceptions=True)
+        await asyncio.gather(following, cleaning, keeping, return_exceptions=True)
 
     stack.push_async_callback(stop)
     return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
@@ -174,16 +180,9 @@ async def _clean_daily(artifacts: Artifacts, activity: Activity, days: int) -> N
         await asyncio.sleep(_DAY_S)
 
 
-async def _reopen(host: SessionHost, directory: Directory, journal: Journal, seal: Seal) -> None:
-    """The shared login and its pages, as they were: each page comes back when it is used."""
-    pages = [revived(page) for page in await journal.pages() if page.session_id == wire.DEFAULT_SESSION]
-    sealed = await journal.state(wire.DEFAULT_SESSION)
-    cookies = cast("list[Json]", (seal.open(sealed) if sealed else None) or [])
-    await host.open(SessionSpec(session_id=wire.DEFAULT_SESSION, persistent=True, cookies=cookies, pages=pages))
-    directory.sessions.add(SessionRecord(wire.DEFAULT_SESSION))
-    for page in pages:
-        directory.note(page)
-        await journal.keep_page(page)  # its revision is a new one
+def _shared_login(settings: Settings) -> SessionOptions:
+    viewport = Size(width=settings.viewport_width, height=settings.viewport_height)
+    return SessionOptions(browser_type=settings.browser_type, viewport=viewport, locale=None)
 
 
 def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> LocalHost:

@@ -13,6 +13,7 @@ from browser_service.calls import CallRegister, Record, Reply
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory
 from browser_service.feed import Feed
+from browser_service.keeping import Keeper
 from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
@@ -22,9 +23,10 @@ from browser_service.security.origins import Origins, Visit, visited
 from browser_service.service import Service, page_block
 from browser_service.work import Work
 from shared import catalogue
-from shared.actions.base import Action, Scope
+from shared.actions.base import Action, Scope, SessionAction
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import OpenPage
+from shared.actions.sessions import RestoreSessionState
 from shared.calls import Call, CallEnded, Json, Notice, Outcome, Person, weight
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
@@ -66,6 +68,7 @@ class Dispatcher:
         quotas: Quotas,
         origins: Origins,
         work: Work,
+        keeper: Keeper,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
@@ -79,6 +82,7 @@ class Dispatcher:
         self._quotas = quotas
         self._origins = origins
         self.work = work
+        self.keeper = keeper
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone
@@ -178,6 +182,9 @@ class Dispatcher:
             log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
             outcome = Outcome(call_id=call_id, error=unexpected("The service failed at this call.").body())
         await self._feed.catch_up()
+        own = action.session_id if isinstance(action, SessionAction) else None
+        session_id = outcome.page.session_id if outcome.page else own
+        self.directory.sessions.used(session_id, failed=outcome.error is not None)
         outcome = self._as_seen(outcome, identity.client_id)
         self._clients.ended(identity.client_id, call_id)
         reply = self._envelope(outcome, identity, asked.request_id, action)
@@ -206,7 +213,10 @@ class Dispatcher:
         outcome = None
         try:
             async with self._within_limits(identity.client_id, action, call_id, address):
-                outcome = await self.host.run(self._call(identity, asked, action, call_id, address))
+                call = self._call(identity, asked, action, call_id, address)
+                if isinstance(action, RestoreSessionState):
+                    call.state = await self.keeper.saved(action.session_id, action.called)
+                outcome = await self.host.run(call)
         finally:
             if outcome is None or outcome.page is None:
                 self.directory.unmint(address)

@@ -15,7 +15,6 @@ from browser_service.store.journal import Journal, JournalFailed
 from shared.calls import (
     CallEnded,
     CallMoved,
-    CookiesSaved,
     EventBatch,
     HostEvent,
     Json,
@@ -25,6 +24,7 @@ from shared.calls import (
     PageClosed,
     PageOpened,
     PageState,
+    StateSaved,
     Throttled,
 )
 
@@ -61,7 +61,7 @@ class Feed:
         self._seq = 0
         self._lock = asyncio.Lock()
         self._unwritten: dict[str, None] = {}
-        self._unsaved: dict[str, list[Json]] = {}
+        self._unsaved: dict[tuple[str, str], Json] = {}
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
 
     async def run(self) -> None:
@@ -106,8 +106,8 @@ class Feed:
                 self.on_call_ended(event)
             case NoticeGiven():
                 self._clients.notify(event.client_id, event.notice)
-            case CookiesSaved():
-                self._unsaved[event.session_id] = event.cookies
+            case StateSaved():
+                self._unsaved[event.session_id, event.name] = event.state
             case Throttled():
                 self._pause(event)
 
@@ -125,11 +125,16 @@ class Feed:
             self._clients.notify(event.client_id, Notice(text=told))
 
     async def _write_down(self) -> None:
-        """Pages and cookies as they are now; what was written is no longer owed."""
+        """Pages and logins as they are now; what was written is no longer owed."""
         for page_id in [*self._unwritten]:
             page = self._directory.get(page_id)
             await (self._journal.keep_page(page) if page else self._journal.forget_page(page_id))
             del self._unwritten[page_id]
-        for session_id, cookies in [*self._unsaved.items()]:
-            await self._journal.keep_state(session_id, self._seal.close([*cookies]))
-            del self._unsaved[session_id]
+        for (session_id, name), state in [*self._unsaved.items()]:
+            sealed = self._seal.close(state)
+            await (
+                self._journal.keep_saved(session_id, name, sealed)
+                if name
+                else self._journal.keep_state(session_id, sealed)
+            )
+            del self._unsaved[session_id, name]

@@ -1,20 +1,18 @@
 """What the few actions that are no Playwright are given: the service itself, as one client may see it."""
 
-import secrets
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from browser_service.calls import Record
 from browser_service.claims import Who
 from browser_service.directory import LAUNCHED
+from browser_service.keeping import Keeper
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
-from browser_service.sessions import SessionRecord, Sessions
 from browser_service.work import Work
 from shared.actions.activity import GetActivity
 from shared.actions.seven import BrowserLaunch
-from shared.calls import Json, Owner, PageBlock, PageState, Person, SessionSpec
-from shared.errors import HumanInControl, NoBrowser, ValidationFailed
+from shared.calls import Json, Owner, PageBlock, PageState
+from shared.errors import NoBrowser
 
 if TYPE_CHECKING:
     from browser_service.dispatch import Dispatcher
@@ -60,43 +58,9 @@ class Service:
         state = await self._dispatcher.cancel(self._client_id, call_id)
         return {"callId": call_id, "state": state}
 
-    async def create_session(self, session_id: str | None) -> Json:
-        sessions = self._dispatcher.directory.sessions
-        session_id = session_id or _free(sessions)
-        if session_id in sessions or self._dispatcher.directory.get(session_id):
-            raise ValidationFailed(
-                f"{session_id!r} is taken: sessions and pages share their names.",
-                hint="Leave sessionId out, and a free name is made.",
-                details={"context": {"field": "sessionId"}},
-            )
-        owner = Person(client_id=self._client_id, label=self._caller.label)
-        sessions.add(SessionRecord(session_id, owner, shared=False))
-        await self._dispatcher.host.open(SessionSpec(session_id=session_id))
-        return {"sessionId": session_id, "shared": False, "next": f'goto {{"sessionId": "{session_id}", "url": "..."}}'}
-
-    def list_sessions(self) -> Json:
-        directory = self._dispatcher.directory
-        counts = Counter(page.session_id for page in directory.pages())
-        shown = directory.sessions.shown(self._client_id)
-        return {"sessions": [{**each, "pages": counts[str(each["sessionId"])]} for each in shown]}
-
-    def share_session(self, session_id: str, *, shared: bool) -> Json:
-        self._dispatcher.directory.sessions.owned(session_id, self._client_id).shared = shared
-        return {"sessionId": session_id, "shared": shared}
-
-    async def close_session(self, session_id: str) -> Json:
-        sessions = self._dispatcher.directory.sessions
-        sessions.owned(session_id, self._client_id)
-        for page in await self._dispatcher.host.describe():
-            if page.session_id == session_id and page.person is not None:
-                raise HumanInControl(
-                    f'A person is at "{page.page_id}" of session "{session_id}": {page.person.what}.',
-                    hint="Close it when they have done.",
-                    details={"sessionId": session_id},
-                )
-        await self._dispatcher.host.close(session_id)
-        sessions.drop(session_id)
-        return {"closed": session_id}
+    @property
+    def sessions(self) -> Keeper:
+        return self._dispatcher.keeper
 
     async def launch(self, asked: BrowserLaunch) -> Json:
         """A page of the client's own, in place of the one that it launched before."""
@@ -147,12 +111,6 @@ def _listed(page: PageState, client_id: str) -> Json:
     if page.person is not None:
         unusual["person"] = f'{page.person.what}, asked for by "{page.person.asked_by}"'
     return {**page_block(page, client_id).model_dump(mode="json"), "actedMsAgo": page.acted_ago_ms, **unusual}
-
-
-def _free(sessions: Sessions) -> str:
-    while (session_id := f"session-{secrets.token_hex(3)}") in sessions:
-        pass
-    return session_id
 
 
 def page_block(page: PageState, client_id: str) -> PageBlock:

@@ -1,12 +1,19 @@
 """The sessions as the front half knows them: whose each is, and who may use it."""
 
 import difflib
+import time
+from collections import OrderedDict
 from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import Field
 
 from shared.actions.seven import BrowserLaunch
-from shared.calls import Json, Person
-from shared.errors import BrowserLaunchFailed, Forbidden, SessionNotFound
+from shared.calls import Json, Model, Person, SessionOptions
+from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
 from shared.wire import DEFAULT_SESSION
+
+_EXPIRED_KEPT = 500
 
 
 @dataclass(frozen=True)
@@ -36,24 +43,79 @@ class Browser:
             )
 
 
-@dataclass
-class SessionRecord:
+class SessionRecord(Model):
+    """What the front half knows of a session; of a persistent one it is in the journal."""
+
     session_id: str
-    owner: Person | None = None
-    """Nobody owns the shared login."""
+    owner: Person | None = Field(default=None, description="Nobody owns the shared login.")
     shared: bool = True
+    name: str | None = None
+    user_id: str | None = None
+    persistent: bool = False
+    options: SessionOptions = SessionOptions()
+    created_at: float = Field(default_factory=time.time)
+    accessed_at: float = Field(default_factory=time.time)
+    expires_at: float | None = None
+    requests: int = Field(default=0, description="Calls that worked in it.")
+    errors: int = Field(default=0, description="Those of them that failed.")
+
+    @property
+    def expired(self) -> bool:
+        return self.expires_at is not None and time.time() >= self.expires_at
+
+    def described(self) -> Json:
+        """For whoever may use it. The proxy's password is nobody's to read."""
+        proxy = self.options.proxy
+        return {
+            "id": self.session_id,
+            "name": self.name,
+            "userId": self.user_id,
+            "persistent": self.persistent,
+            "browserType": self.options.browser_type,
+            "viewport": self.options.viewport.model_dump(),
+            "userAgent": self.options.user_agent,
+            "locale": self.options.locale,
+            "timezone": self.options.timezone,
+            "permissions": [*self.options.permissions],
+            "proxy": proxy.model_dump(exclude={"password"}, exclude_none=True) if proxy else None,
+            "createdAt": _iso(self.created_at),
+            "lastAccessedAt": _iso(self.accessed_at),
+            "expiresAt": _iso(self.expires_at) if self.expires_at else None,
+            "requestCount": self.requests,
+            "errorCount": self.errors,
+        }
 
 
 class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
+        self._expired: OrderedDict[str, None] = OrderedDict()
         self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:
         self._records[record.session_id] = record
+        self._expired.pop(record.session_id, None)
 
-    def drop(self, session_id: str) -> None:
+    def drop(self, session_id: str, *, expired: bool = False) -> None:
         self._records.pop(session_id, None)
+        if expired:
+            self._expired[session_id] = None
+            while len(self._expired) > _EXPIRED_KEPT:
+                self._expired.popitem(last=False)
+
+    def all(self) -> list[SessionRecord]:
+        return [*self._records.values()]
+
+    def record(self, session_id: str) -> SessionRecord:
+        """Raises SessionNotFound, or SessionExpired."""
+        return self._get(session_id)
+
+    def used(self, session_id: str | None, *, failed: bool) -> None:
+        """Count a call that worked in it."""
+        if session_id is not None and (record := self._records.get(session_id)):
+            record.accessed_at = time.time()
+            record.requests += 1
+            record.errors += failed
 
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._records
@@ -73,6 +135,8 @@ class Sessions:
     def check_use(self, session_id: str, client_id: str) -> None:
         """Raise Forbidden for another's session that is not shared, and SessionNotFound for none."""
         record = self._get(session_id)
+        if record.expired:
+            raise _over(session_id)
         if not self.may_use(session_id, client_id):
             raise Forbidden(
                 f'Session "{session_id}" belongs to "{_label(record)}", who has not shared it.',
@@ -101,12 +165,17 @@ class Sessions:
                 if record.owner
                 else None,
                 "shared": record.shared,
+                "name": record.name,
+                "userId": record.user_id,
+                "persistent": record.persistent,
                 "usable": self.may_use(record.session_id, client_id),
             }
             for record in self._records.values()
         ]
 
-    def not_found(self, session_id: str) -> SessionNotFound:
+    def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
+        if session_id in self._expired:
+            return _over(session_id)
         near = difflib.get_close_matches(session_id, list(self._records), n=1, cutoff=0.5)
         return SessionNotFound(
             f"There is no session {session_id!r}.",
@@ -121,6 +190,18 @@ class Sessions:
         if record is None:
             raise self.not_found(session_id)
         return record
+
+
+def _over(session_id: str) -> SessionExpired:
+    return SessionExpired(
+        f'The time of session "{session_id}" is over: it was closed, with its pages.',
+        hint=f'Make it anew, with more time: create_session {{"sessionId": "{session_id}", "ttl": 604800000}}.',
+        details={"sessionId": session_id},
+    )
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _label(record: SessionRecord) -> str:

@@ -74,6 +74,9 @@ class Settings(BaseSettings):
     idle_lease_ms: int = Field(
         default=120_000, ge=0, description="A page whose holder did nothing for this long is taken by acting."
     )
+    session_idle_ms: int = Field(
+        default=3_600_000, ge=1_000, description="Milliseconds after which a session that nobody uses is closed."
+    )
     queue_wait_ms: int = Field(default=10_000, ge=100, description="Milliseconds a call waits for its turn at most.")
     presence_grace_ms: int = Field(
         default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."

@@ -34,6 +34,7 @@ class Call(Model):
     body: Json = Field(description="The action as JSON, with its canonical name under `action`.")
     page_id: str | None = None
     session_id: str | None = None
+    state: Json | None = Field(default=None, repr=False, description="What is to be restored, where that is asked.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
@@ -168,12 +169,45 @@ class Artifact(Model):
     preview: Preview | None = Field(default=None, description="Of a picture that is too large to go along whole.")
 
 
+Engine = Literal["chromium", "firefox", "webkit"]
+Permission = Literal["geolocation", "notifications", "camera", "microphone"]
+
+
+class Size(Model):
+    """In CSS pixels."""
+
+    width: int = Field(default=1920, ge=1, le=10_000)
+    height: int = Field(default=1080, ge=1, le=10_000)
+
+
+class Proxy(Model):
+    """Its password is in no reply, record or log."""
+
+    server: str = Field(pattern=r"^((https?|socks[45])://)?[^\s/@]+$", description="http://host:port, or socks5://...")
+    username: str | None = None
+    password: str | None = Field(default=None, repr=False)
+
+
+class SessionOptions(Model):
+    """How the pages of a session see the world, and are seen."""
+
+    browser_type: Engine | None = Field(default=None, description="The engine; the service's own without.")
+    viewport: Size = Size()
+    user_agent: str | None = None
+    locale: str | None = "en-US"
+    timezone: str | None = None
+    permissions: list[Permission] = []
+    proxy: Proxy | None = None
+
+
 class SessionSpec(Model):
     """Everything a host needs to have a session, complete and idempotent: it keeps nothing of its own on disk."""
 
     session_id: str
-    persistent: bool = False
-    cookies: list[Json] = []
+    profile: bool = Field(default=False, description="It is the profile on disk: the shared login.")
+    persistent: bool = Field(default=False, description="Its whole storage is told when it changes, to be kept.")
+    options: SessionOptions = SessionOptions()
+    state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")
     pages: list[PageState] = []
 
 
@@ -228,13 +262,14 @@ class NoticeGiven(Model):
     notice: Notice
 
 
-class CookiesSaved(Model):
-    """The session's cookies as they are now, for the journal."""
+class StateSaved(Model):
+    """A session's logins as they are now, for the journal."""
 
-    kind: Literal["cookies"] = "cookies"
+    kind: Literal["state"] = "state"
     seq: int = 0
     session_id: str
-    cookies: list[Json]
+    name: str = Field(default="", description="That it was saved under on demand; what comes back by itself has none.")
+    state: Json = Field(repr=False)
 
 
 class Throttled(Model):
@@ -250,7 +285,7 @@ class Throttled(Model):
 
 
 HostEvent = Annotated[
-    PageOpened | PageChanged | PageClosed | CallMoved | CallEnded | NoticeGiven | CookiesSaved | Throttled,
+    PageOpened | PageChanged | PageClosed | CallMoved | CallEnded | NoticeGiven | StateSaved | Throttled,
     Field(discriminator="kind"),
 ]
 

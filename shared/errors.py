@@ -10,6 +10,7 @@ BrowseError
 │   │   ├── CallNotFound                                    404
 │   │   ├── NoDialog                                        409
 │   │   ├── RequestNotFound                                 404
+│   │   ├── StateNotFound                                   404
 │   │   └── ArtifactNotFound                                404
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
@@ -148,6 +149,12 @@ class RequestNotFound(InvalidRequest):
 
     status = 404
     hint = 'Ask anew: request_human {"kind": "...", "message": "..."}.'
+
+
+class StateNotFound(InvalidRequest):
+    """Raised when nothing of a session is saved under that name."""
+
+    status = 404
 
 
 class ArtifactNotFound(InvalidRequest):

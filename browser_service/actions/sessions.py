@@ -1,25 +1,38 @@
 """Sessions: who may use them, and what concerns all pages of one."""
 
+import json
+
+from pydantic import JsonValue
+
 from browser_service.browser.session import BrowserSession
 from browser_service.service import Service
 from shared.actions import sessions
-from shared.calls import Json
+from shared.calls import Json, Person
 
 
 async def create_session(service: Service, action: sessions.CreateSession) -> Json:
-    return await service.create_session(action.session_id)
+    return await service.sessions.create(Person(client_id=service.who.client_id, label=service.who.label), action)
 
 
-async def list_sessions(service: Service, action: sessions.ListSessions) -> Json:  # noqa: ARG001 - it asks for nothing
-    return service.list_sessions()
+async def get_session(service: Service, action: sessions.GetSession) -> Json:
+    return await service.sessions.describe(action.session_id, service.who.client_id)
+
+
+async def list_sessions(service: Service, action: sessions.ListSessions) -> Json:
+    return service.sessions.listed(service.who.client_id, action.user_id, persistent=action.persistent)
 
 
 async def share_session(service: Service, action: sessions.ShareSession) -> Json:
-    return service.share_session(action.session_id, shared=action.access == "act")
+    shared = action.access == "act"
+    return await service.sessions.share(action.session_id, service.who.client_id, shared=shared)
+
+
+async def extend_session(service: Service, action: sessions.ExtendSession) -> Json:
+    return await service.sessions.extend(action.session_id, service.who.client_id, action.ttl)
 
 
 async def close_session(service: Service, action: sessions.CloseSession) -> Json:
-    return await service.close_session(action.session_id)
+    return await service.sessions.close(action.session_id, service.who.client_id)
 
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
@@ -33,6 +46,36 @@ async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) 
     before = len(await context.cookies())
     wanted = {"name": action.cookie, "domain": action.domain, "path": action.path}
     await context.clear_cookies(**{name: value for name, value in wanted.items() if value is not None})
-    session.save_soon()
+    session.entry.save_soon()
     cleared = before - len(await context.cookies())
     return {"cleared": cleared, "observed": f"{cleared} cookies are deleted"}
+
+
+async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:
+    state = await session.entry.keep(action.called)
+    return {"name": action.called, **_counted(state), "observed": f"saved as {action.called}: {_told(state)}"}
+
+
+async def restore_session_state(session: BrowserSession, action: sessions.RestoreSessionState) -> Json:
+    state = session.call.state or {}
+    await session.entry.restore(state)
+    return {"name": action.called, **_counted(state), "observed": f"restored {action.called}: {_told(state)}"}
+
+
+async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
+    state = await session.entry.storage(whole=True)
+    file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", inline=False)
+    return {**file, **_counted(state), "observed": f"exported: {_told(state)}"}
+
+
+def _counted(state: Json) -> Json:
+    return {"cookies": len(_items(state, "cookies")), "origins": len(_items(state, "origins"))}
+
+
+def _told(state: Json) -> str:
+    return f"{len(_items(state, 'cookies'))} cookies, storage of {len(_items(state, 'origins'))} origins"
+
+
+def _items(state: Json, name: str) -> list[JsonValue]:
+    found = state.get(name)
+    return found if isinstance(found, list) else []

@@ -7,12 +7,12 @@ from shared.calls import Json
 
 
 async def login(session: BrowserSession, action: signing_in.Login) -> Json:
-    signed_in = await session.sign_in(action.url)
+    signed_in = await session.entry.sign_in(action.url)
     return {"sites": [*signed_in.sites], "observed": signed_in.told}
 
 
 async def import_login(session: BrowserSession, action: signing_in.ImportLogin) -> Json:
     found = importing.read(action.content, action.site)
-    await importing.bring(session, found)
-    session.save_soon()
+    await importing.bring(session.entry, found)
+    session.entry.save_soon()
     return {"brought": [*found.by_site()], "notBrought": [*found.refused], "observed": found.told}

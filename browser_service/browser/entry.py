@@ -31,7 +31,7 @@ from shared.calls import (
 from shared.errors import BrowserCrashed, PageNotFound, TimedOut
 
 if TYPE_CHECKING:
-    from browser_service.browser.session import BrowserSession
+    from browser_service.browser.session import SessionEntry
 
 BLANK = "about:blank"
 _ERROR_PAGE = "chrome-error:"
@@ -54,7 +54,7 @@ class PageEntry:
     def __init__(
         self,
         state: PageState,
-        session: "BrowserSession",
+        session: "SessionEntry",
         policy: UrlPolicy,
         *,
         emit: Emit,

@@ -19,7 +19,7 @@ from browser_service.browser.parts import Parts, account
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
 from browser_service.browser.person import People
 from browser_service.browser.replies import Replies
-from browser_service.browser.session import BrowserSession
+from browser_service.browser.session import BrowserSession, SessionEntry
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
@@ -32,7 +32,6 @@ from shared.calls import (
     CallEnded,
     CallMoved,
     CallState,
-    CookiesSaved,
     EventBatch,
     Json,
     Notice,
@@ -43,6 +42,7 @@ from shared.calls import (
     PageOpened,
     PageState,
     SessionSpec,
+    StateSaved,
 )
 from shared.errors import (
     BrowseError,
@@ -115,7 +115,7 @@ class LocalHost:
         self._artifacts = artifacts
         self._policy = policy
         self._limits = limits
-        self._sessions: dict[str, BrowserSession] = {}
+        self._sessions: dict[str, SessionEntry] = {}
         self._pages: dict[str, PageEntry] = {}
         self._replies = Replies()
         self._working: set[asyncio.Task[None]] = set()
@@ -152,7 +152,7 @@ class LocalHost:
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
             return
-        session = BrowserSession(spec, self._launcher, self._policy, self)
+        session = SessionEntry(spec, self._launcher, self._policy, self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
             self._pages[state.page_id] = self._new_entry(state, session)
@@ -200,7 +200,7 @@ class LocalHost:
             for session in self._sessions.values():
                 self._spawn(self._attach(session))
 
-    async def _attach(self, session: BrowserSession) -> None:
+    async def _attach(self, session: SessionEntry) -> None:
         try:
             await session.context()
         except BrowseError as error:  # the first call tries again, and tells its caller
@@ -281,15 +281,16 @@ class LocalHost:
         self._launcher.check_free()
         if url := getattr(action, "url", None):
             self._policy.check(url)
+        seen = BrowserSession(session, running.call, self._artifacts)
         pages = [entry for entry in self._pages.values() if entry.session is session]
         check_others(action, running.call.client_id, pages)
         if action.lane is Lane.BESIDE:
-            return await perform_on_session(session, running, self._handlers[action.name()], pages)
+            return await perform_on_session(seen, running, self._handlers[action.name()], pages)
         async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
             running.check_not_cancelled()
             self._launcher.check_free()
             check_others(action, running.call.client_id, pages)
-            return await perform_on_session(session, running, self._handlers[action.name()], pages)
+            return await perform_on_session(seen, running, self._handlers[action.name()], pages)
 
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""
@@ -341,7 +342,7 @@ class LocalHost:
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
-    def _new_entry(self, state: PageState, session: BrowserSession) -> PageEntry:
+    def _new_entry(self, state: PageState, session: SessionEntry) -> PageEntry:
         def on_close(entry: PageEntry, page: "Page") -> None:
             self._spawn(self._closed(entry, page))
 
@@ -382,7 +383,7 @@ class LocalHost:
 
     # --- what the browser tells ----------------------------------------------------------------------------------
 
-    def foreign_page(self, session: BrowserSession, page: "Page") -> None:
+    def foreign_page(self, session: SessionEntry, page: "Page") -> None:
         self._spawn(self._register(session, page))
 
     def popup_coming(self, opener_target: str) -> None:
@@ -390,7 +391,7 @@ class LocalHost:
         if opener is not None and opener.observer is not None:
             opener.observer.popup_coming()
 
-    async def _register(self, session: BrowserSession, page: "Page") -> None:
+    async def _register(self, session: SessionEntry, page: "Page") -> None:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
         opener = self._showing(await page.opener())
         if len(self._pages) >= self._limits.max_pages:
@@ -423,7 +424,7 @@ class LocalHost:
         self._log.emit(PageOpened(page=entry.state()))
         self._dialogs.adopted(entry)
 
-    async def pages_found(self, session: BrowserSession, pages: "list[Page]") -> None:
+    async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
         """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
         entries = [entry for entry in self._pages.values() if entry.session is session and entry.target_id]
         by_target = {entry.target_id: entry for entry in entries}
@@ -478,8 +479,8 @@ class LocalHost:
     def waits(self, call: Call, position: int, behind: str) -> None:
         self._log.emit(queued(call, position, behind))
 
-    def cookies(self, session_id: str, cookies: list[Json]) -> None:
-        self._log.emit(CookiesSaved(session_id=session_id, cookies=cookies))
+    def state(self, session_id: str, state: Json, name: str = "") -> None:
+        self._log.emit(StateSaved(session_id=session_id, state=state, name=name))
 
     def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:
         self._log.emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=entry.page_id)))

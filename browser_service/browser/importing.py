@@ -17,7 +17,7 @@ from shared.errors import ValidationFailed
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-    from browser_service.browser.session import BrowserSession
+    from browser_service.browser.session import SessionEntry
 
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _SAME_SITES: Final = ("Strict", "Lax", "None")
@@ -78,7 +78,7 @@ def read(content: str, site: str | None) -> Found:
     return found
 
 
-async def bring(session: "BrowserSession", found: Found) -> None:
+async def bring(session: "SessionEntry", found: Found) -> None:
     """Into the session, one by one: what the browser refuses must not cost the others."""
     context = await session.context()
     for cookie in found.cookies:
@@ -96,7 +96,7 @@ async def bring(session: "BrowserSession", found: Found) -> None:
             found.brought[host, "localStorage"] += len(items)
 
 
-async def _add(context: "BrowserContext", session: "BrowserSession", cookie: Json, found: Found) -> None:
+async def _add(context: "BrowserContext", session: "SessionEntry", cookie: Json, found: Found) -> None:
     name, domain = str(cookie["name"]), str(cookie["domain"])
     site = domain.lstrip(".")
     if not session.permits(f"https://{site}/"):
@@ -114,7 +114,7 @@ async def _add(context: "BrowserContext", session: "BrowserSession", cookie: Jso
         found.refuse(site, f"cookie {name}", "the browser did not keep it")
 
 
-async def _store(session: "BrowserSession", origin: str, items: list[Json]) -> None:
+async def _store(session: "SessionEntry", origin: str, items: list[Json]) -> None:
     """Through an empty page of that origin, for which the site itself is not asked."""
     page = await session.open_window()
     try:

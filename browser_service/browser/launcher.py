@@ -3,14 +3,14 @@
 import asyncio
 import os
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import psutil
-from playwright.async_api import BrowserContext, Playwright, ProxySettings, async_playwright
+from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings, async_playwright
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api._context_manager import PlaywrightContextManager
 
@@ -18,8 +18,8 @@ from browser_service.browser.executables import find_executable, user_agent
 from browser_service.browser.ordinary import OrdinaryWindow
 from browser_service.browser.processes import Watched, end_all, watched
 from browser_service.browser.profile import Profile
-from shared.calls import Json
-from shared.errors import BrowserLaunchFailed, HumanInControl
+from shared.calls import Engine, Json
+from shared.errors import BrowserCrashed, BrowserLaunchFailed, HumanInControl
 
 _CLOSES_WITHIN_S: Final = 5
 _ATTACHES_WITHIN_MS: Final = 10_000
@@ -70,6 +70,7 @@ class Launcher:
         self._processes: list[Watched] = []
         self._one_at_a_time = asyncio.Lock()
         self._profile = Profile(options.profile_dir)
+        self._others: dict[str, Browser] = {}
         self._executable: Path | None = None
         self._person_since: datetime | None = None
         self.user_agent: str | None = None
@@ -105,6 +106,28 @@ class Launcher:
                 self._processes = watched(driver, self.options.profile_dir) if driver else []
                 self._context = context
             return self._context
+
+    async def browser_for(self, engine: Engine | None, shared: BrowserContext) -> Browser:
+        """The browser of an isolated session: the shared one, or one of the engine that it asks for."""
+        if engine in {None, self.options.engine}:
+            if shared.browser is None:
+                raise BrowserCrashed("This engine has no contexts beside its profile.")
+            return shared.browser
+        async with self._one_at_a_time:
+            browser = self._others.get(str(engine))
+            if browser is None or not browser.is_connected():
+                browser = self._others[str(engine)] = await self._launch_other(str(engine))
+            return browser
+
+    async def _launch_other(self, engine: str) -> Browser:
+        if self._playwright is None:
+            raise BrowserCrashed("The browser ended.")
+        try:
+            return await getattr(self._playwright, engine).launch(headless=self.options.headless)  # type: ignore[no-any-return] # getattr by engine
+        except PlaywrightError as error:
+            failed = _launch_failed(error, replace(self.options, engine=engine))  # type: ignore[arg-type] # checked before
+            failed.advice = f"Install it: playwright install {engine}. Or leave browserType out."
+            raise failed from error
 
     async def stop(self) -> None:
         """Close what runs; a dead driver or browser is no reason to fail."""
@@ -152,6 +175,9 @@ class Launcher:
     async def _end(self) -> None:
         context, playwright, processes = self._context, self._playwright, self._processes
         self._context, self._playwright, self._processes = None, None, []
+        others, self._others = self._others, {}
+        for browser in others.values():
+            await bounded(browser.close())
         if context is not None and (not self.attached or context.browser is None):
             await bounded(context.close())
         elif context is not None and context.browser is not None:

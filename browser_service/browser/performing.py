@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from browser_service.browser.session import BrowserSession
 
 Handler = Callable[..., Awaitable[Json]]
-"""Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""
+"""Takes a BrowserPage or a SessionEntry, by its action's scope, and the action."""
 
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40

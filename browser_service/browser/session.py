@@ -1,11 +1,14 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
 
+from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.isolation import context_options
 from browser_service.browser.launcher import Launcher, bounded
 from browser_service.browser.ordinary import OrdinaryWindow, check_display
 from browser_service.browser.queue import PageQueue
@@ -21,13 +24,13 @@ _SAVE_WITHIN_S = 5
 class BrowserEvents(Protocol):
     """Who is told what the browser does of itself."""
 
-    def foreign_page(self, session: "BrowserSession", page: Page) -> None:
+    def foreign_page(self, session: "SessionEntry", page: Page) -> None:
         """A page came that nobody asked for here: a popup, or a person's tab."""
 
     def popup_coming(self, opener_target: str) -> None:
         """A page is opening another one, which will follow as a foreign page."""
 
-    async def pages_found(self, session: "BrowserSession", pages: list[Page]) -> None:
+    async def pages_found(self, session: "SessionEntry", pages: list[Page]) -> None:
         """Pages that were there before us, in a browser that was attached to."""
 
     def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
@@ -37,8 +40,8 @@ class BrowserEvents(Protocol):
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
 
-    def cookies(self, session_id: str, cookies: list[Json]) -> None:
-        """The session's cookies changed."""
+    def state(self, session_id: str, state: Json, name: str = "") -> None:
+        """The session's logins changed, or were saved under a name."""
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         """A call waits for its turn."""
@@ -57,7 +60,7 @@ class SignedIn(NamedTuple):
         return f"the window was closed; {sites}{lost}"
 
 
-class BrowserSession:
+class SessionEntry:
     """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
 
     def __init__(self, spec: SessionSpec, launcher: Launcher, policy: UrlPolicy, on: "BrowserEvents") -> None:
@@ -72,7 +75,7 @@ class BrowserSession:
         self._opening: asyncio.Task[Windows] | None = None
         self._saving: asyncio.Task[None] | None = None
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
-        self._saved: list[Json] = spec.cookies
+        self._saved: Json = spec.state
         self._unsaved = False
 
     @property
@@ -82,7 +85,8 @@ class BrowserSession:
 
     @property
     def live(self) -> bool:
-        return self._context is not None and self._launcher.runs(self._shared)
+        browser = self._context.browser if self._context is not None else None
+        return self._launcher.runs(self._shared) and (browser is None or browser.is_connected())
 
     def owns(self, page: Page) -> bool:
         """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
@@ -113,13 +117,13 @@ class BrowserSession:
         self._launcher.reserve()
         try:
             await self._on.at_rest()
-            before = self._saved
+            before = _cookies(self._saved)
             self._shared = self._context = self._windows = None
             await self._until_closed(await self._window(url))
         finally:
             self._launcher.free()
         await self._ready()
-        return SignedIn(_sites(before, self._saved), kept_sessions=self._launcher.kept_sessions)
+        return SignedIn(_sites(before, _cookies(self._saved)), kept_sessions=self._launcher.kept_sessions)
 
     async def _window(self, url: str | None) -> OrdinaryWindow:
         """Opened whole or not at all: one that nobody knows of would keep the profile."""
@@ -149,7 +153,7 @@ class BrowserSession:
         return self._policy.permits(url)
 
     def _check_signing_in(self) -> None:
-        if not self._spec.persistent:
+        if not self._spec.profile:
             raise ValidationFailed(
                 f"login works in the shared login only, not in session {self.session_id!r}, which has no profile.",
                 hint="Leave sessionId out.",
@@ -181,7 +185,7 @@ class BrowserSession:
             await asyncio.gather(self._saving, return_exceptions=True)
         await self.save()
         context, self._context, self._windows = self._context, None, None
-        if context is not None and not self._spec.persistent:
+        if context is not None and not self._spec.profile:
             await bounded(context.close())
 
     async def _ready(self) -> Windows:
@@ -193,13 +197,8 @@ class BrowserSession:
 
     async def _open(self) -> Windows:
         shared = await self._launcher.persistent_context()
-        if self._spec.persistent:
-            context = shared
-        elif shared.browser is None:
-            raise BrowserCrashed("This engine has no contexts beside its profile.")
-        else:
-            context = await shared.browser.new_context(user_agent=self._launcher.user_agent)
-        if not self.attached:
+        context = shared if self._spec.profile else await self._isolated(shared)
+        if self._spec.profile and not self.attached:
             await self._bring_back_cookies(context, after_crash=self._context is not None)
         context.on("dialog", lambda dialog: self._on.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._on.dialog_closed)
@@ -213,22 +212,32 @@ class BrowserSession:
         )
         if self.attached:
             await self._on.pages_found(self, context.pages)
-        elif self._spec.persistent:
+        elif self._spec.profile:
             await self.save()
             self._launcher.took_back()
         return self._windows
+
+    async def _isolated(self, shared: BrowserContext) -> BrowserContext:
+        """A context of its own, as it was asked for, with the logins that it had."""
+        browser = await self._launcher.browser_for(self._spec.options.browser_type, shared)
+        options = context_options(self._spec.options, self._launcher.user_agent)
+        try:
+            return await browser.new_context(**options, storage_state=self._saved and {"origins": [], **self._saved})  # type: ignore[arg-type] # as Playwright gave it
+        except PlaywrightError as error:
+            raise BrowserLaunchFailed(
+                f"Session {self.session_id!r} cannot be opened: {str(error).splitlines()[0]}"
+            ) from error
 
     async def _bring_back_cookies(self, context: BrowserContext, *, after_crash: bool) -> None:
         """A profile on disk loses its session cookies with the browser's end: add those that it lacks.
 
         In a crash it loses the others too that came in the last 30 s, because Chromium writes no sooner.
         """
-        if self._spec.persistent and self._launcher.kept_sessions and not after_crash:
+        if self._launcher.kept_sessions and not after_crash:
             return  # what the profile lacks now, a person has logged out of
-        kept_on_disk = self._spec.persistent and not after_crash
         present = {_key(_json(cookie)) for cookie in await context.cookies()}
-        for cookie in self._saved:
-            if _key(cookie) in present or (kept_on_disk and cookie.get("expires") != -1):
+        for cookie in _cookies(self._saved):
+            if _key(cookie) in present or (not after_crash and cookie.get("expires") != -1):
                 continue
             try:
                 await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
@@ -242,23 +251,67 @@ class BrowserSession:
             await self.save()
 
     async def save(self) -> None:
-        """Have the cookies written down now. A browser that is somebody else's keeps its own."""
+        """Have the logins written down now. A browser that is somebody else's keeps its own."""
         if self._context is None or not self.live or self.attached:
             return
         try:
-            async with asyncio.timeout(_SAVE_WITHIN_S):
-                cookies = [_json(cookie) for cookie in await self._context.cookies()]
+            state = await self.storage(whole=self._spec.persistent)
         except (TimeoutError, PlaywrightError):
             return  # the browser ended, or hangs: what was saved before stays
-        if cookies != self._saved:
-            self._saved = cookies
-            self._on.cookies(self.session_id, cookies)
+        if state != self._saved:
+            self._saved = state
+            if self._spec.profile or self._spec.persistent:
+                self._on.state(self.session_id, state)
+
+    async def storage(self, *, whole: bool) -> Json:
+        """The cookies, and where the whole is wanted local storage and IndexedDB too, as Playwright writes them.
+
+        A page that spins, or shows a dialog, keeps its storage back: then what was known of it stays.
+        """
+        context = await self.context()
+        async with asyncio.timeout(_SAVE_WITHIN_S):
+            cookies: list[JsonValue] = [_json(cookie) for cookie in await context.cookies()]
+        if whole:
+            try:
+                async with asyncio.timeout(_SAVE_WITHIN_S):
+                    return cast("Json", await context.storage_state(indexed_db=True))
+            except TimeoutError:
+                return {**self._saved, "cookies": cookies}
+        return {"cookies": cookies}
+
+    async def keep(self, name: str) -> Json:
+        """Save the whole under a name."""
+        state = await self.storage(whole=True)
+        self._on.state(self.session_id, state, name)
+        return state
+
+    async def restore(self, state: Json) -> None:
+        """Put back what was saved; what has come since is gone."""
+        await (await self.context()).set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
+        self.save_soon()
+
+
+class BrowserSession:
+    """A session as one call sees it: what handlers are given."""
+
+    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort) -> None:
+        self.entry = entry
+        self.call = call
+        self.files = Files(artifacts, call.client_id)
+
+    async def context(self) -> BrowserContext:
+        """Playwright's."""
+        return await self.entry.context()
 
 
 def _sites(before: list[Json], after: list[Json]) -> list[str]:
     """Whose cookies are not what they were."""
     old, new = ({(*_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
     return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})
+
+
+def _cookies(state: Json) -> list[Json]:
+    return cast("list[Json]", state.get("cookies") or [])
 
 
 def _json(cookie: Cookie) -> Json:

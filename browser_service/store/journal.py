@@ -31,6 +31,15 @@ def m001_pages_states_artifacts(db: sqlite3.Connection) -> None:
     )
 
 
+@migration
+def m003_sessions(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE sessions (session_id TEXT PRIMARY KEY, sealed BLOB NOT NULL)")
+    db.execute(
+        "CREATE TABLE saved_states (session_id TEXT NOT NULL, name TEXT NOT NULL, sealed BLOB NOT NULL,"
+        " PRIMARY KEY (session_id, name))"
+    )
+
+
 class JournalFailed(Exception):
     """The file cannot be read or written."""
 
@@ -77,6 +86,37 @@ class Journal:
         rows = await self._query("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
         found = rows[0][0] if rows else None
         return found if isinstance(found, bytes) else None
+
+    async def keep_session(self, session_id: str, sealed: bytes) -> None:
+        sql = "INSERT INTO sessions VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET sealed = excluded.sealed"
+        await self._write(sql, session_id, sealed)
+
+    async def sessions(self) -> list[bytes]:
+        rows = await self._query("SELECT sealed FROM sessions ORDER BY rowid")
+        return [row[0] for row in rows if isinstance(row[0], bytes)]
+
+    async def forget_session(self, session_id: str) -> None:
+        """With its logins and pages."""
+
+        def forget(db: sqlite3.Connection) -> None:
+            for table in ("sessions", "session_states", "saved_states", "pages"):
+                db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - names of ours
+
+        await self.transact(forget)
+
+    async def keep_saved(self, session_id: str, name: str, sealed: bytes) -> None:
+        sql = "INSERT INTO saved_states VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed"
+        await self._write(sql, session_id, name, sealed)
+
+    async def saved(self, session_id: str, name: str) -> bytes | None:
+        sql = "SELECT sealed FROM saved_states WHERE session_id = ? AND name = ?"
+        rows = await self._query(sql, session_id, name)
+        found = rows[0][0] if rows else None
+        return found if isinstance(found, bytes) else None
+
+    async def saved_names(self, session_id: str) -> list[str]:
+        sql = "SELECT name FROM saved_states WHERE session_id = ? ORDER BY name"
+        return [str(row[0]) for row in await self._query(sql, session_id)]
 
     async def keep_artifact(self, artifact_id: str, client_id: str, mime_type: str, size: int, made_at: float) -> None:
         sql = "INSERT INTO artifacts VALUES (?, ?, ?, ?, ?)"

@@ -1,12 +1,27 @@
 """Sessions: separate sets of cookies and logins, and what concerns all pages of one."""
 
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from shared.actions.base import Action, Effect, Lane, SessionAct, SessionAction, SessionId
+from shared.actions.base import Action, Alias, Effect, Lane, Part, SessionAct, SessionAction, SessionId
+from shared.calls import Engine, Permission
+from shared.wire import DEFAULT_SESSION
+
+
+class Viewport(Part):
+    width: int = Field(default=1920, ge=1, le=10_000, description="px")
+    height: int = Field(default=1080, ge=1, le=10_000, description="px")
+
+
+class SessionProxy(Part):
+    server: str = Field(
+        pattern=r"^((https?|socks[45])://)?[^\s/@]+$", description="http://host:port, or socks5://host:port."
+    )
+    username: str | None = Field(default=None, description="Where it asks for one.")
+    password: str | None = Field(default=None, repr=False, description="Told to nobody.")
 
 
 class CreateSession(Action):
@@ -14,14 +29,54 @@ class CreateSession(Action):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
+    told = frozenset({"name", "locale", "timezone", "browserType"})
 
-    session_id: SessionId | None = Field(default=None, description="A name for it; a free one is made without.")
+    session_id: SessionId | None = Field(default=None, description="An id for it; a free one is made without.")
+    user_id: str | None = Field(
+        default=None, max_length=100, description="Whom it is for; list_sessions filters by it."
+    )
+    called: str | None = Field(default=None, alias="name", max_length=100, description="A name for people.")
+    persistent: bool = Field(default=False, description="Keep it, with its logins, when the service ends.")
+    ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds that it lasts.")
+    browser_type: Engine = Field(default="chromium", description="Engine.")
+    viewport: Viewport = Field(default=Viewport(), description="Size of its pages.")
+    user_agent: str | None = Field(default=None, min_length=1, max_length=500, description="User agent of its pages.")
+    locale: str = Field(
+        default="en-US", pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", description="Such as de-DE."
+    )
+    timezone: str | None = Field(default=None, description="Such as Europe/Rome; the machine's without.")
+    permissions: list[Permission] = Field(default=[], description="What its pages are granted.")
+    proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
+
+
+class GetSession(Action):
+    """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors."""
+
+    lane = Lane.BESIDE
+    session_fields = ("session_id",)
+
+    session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
 
 
 class ListSessions(Action):
     """List the sessions: whose each is, whether you may use it, and how many pages it has."""
 
     lane = Lane.BESIDE
+
+    user_id: str | None = Field(default=None, description="Only those that were created for this user.")
+    persistent: bool | None = Field(default=None, description="Only those that are kept, or are not.")
+
+
+class ExtendSession(Action):
+    """Let a session of yours last longer: so many milliseconds from now."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    session_fields = ("session_id",)
+    idempotent = True
+
+    session_id: SessionId = Field(description="The session.")
+    ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds from now.")
 
 
 class ShareSession(Action):
@@ -41,6 +96,7 @@ class CloseSession(Action):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
+    aliases = (Alias("destroy_session"),)
     session_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
@@ -72,3 +128,35 @@ class ClearCookies(SessionAct):
 
     def narrower(self) -> str:
         return 'clear_cookies {"domain": "example.com"} concerns one site; ' + super().narrower()
+
+
+SavedName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+
+
+class SaveSessionState(SessionAction):
+    """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+    idempotent = True
+    told = frozenset({"name"})
+
+    called: SavedName = Field(default="saved", alias="name", description="What to call it.")
+
+
+class RestoreSessionState(SessionAct):
+    """Put the logins of a session back as they were saved. What it has got since is gone."""
+
+    effect = Effect.DESTROYS
+    idempotent = True
+    told = frozenset({"name"})
+
+    called: SavedName = Field(default="saved", alias="name", description="What it was called.")
+
+
+class ExportSession(SessionAction):
+    """Write the logins of a session to a file, in Playwright's format, that import_login takes on any machine. Whoever
+    has the file is signed in."""
+
+    effect = Effect.ACTS
+    shown = "observed"

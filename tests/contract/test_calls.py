@@ -18,7 +18,6 @@ from shared.calls import (
     CallEnded,
     CallMoved,
     CallState,
-    CookiesSaved,
     EventBatch,
     HostEvent,
     HumanRequest,
@@ -34,7 +33,11 @@ from shared.calls import (
     PageState,
     Person,
     Preview,
+    Proxy,
+    SessionOptions,
     SessionSpec,
+    Size,
+    StateSaved,
     Throttled,
 )
 from shared.errors import PageOwned
@@ -48,7 +51,7 @@ EVENTS: list[Model] = [
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
     CallEnded(seq=5, client_id="c1", outcome=Outcome(call_id="c1/k1", result={"value": 1}, page=PAGE)),
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
-    CookiesSaved(seq=6, session_id="default", cookies=[{"name": "a", "value": "b", "expires": -1}]),
+    StateSaved(seq=6, session_id="default", state={"cookies": [{"name": "a", "value": "b", "expires": -1}]}),
     Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
 ]
 EXAMPLES: list[Model] = [
@@ -65,7 +68,10 @@ EXAMPLES: list[Model] = [
     Answer(state="done", text="a", by="Ana"),
     Artifact(artifact_id="a1", mime_type="image/png", size=3, url="/api/files/a1", data="AAAA"),
     Preview(mime_type="image/jpeg", width=1, height=2, data="AAAA"),
-    SessionSpec(session_id="default", persistent=True, cookies=[{"name": "a"}], pages=[PAGE]),
+    Size(),
+    Proxy(server="http://proxy.example:3128", password="p"),
+    SessionOptions(permissions=["camera"]),
+    SessionSpec(session_id="default", profile=True, state={"cookies": [{"name": "a"}]}, pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
     PageBlock(
         page_id="a",
@@ -121,7 +127,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
-    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "call_ended", "notice", "cookies", "throttled"]
+    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "call_ended", "notice", "state", "throttled"]
     assert [each.model_dump()["kind"] for each in EVENTS] == kinds
 
 

@@ -1,0 +1,18 @@
+"""The options of a session as Playwright takes them for a context."""
+
+from typing import Any
+
+from shared.calls import SessionOptions
+
+
+def context_options(options: SessionOptions, user_agent: str | None) -> dict[str, Any]:  # Any: what new_context takes
+    """`user_agent` is what pages are told where the session says nothing else."""
+    found: dict[str, Any] = {
+        "viewport": options.viewport.model_dump(),
+        "user_agent": options.user_agent or user_agent,
+        "locale": options.locale,
+        "timezone_id": options.timezone,
+        "permissions": options.permissions or None,
+        "proxy": options.proxy.model_dump(exclude_none=True) if options.proxy else None,
+    }
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,232 @@
+"""Sessions over time: made, kept in the journal, brought back at the start, ended when their time is over."""
+
+import asyncio
+import secrets
+import time
+from collections import Counter
+from typing import cast
+from zoneinfo import available_timezones
+
+import structlog
+
+from browser_service.browser.host import SessionHost
+from browser_service.clients import Clients
+from browser_service.directory import Directory, revived
+from browser_service.security.sealing import Seal
+from browser_service.sessions import SessionRecord
+from browser_service.store.journal import Journal, JournalFailed
+from shared.actions.sessions import CreateSession
+from shared.calls import Json, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
+from shared.errors import HumanInControl, StateNotFound, ValidationFailed
+from shared.wire import DEFAULT_SESSION
+
+_LOOKS_EVERY_S = 15
+
+log = structlog.get_logger(__name__)
+
+
+class Keeper:
+    """What of sessions must outlive the process; what a host has of them comes from here."""
+
+    def __init__(
+        self,
+        host: SessionHost,
+        directory: Directory,
+        journal: Journal,
+        seal: Seal,
+        clients: Clients,
+        *,
+        shared: SessionOptions,
+        idle_ms: int,
+    ) -> None:
+        self._host = host
+        self._directory = directory
+        self._sessions = directory.sessions
+        self._journal = journal
+        self._seal = seal
+        self._clients = clients
+        self._shared = shared
+        self._idle_s = idle_ms / 1000
+
+    # --- the start -----------------------------------------------------------------------------------------------
+
+    async def reopen(self) -> None:
+        """The shared login and the persistent sessions with their pages, as they were: each page comes back when it is
+        used."""
+        records = [SessionRecord(session_id=DEFAULT_SESSION, persistent=True, options=self._shared)]
+        for sealed in await self._journal.sessions():
+            known = self._seal.open(sealed)
+            if isinstance(known, dict):  # else it was sealed with a key that is no more
+                records.append(SessionRecord.model_validate(known))
+        pages = [revived(page) for page in await self._journal.pages()]
+        for record in records:
+            self._sessions.add(record)
+            await self._host.open(await self._spec(record, pages))
+        names = set(self._sessions.names())
+        for page in pages:
+            if page.session_id in names:
+                self._directory.note(page)
+                await self._journal.keep_page(page)  # its revision is a new one
+            else:
+                await self._journal.forget_page(page.page_id)
+
+    async def _spec(self, record: SessionRecord, pages: list[PageState]) -> SessionSpec:
+        sealed = await self._journal.state(record.session_id)
+        state = self._seal.open(sealed) if sealed else None
+        return SessionSpec(
+            session_id=record.session_id,
+            profile=record.session_id == DEFAULT_SESSION,
+            persistent=record.persistent and record.session_id != DEFAULT_SESSION,
+            options=record.options,
+            state={"cookies": state} if isinstance(state, list) else cast("Json", state or {}),
+            pages=[page for page in pages if page.session_id == record.session_id],
+        )
+
+    # --- one session ---------------------------------------------------------------------------------------------
+
+    async def create(self, owner: Person, asked: CreateSession) -> Json:
+        session_id = asked.session_id or self._free()
+        if session_id in self._sessions or self._directory.get(session_id):
+            raise ValidationFailed(
+                f"{session_id!r} is taken: sessions and pages share their names.",
+                hint="Leave sessionId out, and a free name is made.",
+                details={"context": {"field": "sessionId"}},
+            )
+        if asked.timezone is not None and asked.timezone not in (known := available_timezones()) and known:
+            raise ValidationFailed(
+                f"There is no time zone {asked.timezone!r}.",
+                hint="For example Europe/Rome; without one pages have this machine's.",
+                details={"context": {"field": "timezone"}},
+            )
+        record = SessionRecord(
+            session_id=session_id,
+            owner=owner,
+            shared=False,
+            name=asked.called,
+            user_id=asked.user_id,
+            persistent=asked.persistent,
+            options=_options(asked),
+            expires_at=time.time() + asked.ttl / 1000,
+        )
+        self._sessions.add(record)
+        await self._keep(record)
+        await self._host.open(await self._spec(record, []))
+        go_on = f'goto {{"sessionId": "{session_id}", "url": "..."}}'
+        return {"sessionId": session_id, "shared": False, "expiresAt": record.described()["expiresAt"], "next": go_on}
+
+    async def describe(self, session_id: str, client_id: str) -> Json:
+        self._sessions.check_use(session_id, client_id)
+        record = self._sessions.record(session_id)
+        (shown,) = (each for each in self._sessions.shown(client_id) if each["sessionId"] == session_id)
+        return {
+            **record.described(),
+            "browserType": record.options.browser_type or self._shared.browser_type,
+            "owner": shown["owner"],
+            "shared": record.shared,
+            "pageCount": self._pages()[session_id],
+            "savedStates": [*await self._journal.saved_names(session_id)],
+        }
+
+    def listed(self, client_id: str, user_id: str | None, *, persistent: bool | None) -> Json:
+        counts = self._pages()
+        shown = [
+            {**each, "pages": counts[str(each["sessionId"])]}
+            for each in self._sessions.shown(client_id)
+            if user_id in {None, each["userId"]} and persistent in {None, each["persistent"]}
+        ]
+        return {"sessions": [*shown]}
+
+    async def share(self, session_id: str, client_id: str, *, shared: bool) -> Json:
+        record = self._sessions.owned(session_id, client_id)
+        record.shared = shared
+        await self._keep(record)
+        return {"sessionId": session_id, "shared": shared}
+
+    async def extend(self, session_id: str, client_id: str, ttl_ms: int) -> Json:
+        record = self._sessions.owned(session_id, client_id)
+        record.expires_at = time.time() + ttl_ms / 1000
+        await self._keep(record)
+        return {"sessionId": session_id, "expiresAt": record.described()["expiresAt"]}
+
+    async def close(self, session_id: str, client_id: str) -> Json:
+        self._sessions.owned(session_id, client_id)
+        for page in await self._host.describe():
+            if page.session_id == session_id and page.person is not None:
+                raise HumanInControl(
+                    f'A person is at "{page.page_id}" of session "{session_id}": {page.person.what}.',
+                    hint="Close it when they have done.",
+                    details={"sessionId": session_id},
+                )
+        await self._end(session_id)
+        return {"closed": session_id}
+
+    async def saved(self, session_id: str, name: str) -> Json:
+        """What save_session_state kept under a name."""
+        sealed = await self._journal.saved(session_id, name)
+        state = self._seal.open(sealed) if sealed else None
+        if not isinstance(state, dict):
+            names = await self._journal.saved_names(session_id)
+            raise StateNotFound(
+                f"Nothing is saved as {name!r} of session {session_id!r}.",
+                hint=f"Saved: {', '.join(names)}." if names else "save_session_state {} saves it.",
+                details={"sessionId": session_id, "context": {"field": "name", "saved": [*names]}},
+            )
+        return state
+
+    # --- their end -----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Close what is over, until cancelled."""
+        while True:
+            try:
+                await self.close_expired()
+            except JournalFailed as error:
+                log.warning("the journal cannot be written", reason=str(error))
+            await asyncio.sleep(_LOOKS_EVERY_S)
+
+    async def close_expired(self) -> None:
+        """Sessions whose time is over, and those that nobody uses any more; none that a person is at or holds."""
+        for record in self._sessions.all():
+            if record.owner is None or not (record.expired or self._idle(record)):
+                continue
+            pages = [page for page in self._directory.pages() if page.session_id == record.session_id]
+            if any(page.person is not None or (page.hold_left_ms and not record.expired) for page in pages):
+                continue
+            log.info("a session is over", session=record.session_id, expired=record.expired)
+            text = f'The time of session "{record.session_id}" is over: it was closed, with its pages.'
+            for client_id in {page.holder_id for page in pages} - {None}:
+                self._clients.notify(str(client_id), Notice(text=text))
+            await self._end(record.session_id, expired=True)
+
+    async def _end(self, session_id: str, *, expired: bool = False) -> None:
+        self._sessions.drop(session_id, expired=expired)
+        await self._host.close(session_id)
+        await self._journal.forget_session(session_id)
+
+    def _idle(self, record: SessionRecord) -> bool:
+        return not record.persistent and time.time() - record.accessed_at > self._idle_s
+
+    async def _keep(self, record: SessionRecord) -> None:
+        if record.persistent:
+            await self._journal.keep_session(record.session_id, self._seal.close(record.model_dump(mode="json")))
+
+    def _pages(self) -> Counter[str]:
+        return Counter(page.session_id for page in self._directory.pages())
+
+    def _free(self) -> str:
+        while (session_id := f"session-{secrets.token_hex(3)}") in self._sessions:
+            pass
+        return session_id
+
+
+def _options(asked: CreateSession) -> SessionOptions:
+    given = asked.model_fields_set
+    return SessionOptions(
+        browser_type=asked.browser_type if "browser_type" in given else None,
+        viewport=Size(width=asked.viewport.width, height=asked.viewport.height),
+        user_agent=asked.user_agent,
+        locale=asked.locale,
+        timezone=asked.timezone,
+        permissions=asked.permissions,
+        proxy=Proxy(**asked.proxy.model_dump()) if asked.proxy else None,
+    )
