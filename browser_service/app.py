@@ -99,15 +99,9 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     journal = Journal(settings.data_dir / "journal.sqlite3")
     await journal.open()
     stack.push_async_callback(journal.close)
-    uploads = UploadRoots(settings.upload_roots)
-    room = Room(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
-    artifacts = Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal, uploads, room)
+    artifacts = _artifacts(settings, journal)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
-    directory.sessions.shared_browser = Browser(
-        settings.browser_type,
-        settings.headless and settings.cdp_url is None,
-        (settings.viewport_width, settings.viewport_height),
-    )
+    directory.sessions.shared_browser = _shared_browser(settings)
     activity = Activity(ActivityTable(journal), directory)
     await activity.open()
     cleaning = asyncio.create_task(_clean_daily(artifacts, activity, settings.activity_days))
@@ -157,6 +151,17 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
 
     stack.push_async_callback(stop)
     return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
+
+
+def _artifacts(settings: Settings, journal: Journal) -> Artifacts:
+    uploads = UploadRoots(settings.upload_roots)
+    room = Room(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
+    return Artifacts(settings.data_dir / "artifacts", settings.output_dir, journal, uploads, room)
+
+
+def _shared_browser(settings: Settings) -> Browser:
+    viewport = (settings.viewport_width, settings.viewport_height)
+    return Browser(settings.browser_type, settings.headless and settings.cdp_url is None, viewport)
 
 
 def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas, Origins, Work]:
