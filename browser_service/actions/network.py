@@ -2,13 +2,15 @@
 
 import codecs
 import json
+from collections.abc import Callable
 
 from pydantic import JsonValue
 
+from browser_service.browser.har import Archive
 from browser_service.browser.network import Answer, Rule
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.patterns import UrlPattern
-from browser_service.browser.traffic import MOST_BODY, Sent, Sight
+from browser_service.browser.traffic import MOST_BODY, Sent, Sight, Wait
 from shared.actions import network
 from shared.calls import Json
 from shared.errors import ValidationFailed
@@ -54,7 +56,7 @@ async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) 
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
     sight = Sight(page.call.client_id, action.include_secrets)
-    found = _found(page.entry.network.traffic.sent(), action, sight)
+    found = _found(page.entry.network.traffic.since(action.since or 0), action, sight.client_id)
     records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found)}
     if action.format == "text":
@@ -63,21 +65,60 @@ async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> J
     return {**(cut if "cursor" in cut else {"requests": [*records]}), **facts}
 
 
-def _found(sent: list[Sent], action: network.GetNetworkLog, sight: Sight) -> list[Sent]:
-    """What a client may not see of an address, it cannot find out by filtering either."""
-    pattern = UrlPattern(action.pattern) if action.pattern else None
-    return [
-        each
-        for each in sent
-        if (pattern is None or pattern.matches(each.url(sight.client_id)))
-        and action.method in {None, each.request.method}
-        and (action.resource_types is None or each.request.resource_type in action.resource_types)
-        and (action.status is None or _has_status(each, action.status))
-        and each.number > (action.since or 0)
-    ]
+async def wait_for_request(page: BrowserPage, action: network.WaitForRequest) -> Json:
+    matches = _matcher(action, action.pattern, page.call.client_id)
+    wait = Wait(
+        action.name(), action.timeout, page.call.client_id, lambda sent: sent.response is None and matches(sent)
+    )
+    sent = await page.entry.network.traffic.next(wait)
+    return await _record(sent, action, Sight(page.call.client_id, action.include_secrets))
 
 
-def _has_status(sent: Sent, wanted: str) -> bool:
+async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) -> Json:
+    matches = _matcher(action, action.pattern, page.call.client_id)
+
+    def holds(sent: Sent) -> bool:
+        return sent.response is not None and matches(sent) and _has_status(sent, action.status)
+
+    wait = Wait(action.name(), action.timeout, page.call.client_id, holds, whole=action.include_bodies)
+    sent = await page.entry.network.traffic.next(wait)
+    return await _record(sent, action, Sight(page.call.client_id, action.include_secrets))
+
+
+async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
+    pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
+    sight = Sight(page.call.client_id, action.include_secrets)
+    sent = page.entry.network.traffic.since()
+    found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
+    data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
+    withheld = sum(not sight.owns(each) for each in found)
+    return {"artifact": await page.keep(data, mime_type), "count": len(found), "withheld": withheld}
+
+
+def _matcher(
+    action: network.GetNetworkLog | network.WaitForRequest | network.WaitForResponse, pattern: str | None, client: str
+) -> Callable[[Sent], bool]:
+    """What a client may not see of an address, it cannot find out by asking for it either."""
+    url = UrlPattern(pattern) if pattern else None
+
+    def matches(sent: Sent) -> bool:
+        return (
+            (url is None or url.matches(sent.url(client)))
+            and action.method in {None, sent.request.method}
+            and (action.resource_types is None or sent.request.resource_type in action.resource_types)
+        )
+
+    return matches
+
+
+def _found(sent: list[Sent], action: network.GetNetworkLog, client: str) -> list[Sent]:
+    matches = _matcher(action, action.pattern, client)
+    return [each for each in sent if matches(each) and _has_status(each, action.status)]
+
+
+def _has_status(sent: Sent, wanted: str | None) -> bool:
+    if wanted is None:
+        return True
     if sent.response is None:
         return wanted == ("failed" if sent.failure else "pending")
     status = str(sent.response.status)

@@ -78,7 +78,7 @@ class PageEntry:
         """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen: dict[str, snapshot.Seen] = {}
-        self.network = PageNetwork(Traffic(self._whose_traffic))
+        self.network = PageNetwork(Traffic(self._whose_traffic), self._holder)
         self.recall = Recall()
         self.page: Page | None = None
         self.observer: Observer | None = None
@@ -195,9 +195,18 @@ class PageEntry:
         self.seen.clear()
         self._check_place(page)  # a popup may be there already
 
+    def _holder(self) -> str:
+        return self.lease.client_id if self.lease is not None else ""
+
     def _whose_traffic(self) -> str:
-        """Nobody's while a person has the page: what they type is for no agent."""
-        return self.lease.client_id if self.lease is not None and self.person is None else ""
+        """Nobody's while a person has the page, or what another client set is sent along: neither is for an agent."""
+        return self._holder() if self.person is None and not self.network.foreign else ""
+
+    async def let_go_of_settings(self, client_id: str) -> None:
+        """What another client had set ends once the page has a new holder."""
+        if self.page is not None and self.lease is not None and self.network.foreign:
+            await self.network.clear(self.page)
+            self.tell(client_id, f"{self.page_id}: the routes and headers that another client had set are removed.")
 
     def popup(self, page_id: str) -> None:
         """A window that this page opened: from now on the two share one."""

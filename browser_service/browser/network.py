@@ -1,11 +1,13 @@
 """What a page's requests meet: mocks, blocks and extra headers. They belong to the pageId, not to the window behind it.
 
-A popup starts with a copy of its opener's; its first document may be asked for before that. What is set ends with the
-page or the service. While a page has routes, Playwright keeps it from using the HTTP cache.
+A popup starts with a copy of its opener's; its first document may be asked for before that. What is set ends when the
+page passes to another client, who must neither send the other's keys nor be told made-up answers, and with the page or
+the service. While a page has routes, Playwright keeps it from using the HTTP cache.
 """
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -77,6 +79,10 @@ class PageNetwork:
     """The rules and headers of one page, put on every Playwright page that comes to be behind it."""
 
     traffic: Traffic
+    holder: Callable[[], str]
+    """The id of the client that holds the page; empty for nobody."""
+    owner: str = ""
+    """Who held it when this was set."""
     rules: list[Rule] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
@@ -86,13 +92,15 @@ class PageNetwork:
 
     def inherit(self, opener: "PageNetwork") -> None:
         """A popup starts as its opener is."""
-        self.headers = {**opener.headers}
+        self.owner, self.headers = opener.owner, {**opener.headers}
         for rule in opener.rules:
             self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
         """Another Playwright page is behind the pageId."""
         self._hops = self._routing = None
+        if self.foreign:
+            self.rules, self.headers = [], {}
         self.traffic.attach(page)
         if came_by_itself:
             await self.traffic.recall(page)
@@ -102,7 +110,7 @@ class PageNetwork:
 
     async def set_headers(self, page: Page, headers: dict[str, str]) -> None:
         await page.set_extra_http_headers(headers)
-        self.headers = headers
+        self.owner, self.headers = self.holder(), headers
 
     async def add(self, page: Page, rule: Rule) -> Rule:
         """Raises ResourceExhausted for one too many."""
@@ -112,7 +120,7 @@ class PageNetwork:
                 f"The page has {_MOST_ROUTES} routes.", hint="Remove some of them: list_routes {}, remove_routes {...}."
             )
         rule.route_id = f"r{next(self._numbers)}"
-        self.rules = [*kept, rule]
+        self.owner, self.rules = self.holder(), [*kept, rule]
         await self._update(page)
         return rule
 
@@ -130,6 +138,17 @@ class PageNetwork:
         self.rules = [rule for rule in self.rules if rule not in gone]
         await self._update(page)
         return gone
+
+    @property
+    def foreign(self) -> bool:
+        """Set by another client than the one that holds the page now."""
+        return bool(self.rules or self.headers) and self.owner != self.holder()
+
+    async def clear(self, page: Page) -> None:
+        self.rules = []
+        await self._update(page)
+        if self.headers:
+            await self.set_headers(page, {})
 
     def shown(self) -> Json:
         """The names of headers alone: their values may be secrets."""

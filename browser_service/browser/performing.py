@@ -143,6 +143,7 @@ async def bring_up(entry: PageEntry, running: Running) -> None:
                 navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
                 replaces=isinstance(action, Goto | ReloadPage),
             )
+            await entry.let_go_of_settings(running.call.client_id)
     except TimeoutError:
         running.check_not_cancelled()
         raise TimedOut(

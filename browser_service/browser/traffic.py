@@ -20,6 +20,7 @@ from playwright.async_api import Page, Request, Response
 
 from browser_service.browser.events import well_formed
 from browser_service.security.redaction import safe_url
+from shared.errors import PageNotFound, TimedOut
 
 KEPT: Final = 500
 """Requests of a page; the oldest go first."""
@@ -29,6 +30,7 @@ _ASKS_WITHIN_S: Final = 2.0
 _SECRET: Final = re.compile(
     r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
 )
+_TOLD: Final = 5
 REDACTED: Final = "(redacted)"
 
 Whose = Callable[[], str]
@@ -43,6 +45,8 @@ class Sent:
     number: int
     request: Request
     owner: str
+    is_document: bool = False
+    """Of the main frame."""
     at: float = field(default_factory=time.time)
     response: Response | None = None
     ended_at: float | None = None
@@ -101,7 +105,9 @@ class Sight:
             return None
         try:
             async with asyncio.timeout(_ASKS_WITHIN_S):
-                return await sent.response.body()
+                body = await sent.response.body()
+                # what a script has read as a blob is no longer there, and given as nothing
+                return body if body or not (await sent.request.sizes())["responseBodySize"] else None
         except (PlaywrightError, TimeoutError):
             return None
 
@@ -112,6 +118,18 @@ class Sight:
         ]
 
 
+@dataclass(frozen=True)
+class Wait:
+    """What a call waits for: told of each request, and again of its answer."""
+
+    name: str
+    within_ms: int
+    client_id: str
+    holds: Callable[[Sent], bool]
+    whole: bool = False
+    """Until all of the answer is there."""
+
+
 class Traffic:
     """The ring, and those who wait for what comes next."""
 
@@ -119,7 +137,7 @@ class Traffic:
         self._whose = whose
         self._ring: deque[Sent] = deque(maxlen=KEPT)
         self._by_request: dict[Request, Sent] = {}
-        self._waiting: dict[asyncio.Future[Sent], Callable[[Sent, bool], bool]] = {}
+        self._waiting: dict[asyncio.Future[Sent], Callable[[Sent], bool]] = {}
         self.count = 0
 
     def attach(self, page: Page) -> None:
@@ -127,6 +145,7 @@ class Traffic:
         page.on("response", self._on_response)
         page.on("requestfinished", self._on_finished)
         page.on("requestfailed", self._on_failed)
+        page.on("close", lambda _: self._end_waits())
 
     async def recall(self, page: Page) -> None:
         """What a page that came by itself has asked for before it was known here."""
@@ -140,39 +159,56 @@ class Traffic:
                 sent = self._add(request)
                 sent.response = request.existing_response
 
-    def sent(self) -> list[Sent]:
-        return [*self._ring]
+    def since(self, number: int = 0) -> list[Sent]:
+        return [sent for sent in self._ring if sent.number > number]
 
     def answered_by(self, request: Request, route_id: str) -> None:
         if sent := self._by_request.get(request):
             sent.mock = route_id
 
-    async def next(self, holds: Callable[[Sent, bool], bool]) -> Sent:
-        """The next for which it holds, told of each request and, with True, of each answer. Bounded by its caller."""
+    async def next(self, wait: "Wait") -> Sent:
+        """The next request, or answer, that is waited for. Raises TimedOut, naming what was seen meanwhile."""
         found: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
-        self._waiting[found] = holds
+        self._waiting[found] = wait.holds
+        before = self.count
         try:
-            return await found
+            async with asyncio.timeout(wait.within_ms / 1000):
+                sent = await found
+                if wait.whole and sent.response is not None:
+                    await sent.response.finished()
+                return sent
+        except TimeoutError:
+            seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_TOLD:]]
+            raise TimedOut(
+                f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
+                hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: get_network_log {{}}.",
+                details={"context": {"timeout": wait.within_ms, "seen": [*seen]}},
+            ) from None
         finally:
             self._waiting.pop(found, None)
+
+    def _end_waits(self) -> None:
+        for found in self._waiting:
+            if not found.done():
+                found.set_exception(PageNotFound("The page was closed meanwhile.", hint="See yours: list_pages {}."))
 
     def _add(self, request: Request) -> Sent:
         self.count += 1
         if len(self._ring) == KEPT:
             self._by_request.pop(self._ring[0].request, None)
-        sent = Sent(self.count, request, self._whose())
+        sent = Sent(self.count, request, self._whose(), _is_document(request))
         self._ring.append(sent)
         self._by_request[request] = sent
         return sent
 
     def _on_request(self, request: Request) -> None:
         if request not in self._by_request:
-            self._tell(self._add(request), answered=False)
+            self._tell(self._add(request))
 
     def _on_response(self, response: Response) -> None:
         if sent := self._by_request.get(response.request):
             sent.response = response
-            self._tell(sent, answered=True)
+            self._tell(sent)
 
     def _on_finished(self, request: Request) -> None:
         if sent := self._by_request.get(request):
@@ -182,10 +218,17 @@ class Traffic:
         if sent := self._by_request.get(request):
             sent.ended_at, sent.failure = time.time(), request.failure or "failed"
 
-    def _tell(self, sent: Sent, *, answered: bool) -> None:
+    def _tell(self, sent: Sent) -> None:
         for found, holds in [*self._waiting.items()]:
-            if not found.done() and holds(sent, answered):
+            if not found.done() and holds(sent):
                 found.set_result(sent)
+
+
+def _is_document(request: Request) -> bool:
+    try:
+        return request.is_navigation_request() and request.frame.parent_frame is None
+    except PlaywrightError:  # asked for before its frame was there
+        return False
 
 
 async def _headers(of: Request | Response) -> Headers:

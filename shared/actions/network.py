@@ -3,9 +3,9 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from shared.actions.base import Effect, Lane, PageAction, Part
+from shared.actions.base import Effect, Lane, PageAction, Part, WaitingAction
 from shared.actions.reading import Budget, Cursor
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -145,3 +145,52 @@ class GetNetworkLog(Shown, PageAction):
     format: Literal["text", "records"] = Field(default="text", description="Lines, or objects.")
     budget: Budget = None
     cursor: Cursor = None
+
+
+Awaited = Annotated[
+    Pattern | None,
+    Field(
+        validation_alias=AliasChoices("pattern", "url"),
+        description="Its URL: glob (* is any text, scheme optional) or /regex/flags.",
+    ),
+]
+
+
+class WaitForRequest(Shown, WaitingAction):
+    """Wait until the page sends a request that matches."""
+
+    toolset = "network"
+    untrusted = True
+
+    pattern: Awaited = None
+    method: Method | None = None
+    resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
+
+
+class WaitForResponse(Shown, WaitingAction):
+    """Wait until a request of the page that matches is answered."""
+
+    toolset = "network"
+    untrusted = True
+
+    pattern: Awaited = None
+    method: Method | None = None
+    resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
+    status: str | None = Field(default=None, pattern=r"^[1-5](xx|\d\d)$", description="404 or 5xx.")
+
+
+class ExportHar(PageAction):
+    """Export the page's last 500 requests as a HAR 1.2 file. What was not sent while you held the page is in it without
+    headers and bodies."""
+
+    toolset = "network"
+    lane = Lane.BESIDE
+    opens = False
+
+    content: Literal["omit", "embed", "attach"] = Field(
+        default="omit", description="Bodies, as far as the browser has them; attach: a zip with them as files."
+    )
+    mode: Literal["full", "minimal"] = Field(default="full", description="minimal: what a replay needs.")
+    url_filter: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")
+    include_secrets: bool = Field(default=False, description="Values of Cookie, Authorization and the like too.")
+    timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds it may take.")

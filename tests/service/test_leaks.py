@@ -1,5 +1,7 @@
 """What leaks between clients where one browser is shared without rules, and does not here. A test for each."""
 
+import base64
+
 import pytest
 
 from shared import catalogue
@@ -103,3 +105,84 @@ async def test_a_wait_is_ended_by_what_another_client_does_on_the_same_page(
     add = "document.body.append(Object.assign(document.createElement('p'), {id: 'later', textContent: 'now'}))"
     await other.call("evaluate_script", pageId="own", expression=add)
     assert (await waiting).json()["success"] is True
+
+
+KEY = "Bearer the-key-of-one"
+POSTS = f"fetch('/save?token=t0ken', {{method: 'POST', body: 'password=hunter2', headers: {{Authorization: '{KEY}'}}}})"
+
+
+async def test_what_anothers_page_sends_is_told_without_its_secrets(
+    service: RunningService, agent: Agent, other: Agent, site: Site
+) -> None:
+    site.page("/save", Answer('{"card": "4111"}', headers={"set-cookie": "sid=s3cret"}))
+    await agent.call("goto", pageId="own", url=site.page("/own", HTML))
+    await agent.call("evaluate_script", pageId="own", expression=f"{POSTS}.then(r => r.text())")
+    everything = {"includeHeaders": True, "includeBodies": True, "includeSecrets": True}
+    mine = await agent.call("get_network_log", pageId="own", **everything)
+    secrets = (KEY, "t0ken", "hunter2", "4111", "s3cret")
+    assert all(secret in mine["log"] for secret in secrets)
+    log = await other.call("get_network_log", pageId="own", **everything)
+    har = await other.call("export_har", pageId="own", content="embed", includeSecrets=True)
+    archive = base64.b64decode(har["artifact"]["data"]).decode()
+    assert "POST 200 fetch" in log["log"]
+    assert '"method": "POST"' in archive
+    assert not [secret for secret in secrets if secret in log["log"] or secret in archive]
+    assert (await other.call("get_network_log", pageId="own", pattern="*t0ken*"))["count"] == 0
+    waiting = sent(other, "w", "wait_for_response", pageId="own", **everything)
+    pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
+    await become(lambda: bool(pages["own"].network.traffic._waiting))
+    await agent.call("evaluate_script", pageId="own", expression=f"{POSTS}.then(r => r.text())")
+    reply = (await waiting).json()
+    assert reply["result"]["method"] == "POST"
+    assert not [secret for secret in secrets if secret in str(reply)]
+
+
+async def test_what_a_page_sent_for_its_last_holder_is_withheld_from_the_next(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="own", url=site.page("/own", HTML))
+    await agent.call("evaluate_script", pageId="own", expression=f"{POSTS}.then(r => r.text())")
+    await agent.call("set_extra_headers", pageId="own", headers={"Authorization": KEY})
+    await agent.call("release_page", pageId="own")
+    await other.call("evaluate_script", pageId="own", expression="fetch('/mine').then(r => r.text())")
+    everything = {"includeHeaders": True, "includeBodies": True, "includeSecrets": True, "format": "records"}
+    seen = (await other.call("get_network_log", pageId="own", **everything))["requests"]
+    assert "withheld" in next(each for each in seen if "/save" in each["url"])
+    assert "requestHeaders" in next(each for each in seen if "/mine" in each["url"])
+    assert "hunter2" not in str(seen)
+
+
+async def test_what_one_set_on_a_page_ends_when_another_gets_it(agent: Agent, other: Agent, site: Site) -> None:
+    site.page("/real", "real")
+    await agent.call("goto", pageId="own", url=site.page("/own", HTML))
+    await agent.call("set_extra_headers", pageId="own", headers={"Authorization": KEY})
+    await agent.call("mock_response", pageId="own", pattern="/real", body="made up")
+    await other.call("list_pages")
+    await agent.call("hand_over_page", pageId="own", to=other.label)
+    reply = await other.reply("evaluate_script", pageId="own", expression="fetch('/real').then(r => r.text())")
+    assert "real" in reply.json()["result"]["value"]
+    assert "removed" in str(reply.json()["notices"])
+    assert KEY not in str([each.headers for each in site.received if each.path == "/real"])
+    assert (await other.call("list_routes", pageId="own")) == {"routes": [], "extraHeaders": []}
+
+
+async def test_the_routes_and_mocks_of_one_do_not_touch_anothers_page(agent: Agent, other: Agent, site: Site) -> None:
+    site.page("/data", Answer("real", content_type="text/plain"))
+    for client, page_id in ((agent, "own"), (other, "others")):
+        await client.call("goto", pageId=page_id, url=site.page("/own", HTML))
+    await agent.call("mock_response", pageId="own", pattern="/data", body="mocked")
+    await agent.call("block_requests", pageId="own", patterns=["/more"])
+    await agent.call("set_extra_headers", pageId="own", headers={"X-Mine": "1"})
+    assert await text(agent, "own", "/data") == "mocked"
+    assert await text(agent, "own", "/more") == "failed"
+    assert await text(other, "others", "/data") == "real"
+    assert await text(other, "others", "/more") == "not here"
+    assert await text(agent, "own", "/mine") == "not here"
+    told = {each.path: "x-mine" in {name.lower() for name in each.headers} for each in site.received}
+    assert (told["/data"], told["/more"], told["/mine"]) == (False, False, True)
+
+
+async def text(client: Agent, page_id: str, path: str) -> str:
+    """What a page's own request for a path is answered."""
+    script = f"fetch('{path}').then(r => r.text(), () => 'failed')"
+    return str((await client.call("evaluate_script", pageId=page_id, expression=script))["value"])
