@@ -16,6 +16,7 @@ BrowseError
 │   ├── InvalidSelector           INVALID_SELECTOR          400
 │   ├── ElementNotFound           ELEMENT_NOT_FOUND         404
 │   ├── ElementNotInteractable    ELEMENT_NOT_INTERACTABLE  409
+│   │   └── WithoutEffect                                   409
 │   ├── ElementGone               ELEMENT_GONE              410
 │   ├── AmbiguousSelector         AMBIGUOUS_SELECTOR        409
 │   ├── PageRequired              PAGE_REQUIRED             400
@@ -191,6 +192,10 @@ class ElementNotInteractable(BrowseError):
 
     code = "ELEMENT_NOT_INTERACTABLE"
     status = 409
+
+
+class WithoutEffect(ElementNotInteractable):
+    """Raised when an act was done and came to nothing: another element received it, or the page took it back."""
 
 
 class ElementGone(BrowseError):

@@ -1,6 +1,6 @@
 """Acting on elements as a person would: click, type, choose."""
 
-import contextlib
+from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, Locator
@@ -9,9 +9,11 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.browser import pointing
 from browser_service.browser.locating import read_back
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.witness import Witness
 from shared.actions import interaction
 from shared.actions.base import ElementAction
 from shared.calls import Json
+from shared.errors import WithoutEffect
 
 _READY_FOR_KEYS: Final = """(e, types) => {
   const focused = () => e.contains(e.getRootNode().activeElement);
@@ -23,32 +25,46 @@ _READY_FOR_KEYS: Final = """(e, types) => {
   if (types && !focused()) throw new Error('it takes no keys');
   if (types && !had) getSelection().modify('move', 'forward', 'documentboundary');
 }"""
-_VALUE: Final = "e => [e.value ?? e.innerText, e.type === 'password']"
+_VALUE: Final = f"""e => {{
+  const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
+  const focus = within ? '' : ({pointing.NAMED})(active);
+  return {{value: e.value ?? e.innerText, secret: e.type === 'password', focus}};
+}}"""
+_SELECTED: Final = "e => [...e.selectedOptions].map(o => o.value)"
 _CHECKED: Final = "e => e.checked ?? e.getAttribute('aria-checked') === 'true'"
+_ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
+_ACTIVATING: Final = ("Enter", "Space", " ")
+"""Keys that may send a form, or click."""
 _ANSWERS_WITHIN_S: Final = 0.5
-_LOOK_MS: Final = 200
-_GONE: Final[Json] = {"observed": "the element is no longer there"}
+_NO_CHANGE: Final = "did not change its state"
+_GONE: Final = "the element is no longer there"
 
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
     element = await _element(page, action)
-    await element.click(**action.own(), timeout=action.timeout)
+    if action.trial or action.no_wait_after:
+        await element.click(**action.own(), timeout=action.timeout)
+        return {}
+    frame = page.frame_of(action.selector, action.frame)
+    async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
+        await element.click(**action.own(), timeout=action.timeout)
+        seen = await witness.verdict()
+    seen.check(action.selector)
+    page.noted(*seen.lines(), silence=seen.silence)
     return {}
 
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own(), timeout=action.timeout)
-    if await _has_value(page, element, action.value):
-        return {"observed": "it has the given value now"}
-    return await _value(page, element, action.value)
+    return _value(await _left(page, element, _VALUE), action.value)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
-    return await _value(page, element, None)
+    return _typed(await _left(page, element, _VALUE), action.text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
@@ -58,7 +74,14 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
     else:
         element = await page.element(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
-    await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+    async with AsyncExitStack() as stack:
+        witness = None
+        if action.key.endswith(_ACTIVATING) and not action.no_wait_after:
+            witness = await stack.enter_async_context(Witness(element, None, kind="keyup"))
+        await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        if witness is not None:
+            seen = await witness.verdict()
+            page.noted(*seen.lines(), silence=seen.silence)
     return {}
 
 
@@ -70,61 +93,80 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
-    selected = await element.select_option(**action.own(), timeout=action.timeout)
-    return {"selected": [*selected], "observed": f"selected {', '.join(map(repr, selected)) or 'nothing'}"}
+    chosen = await element.select_option(**action.own(), timeout=action.timeout)
+    shown = await _left(page, element, _SELECTED)
+    names = ", ".join(map(repr, chosen)) or "nothing"
+    if shown is None:
+        return {"selected": [*chosen], "observed": f"selected {names}; {_GONE}"}
+    if shown != chosen:
+        now = ", ".join(map(repr, shown)) or "nothing"
+        return {"selected": shown, "observed": f"the page shows {now} selected instead of {names}"}
+    return {"selected": [*chosen], "observed": f"selected {names}"}
 
 
 async def check(page: BrowserPage, action: interaction.Check) -> Json:
-    element = await _element(page, action)
-    await element.check(**action.own(), timeout=action.timeout)
-    return await _checked(page, element)
+    return await _tick(page, action, wanted=True)
 
 
 async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
+    return await _tick(page, action, wanted=False)
+
+
+async def _tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, wanted: bool) -> Json:
+    """What the page shows afterwards counts, which may change late, or be changed back."""
     element = await _element(page, action)
-    await element.uncheck(**action.own(), timeout=action.timeout)
-    return await _checked(page, element)
+    tick = element.check if wanted else element.uncheck
+    try:
+        await tick(**action.own(), timeout=action.timeout)
+    except PlaywrightError as error:
+        if _NO_CHANGE not in str(error):
+            raise
+    checked = await _left(page, element, _CHECKED)
+    if checked is None:
+        return {"observed": _GONE}
+    if action.trial:
+        return {"checked": checked}
+    if checked is not wanted:
+        raise WithoutEffect(
+            f"The element matching '{action.selector}' is {'not' if wanted else 'still'} checked after {action.name()}:"
+            " a script of the page, or the answer of its server, set it back.",
+            hint="See what the page says about it: snapshot {}.",
+            details={"selector": action.selector, "context": {"checked": checked}},
+        )
+    return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
 
 
 async def _element(page: BrowserPage, action: ElementAction) -> Locator:
     return await page.element(action.selector, action.frame, strict=action.strict)
 
 
-async def _checked(page: BrowserPage, element: Locator) -> Json:
-    """What the page shows afterwards, which a script may have changed back."""
-    checked = await _read_back(page, element, _CHECKED)
-    if checked is None:
-        return _GONE
-    return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
+async def _left(page: BrowserPage, element: Locator, expression: str) -> Any:  # Any: what the expression gives
+    """What the page shows after an act, once its scripts had their turn and the requests that they sent are answered;
+    None where the element is gone."""
+    found = await read_back(element, expression)
+    if await page.answered(_ANSWERS_WITHIN_S):
+        found = await read_back(element, expression)
+    return found
 
 
-async def _value(page: BrowserPage, element: Locator, wanted: str | None) -> Json:
-    """The value that the page shows afterwards; passwords are not repeated."""
-    found = await _read_back(page, element, _VALUE)
+def _value(found: Any, wanted: str) -> Json:  # Any: what _VALUE gives
+    """Passwords are not repeated."""
     if found is None:
-        return _GONE
-    value, secret = found
-    if secret:
-        return {"observed": f"it has {len(value)} characters now"}
-    if wanted is not None and value != wanted:
-        return {"value": value, "observed": f"the page shows {value!r} instead of {wanted!r}"}
-    return {"value": value, "observed": f"the value is {value!r} now"}
+        return {"observed": _GONE}
+    if found["value"] == wanted:
+        return {"observed": "it has the given value now"}
+    if found["secret"]:
+        return {"observed": f"it has {len(found['value'])} characters now, which are not those given"}
+    return {"value": found["value"], "observed": f"the page shows {found['value']!r} instead of {wanted!r}"}
 
 
-async def _has_value(page: BrowserPage, element: Locator, value: str) -> bool:
-    """Half the time of reading back, for what nearly every field shows; of the others no more than that is known."""
-    await _answered(page)
-    with contextlib.suppress(PlaywrightError):
-        return await element.input_value(timeout=_LOOK_MS) == value
-    return False
-
-
-async def _read_back(page: BrowserPage, element: Locator, expression: str) -> Any:  # Any: what the expression gives
-    await _answered(page)
-    return await read_back(element, expression)
-
-
-async def _answered(page: BrowserPage) -> None:
-    """The answers to the requests that an act sent may change what it left."""
-    if page.entry.observer is not None:
-        await page.entry.observer.answered(_ANSWERS_WITHIN_S)
+def _typed(found: Any, text: str) -> Json:  # Any: what _VALUE gives
+    if found is None:
+        return {"observed": _GONE}
+    value = found["value"]
+    said = f"it has {len(value)} characters now" if found["secret"] else f"the value is {value!r} now"
+    if text not in value:
+        said += ", which is not what was typed"
+    if found["focus"]:
+        said += f"; the page moved the focus to {found['focus']}"
+    return {"observed": said} if found["secret"] else {"value": value, "observed": said}

@@ -56,20 +56,43 @@ _NET_HINTS: Final = {
     "ERR_ABORTED": "The navigation was replaced by another one, or the answer was a download.",
     "ERR_CERT": "The site's certificate is not valid.",
 }
-_BLOCKERS: Final = (
-    ("intercepts pointer events", "is covered by another element"),
-    ("element is not enabled", "is disabled"),
-    ("element is not editable", "is read-only"),
-    ("element is not visible", "is not visible"),
-    ("element is outside of the viewport", "is outside of the viewport"),
-    ("element is not stable", "does not stop moving"),
-    ("did not find some options", "has no such option"),
-)
 _OUTSIDE: Final = {
     "Clipped area": ("clip", "clip lies outside of the page"),
     "Page range": ("pageRanges", "pageRanges names sheets that are not there"),
 }
 """What was asked for is no part of what there is."""
+_BLOCKERS: Final = {
+    "intercepts pointer events": (
+        "is covered by another element",
+        'Act on what covers it first, or close it, maybe by press {"key": "Escape"}. See it: snapshot {}.',
+    ),
+    "element is not enabled": ("is disabled", "Something has to enable it first: see what is missing, snapshot {}."),
+    "element is not editable": ("is read-only", "Change what the page computes it from: snapshot {}."),
+    "element is not visible": (
+        "is not visible",
+        "Something may have to be opened first (a menu by hover, a tab by click). snapshot {} has what can be seen.",
+    ),
+    "element is outside of the viewport": (
+        "is outside of the viewport",
+        "It cannot be scrolled to: open what it belongs to first, snapshot {}.",
+    ),
+    "element is not stable": (
+        "does not stop moving",
+        'Repeat it once it rests, or take it where it is: "force": true.',
+    ),
+    "element was detached": (
+        "is made anew by the page again and again",
+        "Repeat it once the page rests: wait_for_selector tells when something is there.",
+    ),
+    "did not find some options": ("has no such option", "See what it offers: snapshot {}."),
+    "option being selected is not enabled": ("has that option disabled", "See what it offers: snapshot {}."),
+}
+"""What Playwright's log says, what we say, and the next call. Of several the last one said counts."""
+_HINTS: Final = {
+    "Element is not a <select>": "It only looks like one: click it to open it, then click the option. snapshot {}.",
+    "Cannot type text into input[type=number]": "This field takes numbers only, such as 12 or 0.5.",
+    "Malformed value": "It takes the form of its type: date 2026-12-24, time 14:05, month 2026-12, color #ff0000.",
+}
 
 
 def is_closed(error: Exception) -> bool:
@@ -186,13 +209,14 @@ def _navigation(action: NavigationAction, details: Json, message: str) -> Browse
 
 def _timeout(action: Action, selector: str | None, details: Json, message: str) -> BrowseError:
     allowed = action.allowed_ms()
-    blocker = next((said for text, said in reversed(_BLOCKERS) if text in message), None)
-    if selector and blocker:
+    last = max(_BLOCKERS, key=message.rfind)
+    if selector and last in message:
+        blocker, hint = _BLOCKERS[last]
         covered = re.search(r"(<[^\n]+?) (?:from .*?)?intercepts pointer events", message)
         by = f": {covered.group(1)[:200]}" if covered and "covered" in blocker else ""
         return ElementNotInteractable(
             f"Element matching selector '{selector}' {blocker}{by} (waited {allowed} ms).",
-            hint="See what is in the way: snapshot {} or screenshot {}.",
+            hint=hint,
             details={**details, "context": {"timeout": allowed, "reason": blocker, "lastError": message[:2_000]}},
         )
     if 'event "filechooser"' in message:
@@ -202,8 +226,9 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str) 
             hint='Name the input itself, hidden or not: upload_file {"selector": "input[type=file]", "files": [...]}.',
             details={**details, "context": {"timeout": allowed}},
         )
+    last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
     return TimedOut(
-        f"{action.name()} did not end within {allowed} ms.",
+        f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
         hint="The page is still usable. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
         details={**details, "context": {"timeout": allowed}},
     )
@@ -222,7 +247,7 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
     if selector:
         return ElementNotInteractable(
             f"{action.name()} cannot be done on the element matching '{selector}': {reason}",
-            hint="Choose another element: snapshot {}.",
+            hint=next((hint for said, hint in _HINTS.items() if said in message), "Choose another: snapshot {}."),
             details=details,
         )
     for said, (field, problem) in _OUTSIDE.items():

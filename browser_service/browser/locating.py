@@ -6,12 +6,13 @@ from typing import Any, Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
-from browser_service.browser import errors
+from browser_service.browser import causes, errors
 from shared.actions.base import Action, PageAction
-from shared.errors import BrowseError, InvalidSelector
+from shared.errors import BrowseError, ElementNotInteractable, InvalidSelector
 from shared.wire import REF_PATTERN
 
 _CANDIDATES: Final = 8
+_LOOK_MS: Final = 1_000
 
 _DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
   tag: e.tagName.toLowerCase(),
@@ -29,6 +30,11 @@ _HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shad
 
 def is_ref(selector: str) -> bool:
     return re.fullmatch(REF_PATTERN, selector) is not None
+
+
+def enters_frame(selector: str) -> bool:
+    """Whether it leads into a frame by itself: a ref such as f1e2 does."""
+    return (selector.startswith("f") and is_ref(selector)) or "enter-frame" in selector
 
 
 def is_xpath(selector: str) -> bool:
@@ -58,9 +64,17 @@ async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseE
                 return await _ambiguous(find(page, selector, frame), selector, url=page.url)
             if errors.is_timeout(error) and not count:
                 return await _not_found(page, action, selector)
+        found = errors.translate(error, action, url=page.url)
+        if named and errors.is_timeout(error) and isinstance(found, ElementNotInteractable):
+            return await _with_cause(found, find(page, named[0], frame))
     except PlaywrightError as second:
         return errors.translate(second, action, url=page.url)
     return errors.translate(error, action, url=page.url)
+
+
+async def _with_cause(error: ElementNotInteractable, found: Locator) -> ElementNotInteractable:
+    states = await in_page(found, causes.STATE)
+    return causes.explained(error, states[0]) if states else error
 
 
 async def _wrong_frame(error: PlaywrightError, page: Page, action: Action, frame: str) -> BrowseError | None:
@@ -75,14 +89,27 @@ async def _wrong_frame(error: PlaywrightError, page: Page, action: Action, frame
     return None
 
 
+async def in_page(found: Locator, script: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
+    """What a function of the elements found gives, without waiting for any. Of a ref that is the one, or none: where
+    Playwright looks up several it knows no refs."""
+    if "aria-ref=" not in str(found):
+        return await found.evaluate_all(script, arg)
+    if not await found.count():
+        return await found.page.evaluate(f"arg => ({script})([], arg)", arg)
+    return await found.evaluate(f"(e, arg) => ({script})([e], arg)", arg, timeout=_LOOK_MS)
+
+
 async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
-    """What an act left behind, or None where its element went with it: the act is done, so this waits for nothing.
+    """What an act left behind, or None where its element went with it. The act is done, so this waits for nothing but
+    a turn of the page's own scripts.
 
     A label stands for its control, as it does for Playwright's own acts.
     """
+    look = f"found.slice(0, 1).filter(e => e.isConnected).map({CONTROL}).map({expression})"
     try:
-        elements = await found.element_handles()  # evaluate_all finds no refs
-        values = [await element.evaluate(f"e => [e].map({CONTROL}).map({expression})[0]") for element in elements[:1]]
+        values = await in_page(
+            found, f"async found => {{ await new Promise(turn => setTimeout(turn)); return {look}; }}"
+        )
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

@@ -1,23 +1,28 @@
 """What a page was seen to do while an act ran: navigations, requests that change things, popups, dialogs."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from playwright.async_api import Download, Frame, Page, Request, Response
+from playwright.async_api import Download, Error, Frame, Page, Request, Response
 
 from browser_service.browser.events import well_formed
 from shared.calls import Json, Throttled
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUESTS_END_WITHIN_S = 1.0
+_BODIES_END_WITHIN_S = 0.1
 _NAVIGATION_ENDS_WITHIN_S = 5.0
 _POPUP_ARRIVES_WITHIN_S = 2.0
 _ERROR_PAGE_ARRIVES_WITHIN_S = 1.0
 _SHOWN = 6
+_ERRORS_SHOWN = 3
+_ERROR_CHARACTERS = 300
 _TOLD = 50
+_FAILURES = 400
+_NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 
 
 @dataclass(eq=False)
@@ -30,6 +35,15 @@ class Observation:
     popups: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
+    silence: str = ""
+    """Why nothing may be observed."""
+    script_errors: list[str] = field(default_factory=list)
+    status: int = 0
+    """What the server answered with the page's document."""
+    loading: set[Request] = field(default_factory=set)
+    ready: bool = False
+    """The new document can be used, though parts of it may still be loading."""
     popups_coming: int = 0
     error_pages: int = 0
     navigating: bool = False
@@ -47,7 +61,9 @@ class Observation:
         await self._until(lambda: len(self.popups) >= self.popups_coming, _POPUP_ARRIVES_WITHIN_S)
 
     async def answered(self, seconds: float) -> None:
+        """The heads of answers, and shortly their bodies: some never end."""
         await self._until(lambda: all(self.sent.values()), seconds)
+        await self._until(lambda: self.loading.isdisjoint(self.sent), _BODIES_END_WITHIN_S)
 
     async def error_page(self) -> None:
         """Wait for the browser's own error page: it comes after the error, and would interrupt the next navigation."""
@@ -64,20 +80,23 @@ class Observation:
         except TimeoutError:
             return
 
-    def lines(self) -> list[str]:
+    def lines(self, *, with_status: bool = True) -> list[str]:
         requests = [
-            f"{request.method} {_short(request.url)} → {status or 'no answer yet'}"
+            f"{request.method} {_short(request.url)} → {answered(status) or 'no answer yet'}"
             for request, status in self.sent.items()
         ]
         more = [f"and {len(requests) - _SHOWN} more requests"] if len(requests) > _SHOWN else []
+        document = f" → {answered(str(self.status))}" if with_status and self.status >= _FAILURES else ""
         return [
-            *(f"navigated to {url}" for url in self.navigated[-1:]),
+            *self.noted,
+            *(f"navigated to {url}{document}" for url in self.navigated[-1:]),
             *requests[:_SHOWN],
             *more,
             *self.failed[:_SHOWN],
             *(f"popup {page_id} opened" for page_id in self.popups),
             *self.dialogs,
             *(f"download {name} began" for name in self.downloads),
+            *(f"a script of the page failed: {said}" for said in [*dict.fromkeys(self.script_errors)][:_ERRORS_SHOWN]),
         ]
 
     def requests(self) -> list[Json]:
@@ -97,7 +116,13 @@ class Observation:
             found["popups"] = [*self.popups]
         if self.dialogs:
             found["dialogs"] = [*self.dialogs]
+        if self.script_errors:
+            found["scriptErrors"] = [*self.script_errors[:_TOLD]]
         return found
+
+    def pending(self) -> list[str]:
+        """What the document still waits for."""
+        return [well_formed(request.url) for request in self.loading]
 
 
 class Observer:
@@ -112,6 +137,8 @@ class Observer:
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
         page.on("download", self._on_download)
+        page.on("requestfinished", self._on_finished)
+        page.on("pageerror", self._on_script_error)
 
     def begin(self) -> Observation:
         observation = Observation()
@@ -125,15 +152,22 @@ class Observer:
         for observation in self._running:
             observation.popups_coming += 1
 
-    async def answered(self, seconds: float) -> None:
-        """Wait until the requests that the running act sent are answered: their answers may change what it did."""
-        for observation in [*self._running]:
+    async def answered(self, seconds: float) -> bool:
+        """Wait until the requests that the running act sent are answered; whether there were any."""
+        waiting = [observation for observation in self._running if observation.sent]
+        for observation in waiting:
             await observation.answered(seconds)
+        return bool(waiting)
 
     def popup(self, page_id: str) -> None:
         for observation in self._running:
             observation.popups.append(page_id)
             observation.changed.set()
+
+    def noted(self, lines: Iterable[str], silence: str) -> None:
+        for observation in self._running:
+            observation.noted.extend(lines)
+            observation.silence = observation.silence or silence
 
     def dialog(self, said: str) -> None:
         for observation in self._running:
@@ -142,24 +176,32 @@ class Observer:
     def _on_request(self, request: Request) -> None:
         if not self._running:
             return
-        navigation = request.is_navigation_request() and request.frame == self._page.main_frame
+        navigation = self._is_document(request)
         for observation in self._running:
             observation.navigating = observation.navigating or navigation
+            observation.loading.add(request)
             if request.method not in _SAFE_METHODS:
                 observation.sent[request] = ""
 
     def _on_response(self, response: Response) -> None:
+        navigation = bool(self._running) and self._is_document(response.request)
         for observation in self._running:
+            if navigation:
+                observation.status = response.status
             if response.request in observation.sent:
                 observation.sent[response.request] = str(response.status)
                 observation.changed.set()
 
     def _on_failed(self, request: Request) -> None:
-        navigation = request.is_navigation_request() and request.frame == self._page.main_frame
+        navigation = bool(self._running) and self._is_document(request)
         for observation in self._running:
+            observation.loading.discard(request)
             if request in observation.sent:
                 # an answer whose body nobody read "fails" afterwards: it was an answer all the same
                 observation.sent[request] = observation.sent[request] or request.failure or "failed"
+            elif navigation and observation.status in _NO_CONTENT:
+                said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
+                observation.failed.append(said)
             elif navigation:
                 observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
@@ -173,11 +215,13 @@ class Observer:
                 observation.error_pages += 1
             else:
                 observation.navigated.append(frame.url)
+                observation.ready = False
             observation.changed.set()
 
     def _on_document(self, _: Page) -> None:
         for observation in self._running:
             observation.navigating = False
+            observation.ready = bool(observation.navigated)
             observation.changed.set()
 
     def _on_download(self, download: Download) -> None:
@@ -185,6 +229,25 @@ class Observer:
             observation.downloads.append(download.suggested_filename)
             observation.navigating = False
             observation.changed.set()
+
+    def _on_finished(self, request: Request) -> None:
+        for observation in self._running:
+            observation.loading.discard(request)
+            observation.changed.set()
+
+    def _on_script_error(self, error: Error) -> None:
+        for observation in self._running:
+            observation.script_errors.append(well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
+
+    def _is_document(self, request: Request) -> bool:
+        return request.is_navigation_request() and request.frame == self._page.main_frame
+
+
+def answered(status: str) -> str:
+    """A status with what it means for what was asked."""
+    if not status.isdigit() or int(status) < _FAILURES:
+        return status
+    return f"{status}: {'the server failed' if int(status) >= HTTPStatus.INTERNAL_SERVER_ERROR else 'refused'}"
 
 
 def throttled(response: Response, *, fetching: bool) -> Throttled | None:

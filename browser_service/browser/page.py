@@ -67,6 +67,21 @@ class BrowserPage:
         found = locating.find(self.live, selector, frame)
         return found if strict else found.first
 
+    async def answered(self, seconds: float) -> bool:
+        """Wait for the answers to requests that the running act sent, which may change what it left; whether there
+        were any."""
+        return self.entry.observer is not None and await self.entry.observer.answered(seconds)
+
+    def noted(self, *lines: str, silence: str = "") -> None:
+        """What was seen besides of the act that runs; `silence`: why nothing else may be."""
+        if self.entry.observer is not None:
+            self.entry.observer.noted(lines, silence)
+
+    def frame_of(self, selector: str, frame: str | None) -> Frame | None:
+        """The frame that an element is in, where that needs no looking: the main one."""
+        elsewhere = frame or locating.enters_frame(selector)
+        return None if elsewhere else self.live.main_frame
+
     async def frame(self, selector: str, timeout_ms: int) -> Frame:
         """The frame of an iframe element."""
         element = await (await self.element(selector)).element_handle(timeout=timeout_ms)

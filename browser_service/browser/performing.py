@@ -29,6 +29,7 @@ from shared.errors import (
     TimedOut,
     UnknownOutcome,
     ValidationFailed,
+    WithoutEffect,
 )
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
             await _settled(running, observation)
         changed = not getattr(running.action, "trial", False)
         return await _told(page, running.action, result, observation)
+    except WithoutEffect as error:
+        raise await _besides(error, running, observation) from None
     except _NOTHING_HAPPENED:
         changed = False
         raise
@@ -289,6 +292,16 @@ async def _settled(running: Running, observation: Observation) -> None:
         raise running.cancelled_error() from None
 
 
+async def _besides(error: WithoutEffect, running: Running, observation: Observation | None) -> WithoutEffect:
+    """With what else the act was seen to do: it was done, though not to what it was meant for."""
+    if observation is None:
+        return error
+    await _settled(running, observation)
+    seen = "; ".join(observation.lines())
+    message = f"{error.message} Observed: {seen}." if seen else error.message
+    return WithoutEffect(message, hint=error.advice, details=error.details)
+
+
 async def _told(page: BrowserPage, action: Action, result: Json, observation: Observation) -> Json:
     """As much of an act as its `reply` asks for."""
     amount = getattr(action, "reply", "delta")
@@ -308,10 +321,10 @@ def _with_observation(action: Action, result: Json, observation: Observation) ->
     if action.shown != "observed":
         return {**result, **observation.facts()}
     said = [str(result["observed"])] if result.get("observed") else []
-    lines = observation.lines()
+    lines = observation.lines(with_status="status" not in result)
     if not lines and not said:
-        lines = [_TRIED if getattr(action, "trial", False) else _nothing(action)]
-    return {**result, "observed": "; ".join([*said, *lines]), **observation.facts()}
+        lines = [_TRIED if getattr(action, "trial", False) else _nothing(action), observation.silence]
+    return {**result, "observed": "; ".join(filter(None, [*said, *lines])), **observation.facts()}
 
 
 def _nothing(action: Action) -> str:

@@ -46,7 +46,7 @@ async def test_fill_with_nothing_clears(tab: Tab) -> None:
 
 async def test_fill_writes_into_an_editable_element(tab: Tab) -> None:
     await tab.show("<div id=i contenteditable>old</div>")
-    assert (await tab.call("fill", selector="#i", value="new"))["value"] == "new"
+    assert await tab.call("fill", selector="#i", value="new") == {"observed": "it has the given value now"}
     assert await tab.sees("i.textContent") == "new"
 
 
@@ -268,9 +268,10 @@ async def test_check_that_the_servers_answer_takes_back_is_not_reported_as_check
     await tab.show(
         "<input type=checkbox id=c onchange=\"fetch('/agree', {method: 'POST'}).then(r => this.checked = r.ok)\">"
     )
-    result = await tab.call("check", selector="#c")
-    assert result["observed"] == "it is not checked now; POST /agree → 409"
-    assert result["checked"] is False
+    error = await tab.error("check", selector="#c")
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert "is not checked after check" in error["message"]
+    assert "Observed: POST /agree → 409: refused." in error["message"]
     assert await tab.sees("c.checked") is False
 
 
