@@ -4,10 +4,9 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, Locator
-from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import pointing
-from browser_service.browser.locating import read_back
+from browser_service.browser.locating import read_back, unless_unchanged
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.witness import Witness
 from shared.actions import interaction
@@ -36,7 +35,6 @@ _ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmen
 _ACTIVATING: Final = ("Enter", "Space", " ")
 """Keys that may send a form, or click."""
 _ANSWERS_WITHIN_S: Final = 0.5
-_NO_CHANGE: Final = "did not change its state"
 _GONE: Final = "the element is no longer there"
 
 
@@ -116,11 +114,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
     """What the page shows afterwards counts, which may change late, or be changed back."""
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
-    try:
-        await tick(**action.own(), timeout=action.timeout)
-    except PlaywrightError as error:
-        if _NO_CHANGE not in str(error):
-            raise
+    await unless_unchanged(tick(**action.own(), timeout=action.timeout))
     checked = await _left(page, element, _CHECKED)
     if checked is None:
         return {"observed": _GONE}

@@ -7,14 +7,21 @@ from shared.errors import ElementNotInteractable
 
 _OPTIONS_SHOWN: Final = 12
 
-STATE: Final = f"""found => found.slice(0, 1).map(e => {{
+STATE: Final = f"""(found, points) => found.slice(0, 1).map(e => {{
   const named = {pointing.NAMED}, style = getComputedStyle(e), {{width, height}} = e.getBoundingClientRect();
   let hidden = e;
   const up = n => n.parentElement || n.getRootNode().host;
   while (hidden && getComputedStyle(hidden).display !== 'none') hidden = up(hidden);
   const closed = e.closest('details:not([open])'), box = `${{Math.round(width)}}x${{Math.round(height)}} px`;
+  const {{x, y}} = e.getBoundingClientRect(), over = e.getRootNode().elementFromPoint(x + width / 2, y + height / 2);
+  const shows = e.checkVisibility({{visibilityProperty: true}}) && width && height;
+  const disabled = e.matches(':disabled') || e.closest('[aria-disabled=true]');
+  const away = style.pointerEvents === 'none';
+  const covered = points && over && (away || !e.contains(over) && !over.contains(e));
   return {{
-    untouchable: style.pointerEvents === 'none',
+    words: !shows ? 'element is not visible' : disabled ? 'element is not enabled'
+      : covered ? `${{named(over)}} intercepts pointer events` : '',
+    untouchable: away,
     unseen: hidden ? `${{hidden === e ? 'it' : named(hidden).split(' ')[0]}} is not displayed`
       : closed && !e.closest('summary') ? 'it is in a <details> that is closed'
       : !width || !height ? `it has no size (${{box}})`

@@ -121,8 +121,9 @@ def shows_error_page(error: Exception) -> bool:
     return is_network(error) and "ERR_ABORTED" not in str(error)
 
 
-def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseError:
-    """Our error for Playwright's, with details: selector, url, and what Playwright said."""
+def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = "") -> BrowseError:
+    """Our error for Playwright's, with details: selector, url, and what Playwright said. `shown`: what it would have
+    said of the element in the end."""
     message = str(error)
     first = _first_line(message) or type(error).__name__
     selector = getattr(action, "selector", None)
@@ -139,7 +140,7 @@ def translate(error: PlaywrightError, action: Action, *, url: str) -> BrowseErro
     ):
         return _navigation(action, details, message)
     if is_timeout(error):
-        return _timeout(action, selector, details, message)
+        return _timeout(action, selector, details, message, shown)
     return _other(action, first, message, selector, details)
 
 
@@ -207,8 +208,10 @@ def _navigation(action: NavigationAction, details: Json, message: str) -> Browse
     )
 
 
-def _timeout(action: Action, selector: str | None, details: Json, message: str) -> BrowseError:
+def _timeout(action: Action, selector: str | None, details: Json, message: str, shown: str) -> BrowseError:
     allowed = action.allowed_ms()
+    if not any(said in message for said in _BLOCKERS):
+        message += f"\n{shown}"
     last = max(_BLOCKERS, key=message.rfind)
     if selector and last in message:
         blocker, hint = _BLOCKERS[last]

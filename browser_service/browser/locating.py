@@ -1,13 +1,14 @@
 """From a selector or ref to an element, and what to say when that fails."""
 
 import re
+from collections.abc import Awaitable
 from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.browser import causes, errors
-from shared.actions.base import Action, PageAction
+from shared.actions.base import Action, Effect, PageAction
 from shared.errors import BrowseError, ElementNotInteractable, InvalidSelector
 from shared.wire import REF_PATTERN
 
@@ -64,17 +65,21 @@ async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseE
                 return await _ambiguous(find(page, selector, frame), selector, url=page.url)
             if errors.is_timeout(error) and not count:
                 return await _not_found(page, action, selector)
-        found = errors.translate(error, action, url=page.url)
-        if named and errors.is_timeout(error) and isinstance(found, ElementNotInteractable):
-            return await _with_cause(found, find(page, named[0], frame))
+        if named and errors.is_timeout(error) and action.effect is Effect.ACTS:
+            return await _with_cause(error, page, action, find(page, named[0], frame))
     except PlaywrightError as second:
         return errors.translate(second, action, url=page.url)
     return errors.translate(error, action, url=page.url)
 
 
-async def _with_cause(error: ElementNotInteractable, found: Locator) -> ElementNotInteractable:
-    states = await in_page(found, causes.STATE)
-    return causes.explained(error, states[0]) if states else error
+async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
+    """What the element shows tells more than Playwright's log, which may have ended before it came to the point."""
+    states = await in_page(found, causes.STATE, hasattr(action, "trial"))
+    words = states[0]["words"] if states and not errors.began(error) else ""
+    explained = errors.translate(error, action, url=page.url, shown=words)
+    if states and isinstance(explained, ElementNotInteractable):
+        return causes.explained(explained, states[0])
+    return explained
 
 
 async def _wrong_frame(error: PlaywrightError, page: Page, action: Action, frame: str) -> BrowseError | None:
@@ -97,6 +102,15 @@ async def in_page(found: Locator, script: str, arg: object = None) -> Any:  # An
     if not await found.count():
         return await found.page.evaluate(f"arg => ({script})([], arg)", arg)
     return await found.evaluate(f"(e, arg) => ({script})([e], arg)", arg, timeout=_LOOK_MS)
+
+
+async def unless_unchanged(act: Awaitable[None]) -> None:
+    """Tick, without Playwright's own look at what came of it, which comes too early where a server is asked."""
+    try:
+        await act
+    except PlaywrightError as error:
+        if "did not change its state" not in str(error):
+            raise
 
 
 async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
