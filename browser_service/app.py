@@ -13,8 +13,9 @@ from fastapi import FastAPI
 from browser_service.actions import HANDLERS
 from browser_service.api import faults, person, routes
 from browser_service.api.openapi import describe
-from browser_service.browser.host import HostLimits, LocalHost, SessionHost
+from browser_service.browser.host import LocalHost
 from browser_service.browser.launcher import Launcher, LaunchOptions
+from browser_service.browser.seam import HostLimits, SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
 from browser_service.dispatch import Dispatcher

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from browser_service.browser.host import SessionHost
+from browser_service.browser.seam import SessionHost
 from browser_service.calls import CallRegister, Record, Reply
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory

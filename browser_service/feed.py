@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
-from browser_service.browser.host import SessionHost
+from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
 from browser_service.security.origins import Origins

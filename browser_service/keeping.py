@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 import structlog
 
-from browser_service.browser.host import SessionHost
+from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory, revived
 from browser_service.security.sealing import Seal

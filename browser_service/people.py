@@ -5,7 +5,7 @@ from typing import Literal
 import structlog
 from pydantic import Field, ValidationError
 
-from browser_service.browser.host import SessionHost
+from browser_service.browser.seam import SessionHost
 from browser_service.security.auth import Identity, mint_key
 from browser_service.security.redaction import safe_url
 from shared.calls import Answer, Json, Model, PageState

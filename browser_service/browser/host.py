@@ -1,24 +1,23 @@
-"""THE SPINE, back half: the seam `SessionHost`, and the host that runs in this process."""
+"""THE SPINE, back half: the host that runs in this process."""
 
 import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_others
 from browser_service.browser.dialogs import Dialogs
-from browser_service.browser.entry import PageEntry, target_of
+from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
-from browser_service.browser.launcher import bounded
 from browser_service.browser.parts import Parts, account
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
-from browser_service.browser.person import People
+from browser_service.browser.registry import PageRegistry
 from browser_service.browser.replies import Replies
+from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import BrowserSession, SessionEntry
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
@@ -38,7 +37,6 @@ from shared.calls import (
     NoticeGiven,
     Outcome,
     PageChanged,
-    PageClosed,
     PageOpened,
     PageState,
     SessionSpec,
@@ -46,7 +44,6 @@ from shared.calls import (
 )
 from shared.errors import (
     BrowseError,
-    BrowserCrashed,
     ErrorBody,
     PageNotFound,
     ResourceExhausted,
@@ -54,48 +51,12 @@ from shared.errors import (
 )
 
 if TYPE_CHECKING:
-    from playwright.async_api import Dialog, Page
-
     from browser_service.browser.launcher import Launcher
 
 _log = structlog.get_logger(__name__)
 
 _REMEMBERED = 2_000
-_BROWSER_ENDS_WITHIN_S = 0.3
 _AT_REST_WITHIN_S = 5
-
-
-class SessionHost(Protocol):
-    """Where sessions live. Every value passes through JSON, so that a host may be elsewhere."""
-
-    async def run(self, call: Call) -> Outcome:
-        """Perform a call. The same callId again joins the run, or gets its outcome."""
-
-    async def open(self, spec: SessionSpec) -> None:
-        """Have a session, with its pages as they were. Idempotent."""
-
-    async def close(self, session_id: str) -> None: ...
-
-    async def cancel(self, call_id: str) -> None:
-        """Stop a call, also one that has not arrived yet. Idempotent."""
-
-    async def release(self, client_id: str, before_seq: int) -> None:
-        """A client was gone at that point of the front's order: leases that it has not used since lapse. Idempotent."""
-
-    async def answer(self, request_id: str, answer: Answer) -> bool:
-        """What a person says to a request; whether that was still open."""
-
-    async def describe(self) -> list[PageState]: ...
-
-    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch: ...
-
-
-@dataclass(frozen=True)
-class HostLimits:
-    idle_lease_ms: int = 120_000
-    queue_wait_ms: int = 10_000
-    max_pages: int = 100
-    dialog_wait_ms: int = 30_000
 
 
 class LocalHost:
@@ -125,7 +86,7 @@ class LocalHost:
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self._parts = Parts(self._admit, handlers, artifacts, self._dialogs)
-        self._people = People(self._log.emit, lambda: [*self._pages.values()])
+        self._registry = PageRegistry(self._pages, self._log, self._dialogs, policy, limits, busy=self._busy)
 
     # --- the seam ------------------------------------------------------------------------------------------------
 
@@ -152,17 +113,17 @@ class LocalHost:
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
             return
-        session = SessionEntry(spec, self._launcher, self._policy, self)
+        session = SessionEntry(spec, self._launcher, self._policy, pages=self._registry, on=self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
-            self._pages[state.page_id] = self._new_entry(state, session)
+            self._registry.add(state, session)
 
     async def close(self, session_id: str) -> None:
         session = self._sessions.pop(session_id, None)
         if session is None:
             return
         for entry in [entry for entry in self._pages.values() if entry.session is session]:
-            self._forget(entry)
+            self._registry.forget(entry)
         await session.close()
 
     async def cancel(self, call_id: str) -> None:
@@ -185,7 +146,7 @@ class LocalHost:
                 self._log.emit(PageChanged(page=entry.state()))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
-        return self._people.answer(request_id, answer)
+        return self._registry.people.answer(request_id, answer)
 
     async def describe(self) -> list[PageState]:
         return [entry.state() for entry in self._pages.values()]
@@ -211,7 +172,7 @@ class LocalHost:
         for running in [*self._running.values()]:
             running.cancel.request()
         self._dialogs.stop()
-        self._people.stop()
+        self._registry.people.stop()
         if self._working:
             await asyncio.wait(self._working, timeout=5)
         for entry in [*self._pages.values()]:
@@ -337,25 +298,10 @@ class LocalHost:
         if url := getattr(action, "url", None):
             self._policy.check(url)
         state = PageState(page_id=page_id, session_id=session.session_id)
-        entry = self._pages[page_id] = self._new_entry(state, session)
+        entry = self._registry.add(state, session)
         entry.ownership.take(call, agent_of(action))
         self._log.emit(PageOpened(page=entry.state()))
         return entry
-
-    def _new_entry(self, state: PageState, session: SessionEntry) -> PageEntry:
-        def on_close(entry: PageEntry, page: "Page") -> None:
-            self._spawn(self._closed(entry, page))
-
-        return PageEntry(
-            state,
-            session,
-            self._policy,
-            emit=self._log.emit,
-            on_close=on_close,
-            busy=self._busy,
-            people=self._people,
-            idle_lease_ms=self._limits.idle_lease_ms,
-        )
 
     def _after(self, entry: PageEntry, call: Call, *, uses: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on."""
@@ -363,80 +309,17 @@ class LocalHost:
             entry.lease.renew(call.seq)
         never_opened = entry.page is None and entry.revision == 0 and not entry.closed and not entry.queue.busy
         if entry.closed or never_opened:
-            self._forget(entry)
+            self._registry.forget(entry)
             return
         self._log.emit(PageChanged(page=entry.state()))
         entry.session.save_soon()
-
-    def _forget(self, entry: PageEntry) -> None:
-        entry.closed = True
-        entry.ownership.close()
-        self._people.closed(entry)
-        if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
-            del self._pages[entry.page_id]
-            self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
 
     def _started(self, running: Running) -> None:
         """Told to those who were told that they wait; the others know it by the reply, mostly sooner."""
         call = running.call
         self._log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
 
-    # --- what the browser tells ----------------------------------------------------------------------------------
-
-    def foreign_page(self, session: SessionEntry, page: "Page") -> None:
-        self._spawn(self._register(session, page))
-
-    def popup_coming(self, opener_target: str) -> None:
-        opener = next((entry for entry in self._pages.values() if entry.target_id == opener_target), None)
-        if opener is not None and opener.observer is not None:
-            opener.observer.popup_coming()
-
-    async def _register(self, session: SessionEntry, page: "Page") -> None:
-        """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
-        opener = self._showing(await page.opener())
-        if len(self._pages) >= self._limits.max_pages:
-            if opener is not None or not session.attached:
-                await self._too_many(page, opener)
-            return
-        root = opener.page_id.split("~")[0] if opener else session.session_id
-        number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
-        state = PageState(
-            page_id=f"{root}~{number}",
-            session_id=session.session_id,
-            opener_id=opener.page_id if opener else None,
-            of_person=opener is None or opener.of_person,
-        )
-        if opener is not None:
-            state = state.model_copy(update=opener.inherited())
-        entry = self._pages[state.page_id] = self._new_entry(state, session)
-        entry.family = opener.family if opener else entry.page_id
-        if opener is not None:
-            entry.network.inherit(opener.network)
-        try:
-            await entry.adopt(page)
-        except BrowserCrashed:  # it closed as soon as it opened
-            self._pages.pop(state.page_id, None)
-            return
-        if opener is not None:
-            opener.popup(entry.page_id)
-            if opener.person is not None:
-                opener.person.cover(entry)
-        self._log.emit(PageOpened(page=entry.state()))
-        self._dialogs.adopted(entry)
-
-    async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
-        """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
-        entries = [entry for entry in self._pages.values() if entry.session is session and entry.target_id]
-        by_target = {entry.target_id: entry for entry in entries}
-        for page in pages:
-            entry = by_target.get(await target_of(page))
-            if entry is None:
-                await self._register(session, page)
-            else:
-                await entry.adopt(page)
-        for entry in entries:
-            if entry.of_person and not entry.live:
-                self._forget(entry)
+    # --- what sessions tell --------------------------------------------------------------------------------------
 
     async def at_rest(self) -> None:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
@@ -450,31 +333,6 @@ class LocalHost:
                 await asyncio.wait(late, timeout=_AT_REST_WITHIN_S)
         for session in self._sessions.values():
             await session.save()
-
-    async def _closed(self, entry: PageEntry, page: "Page") -> None:
-        """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
-        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
-        if entry.page is page and entry.session.owns(page) and not entry.closed:
-            if entry.lease is not None:
-                self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
-            self._forget(entry)
-
-    def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
-        entry = self._showing(page)
-        if entry is None or entry.guarded:  # else a person's own, in their browser
-            self._dialogs.opened(page, dialog)
-
-    def dialog_closed(self, dialog: "Dialog") -> None:
-        self._dialogs.closed(dialog)
-
-    def _showing(self, page: "Page | None") -> PageEntry | None:
-        return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
-
-    async def _too_many(self, page: "Page", opener: PageEntry | None) -> None:
-        if opener is not None and opener.lease is not None:
-            text = f"{opener.page_id} opened a popup over the limit of {self._limits.max_pages} pages; it was closed."
-            self._tell(opener.lease.client_id, opener, text)
-        await bounded(page.close())
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         self._log.emit(queued(call, position, behind))

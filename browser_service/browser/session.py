@@ -21,8 +21,8 @@ _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
 
 
-class BrowserEvents(Protocol):
-    """Who is told what the browser does of itself."""
+class PageEvents(Protocol):
+    """Who is told of the pages that come and ask."""
 
     def foreign_page(self, session: "SessionEntry", page: Page) -> None:
         """A page came that nobody asked for here: a popup, or a person's tab."""
@@ -36,6 +36,10 @@ class BrowserEvents(Protocol):
     def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
 
     def dialog_closed(self, dialog: Dialog) -> None: ...
+
+
+class SessionEvents(Protocol):
+    """Who is told of the session itself."""
 
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
@@ -63,11 +67,14 @@ class SignedIn(NamedTuple):
 class SessionEntry:
     """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
 
-    def __init__(self, spec: SessionSpec, launcher: Launcher, policy: UrlPolicy, on: "BrowserEvents") -> None:
+    def __init__(
+        self, spec: SessionSpec, launcher: Launcher, policy: UrlPolicy, *, pages: PageEvents, on: SessionEvents
+    ) -> None:
         self.session_id = spec.session_id
         self._policy = policy
         self._spec = spec
         self._launcher = launcher
+        self._pages = pages
         self._on = on
         self._shared: BrowserContext | None = None
         self._context: BrowserContext | None = None
@@ -200,18 +207,18 @@ class SessionEntry:
         context = shared if self._spec.profile else await self._isolated(shared)
         if self._spec.profile and not self.attached:
             await self._bring_back_cookies(context, after_crash=self._context is not None)
-        context.on("dialog", lambda dialog: self._on.dialog(dialog.page, dialog))
-        context.on("dialogclosed", self._on.dialog_closed)
+        context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
+        context.on("dialogclosed", self._pages.dialog_closed)
         self._shared, self._context = shared, context
         self._windows = Windows(
             context,
             self._policy,
-            lambda page: self._on.foreign_page(self, page),
-            self._on.popup_coming,
+            lambda page: self._pages.foreign_page(self, page),
+            self._pages.popup_coming,
             ours=not self.attached,
         )
         if self.attached:
-            await self._on.pages_found(self, context.pages)
+            await self._pages.pages_found(self, context.pages)
         elif self._spec.profile:
             await self.save()
             self._launcher.took_back()

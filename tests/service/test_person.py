@@ -69,7 +69,7 @@ async def pending(agent: Agent, page_id: str = "cart", **what: Any) -> str:
 
 
 def waiting(service: RunningService) -> int:
-    requests = service.parts.host._people._requests.values()  # type: ignore[attr-defined] # the host in this process
+    requests = service.parts.host._registry.people._requests.values()  # type: ignore[attr-defined] # the host in this process
     return sum(sum(request.waiting.values()) for request in requests if not request.over.is_set())
 
 
@@ -413,7 +413,7 @@ async def test_a_person_who_looks_or_works_keeps_the_page(
     await pending(agent)
     (request,) = [
         one
-        for one in service.parts.host._people._requests.values()  # type: ignore[attr-defined] # the host in this process
+        for one in service.parts.host._registry.people._requests.values()  # type: ignore[attr-defined] # the host in this process
         if not one.over.is_set()
     ]
     for sign in (asked(ana), ana.call("reload_page", pageId="cart")):

@@ -1,0 +1,158 @@
+"""The pages of a host by their ids, and what the browser tells of them: popups, people's tabs, dialogs, their end."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING
+
+from browser_service.browser.dialogs import Dialogs
+from browser_service.browser.entry import Busy, PageEntry, target_of
+from browser_service.browser.events import EventLog
+from browser_service.browser.launcher import bounded
+from browser_service.browser.person import People
+from browser_service.browser.seam import HostLimits
+from browser_service.browser.session import SessionEntry
+from browser_service.security.urls import UrlPolicy
+from shared.calls import Notice, NoticeGiven, PageClosed, PageOpened, PageState
+from shared.errors import BrowserCrashed
+
+if TYPE_CHECKING:
+    from playwright.async_api import Dialog, Page
+
+_BROWSER_ENDS_WITHIN_S = 0.3
+
+
+class PageRegistry:
+    """Which entry stands behind which pageId."""
+
+    def __init__(
+        self,
+        pages: dict[str, PageEntry],
+        log: EventLog,
+        dialogs: Dialogs,
+        policy: UrlPolicy,
+        limits: HostLimits,
+        *,
+        busy: Busy,
+    ) -> None:
+        self.people = People(log.emit, lambda: [*pages.values()])
+        self._pages = pages
+        self._log = log
+        self._dialogs = dialogs
+        self._policy = policy
+        self._limits = limits
+        self._busy = busy
+        self._background: set[asyncio.Task[None]] = set()
+
+    def add(self, state: PageState, session: SessionEntry) -> PageEntry:
+        """An entry for a page, which need not be open yet."""
+
+        def on_close(entry: PageEntry, page: "Page") -> None:
+            self._spawn(self._closed(entry, page))
+
+        entry = self._pages[state.page_id] = PageEntry(
+            state,
+            session,
+            self._policy,
+            emit=self._log.emit,
+            on_close=on_close,
+            busy=self._busy,
+            people=self.people,
+            idle_lease_ms=self._limits.idle_lease_ms,
+        )
+        return entry
+
+    def forget(self, entry: PageEntry) -> None:
+        entry.closed = True
+        entry.ownership.close()
+        self.people.closed(entry)
+        if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
+            del self._pages[entry.page_id]
+            self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
+
+    def foreign_page(self, session: SessionEntry, page: "Page") -> None:
+        self._spawn(self._register(session, page))
+
+    def popup_coming(self, opener_target: str) -> None:
+        opener = next((entry for entry in self._pages.values() if entry.target_id == opener_target), None)
+        if opener is not None and opener.observer is not None:
+            opener.observer.popup_coming()
+
+    async def _register(self, session: SessionEntry, page: "Page") -> None:
+        """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
+        opener = self._showing(await page.opener())
+        if len(self._pages) >= self._limits.max_pages:
+            if opener is not None or not session.attached:
+                await self._too_many(page, opener)
+            return
+        root = opener.page_id.split("~")[0] if opener else session.session_id
+        number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
+        state = PageState(
+            page_id=f"{root}~{number}",
+            session_id=session.session_id,
+            opener_id=opener.page_id if opener else None,
+            of_person=opener is None or opener.of_person,
+        )
+        if opener is not None:
+            state = state.model_copy(update=opener.inherited())
+        entry = self.add(state, session)
+        entry.family = opener.family if opener else entry.page_id
+        if opener is not None:
+            entry.network.inherit(opener.network)
+        try:
+            await entry.adopt(page)
+        except BrowserCrashed:  # it closed as soon as it opened
+            self._pages.pop(state.page_id, None)
+            return
+        if opener is not None:
+            opener.popup(entry.page_id)
+            if opener.person is not None:
+                opener.person.cover(entry)
+        self._log.emit(PageOpened(page=entry.state()))
+        self._dialogs.adopted(entry)
+
+    async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
+        """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
+        entries = [entry for entry in self._pages.values() if entry.session is session and entry.target_id]
+        by_target = {entry.target_id: entry for entry in entries}
+        for page in pages:
+            entry = by_target.get(await target_of(page))
+            if entry is None:
+                await self._register(session, page)
+            else:
+                await entry.adopt(page)
+        for entry in entries:
+            if entry.of_person and not entry.live:
+                self.forget(entry)
+
+    async def _closed(self, entry: PageEntry, page: "Page") -> None:
+        """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
+        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
+        if entry.page is page and entry.session.owns(page) and not entry.closed:
+            if entry.lease is not None:
+                self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
+            self.forget(entry)
+
+    def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+        entry = self._showing(page)
+        if entry is None or entry.guarded:  # else a person's own, in their browser
+            self._dialogs.opened(page, dialog)
+
+    def dialog_closed(self, dialog: "Dialog") -> None:
+        self._dialogs.closed(dialog)
+
+    def _showing(self, page: "Page | None") -> PageEntry | None:
+        return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
+
+    async def _too_many(self, page: "Page", opener: PageEntry | None) -> None:
+        if opener is not None and opener.lease is not None:
+            text = f"{opener.page_id} opened a popup over the limit of {self._limits.max_pages} pages; it was closed."
+            self._tell(opener.lease.client_id, opener, text)
+        await bounded(page.close())
+
+    def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:
+        self._log.emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=entry.page_id)))
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
