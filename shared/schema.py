@@ -9,6 +9,7 @@ from shared.actions.base import Action, PageAction, Unaddressed
 Schema = dict[str, JsonValue]
 
 _NOISE = ("title", "$defs")
+_UNSAID = (("minLength", 1), ("additionalProperties", False))
 
 
 def plain(schema: Schema) -> Schema:
@@ -73,8 +74,13 @@ def listed_schema(action: type[Action]) -> Schema:
     properties = cast("dict[str, Schema]", schema["properties"])
     shown = set() if action.unaddressed is Unaddressed.OWN_PAGE else {"pageId"}
     hidden = inherited_names(action) - shown
-    schema["properties"] = {name: value for name, value in properties.items() if name not in hidden}
+    schema["properties"] = {name: _brief(value) for name, value in properties.items() if name not in hidden}
     return schema
+
+
+def _brief(argument: Schema) -> Schema:
+    """Without what its description says better, or goes without saying; the service checks it all the same."""
+    return {key: value for key, value in argument.items() if (key, value) not in _UNSAID and key != "pattern"}
 
 
 def inherited_names(action: type[Action]) -> frozenset[str]:

@@ -78,7 +78,7 @@ def _not_reserved(text: str) -> str:
 
 PageId = Annotated[
     str,
-    Field(description="The page to work on; leave out for your only page.", pattern=ANY_PAGE_ID_PATTERN),
+    Field(description="Page; your only one without.", pattern=ANY_PAGE_ID_PATTERN),
     AfterValidator(_not_reserved),
 ]
 SessionId = Annotated[
@@ -353,13 +353,9 @@ class ElementAction(PageAction):
     effect = Effect.ACTS
     shown = "observed"
 
-    selector: Selector = Field(
-        description='Ref from a snapshot (e12), CSS, text=..., role=button[name="..."] or //xpath.'
-    )
-    frame: Selector | None = Field(
-        default=None, description="Selector of the iframe to look in; refs (f1e2) need none."
-    )
-    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+    selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
+    frame: Selector | None = Field(default=None, description="Selector of its iframe; refs need none.")
+    strict: bool = Field(default=True, description="false takes the first of several.")
 
 
 class Position(Part):

@@ -30,5 +30,5 @@ class Paste(PageAction):
     text: str = Field(description="What to paste.")
     html: str | None = Field(default=None, description="The same as HTML, for editors that take it.")
     selector: Selector | None = Field(default=None, description="Element to focus first.")
-    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
-    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    strict: bool = Field(default=True, description="false takes the first of several.")

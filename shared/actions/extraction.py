@@ -12,7 +12,7 @@ _JSON_SCHEMA = {"object", "array"}
 
 Wanted = Annotated[Selector, Field(description='Ref (e12), CSS, text=..., role=row[name="..."] or //xpath.')]
 Within = Annotated[Selector | None, Field(description="Only within the first element that matches.")]
-Frame = Annotated[Selector | None, Field(description="Selector of the iframe to look in.")]
+Frame = Annotated[Selector | None, Field(description="Selector of its iframe.")]
 All = Annotated[bool, Field(description="Of all elements that match, as a list; else of the first.")]
 
 

@@ -66,8 +66,8 @@ class Press(PageAction):
     selector: Selector | None = Field(
         default=None, description="Element to focus first: ref, CSS, text=, role=, //xpath."
     )
-    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
-    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    strict: bool = Field(default=True, description="false takes the first of several.")
     delay: float | None = Field(default=None, ge=0, le=10_000, description="Ms between key down and up.")
     no_wait_after: NoWaitAfter = False
 

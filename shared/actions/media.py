@@ -11,7 +11,7 @@ class Screenshot(PageAction):
     """Take a picture of what the page shows, of the full page, of one element, or of a region."""
 
     selector: Selector | None = Field(default=None, description="Only this element; the first match.")
-    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     full_page: bool = Field(default=False, description="The whole scrollable page.")
     type: Literal["png", "jpeg", "webp"] = Field(default="png", description="Image format.")
     quality: int = Field(default=80, ge=0, le=100, description="Quality of jpeg and webp; png has none.")

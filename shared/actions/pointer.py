@@ -64,8 +64,8 @@ class Scroll(PageAction):
     shown = "observed"
 
     selector: Selector | None = Field(default=None, description="Element to bring into view, or to scroll inside.")
-    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
-    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    strict: bool = Field(default=True, description="false takes the first of several.")
     to: Literal["top", "bottom", "view"] | None = Field(default=None, description="Where to first.")
     x: float | None = Field(default=None, description="Px to the right; negative is left.")
     y: float | None = Field(default=None, description="Px down; negative is up.")

@@ -16,8 +16,8 @@ class WaitForSelector(WaitingAction):
     state: Literal["attached", "detached", "visible", "hidden"] = Field(
         default="visible", description="What to wait for."
     )
-    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
-    strict: bool = Field(default=False, description="Refuse when several elements match; else the first counts.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    strict: bool = Field(default=False, description="Refuse when several match.")
 
 
 class Wait(PageAction):

@@ -105,7 +105,7 @@ def test_what_cannot_cross_the_wire_says_what_to_do_instead(body: Body, reason: 
 def test_a_missing_argument_is_named_and_described() -> None:
     error = refused({"action": "click"})
     assert error.message == "click needs 'selector'."
-    assert str(error.hint).startswith("Add it: selector: Ref from a snapshot")
+    assert str(error.hint).startswith("Add it: selector: Ref (e12)")
 
 
 def test_one_of_several_arguments_is_asked_for() -> None:
