@@ -2,6 +2,7 @@
 
 from playwright.async_api import Response
 
+from browser_service.browser.arriving import arrive
 from browser_service.browser.entry import BLANK
 from browser_service.browser.page import BrowserPage
 from shared.actions import navigation
@@ -9,7 +10,7 @@ from shared.calls import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
-    return arrived(page, await page.live.goto(**action.own(), timeout=action.timeout))
+    return await arrive(page, action, page.live.goto(**action.own(), timeout=action.timeout))
 
 
 async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:
@@ -21,15 +22,9 @@ async def go_forward(page: BrowserPage, action: navigation.GoForward) -> Json:
 
 
 async def reload_page(page: BrowserPage, action: navigation.ReloadPage) -> Json:
-    if not action.ignore_cache:
-        return arrived(page, await page.live.reload(wait_until=action.wait_until, timeout=action.timeout))
-    cdp = await page.cdp()
-    try:
-        async with page.live.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
-            await cdp.send("Page.reload", {"ignoreCache": True})
-        return arrived(page, await arrival.value)
-    finally:
-        await cdp.detach()
+    if action.ignore_cache:
+        return await arrive(page, action, _fetched_anew(page, action))
+    return await arrive(page, action, page.live.reload(wait_until=action.wait_until, timeout=action.timeout))
 
 
 async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Json:
@@ -44,7 +39,17 @@ async def _through_history(page: BrowserPage, action: navigation.GoBack | naviga
     if not await _has_entry(page, step):
         return {"url": page.url, "observed": "there is no such entry in the history; the page stays where it was"}
     go = page.live.go_back if step < 0 else page.live.go_forward
-    return arrived(page, await go(wait_until=action.wait_until, timeout=action.timeout))
+    return await arrive(page, action, go(wait_until=action.wait_until, timeout=action.timeout))
+
+
+async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Response | None:
+    cdp = await page.cdp()
+    try:
+        async with page.live.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
+            await cdp.send("Page.reload", {"ignoreCache": True})
+        return await arrival.value
+    finally:
+        await cdp.detach()
 
 
 async def _has_entry(page: BrowserPage, step: int) -> bool:
@@ -60,10 +65,3 @@ async def _has_entry(page: BrowserPage, step: int) -> bool:
     index, entries = history["currentIndex"] + step, history["entries"]
     opening = index == 0 and entries[0]["url"].startswith(BLANK)
     return 0 <= index < len(entries) and not opening
-
-
-def arrived(page: BrowserPage, response: Response | None) -> Json:
-    """A server's error page is an arrival too, and is said."""
-    if response is None:
-        return {"url": page.url}
-    return {"url": page.url, "status": response.status, "observed": f"HTTP {response.status}"}

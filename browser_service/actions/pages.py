@@ -1,6 +1,6 @@
 """The pages of a session: list, open, close."""
 
-from browser_service.actions.navigation import arrived
+from browser_service.browser.arriving import arrive
 from browser_service.browser.page import BrowserPage
 from browser_service.service import Service
 from shared.actions import pages
@@ -14,7 +14,7 @@ async def list_pages(service: Service, action: pages.ListPages) -> Json:
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
     if action.url is None:
         return {"url": page.url, "observed": "a blank page is open"}
-    return arrived(page, await page.live.goto(**action.own(), timeout=action.timeout))
+    return await arrive(page, action, page.live.goto(**action.own(), timeout=action.timeout))
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:

@@ -65,6 +65,12 @@ class Observation:
         await self._until(lambda: all(self.sent.values()), seconds)
         await self._until(lambda: self.loading.isdisjoint(self.sent), _BODIES_END_WITHIN_S)
 
+    async def usable(self) -> None:
+        """Wait, for as long as the caller does, until the new document can be used."""
+        while not self.ready:
+            self.changed.clear()
+            await self.changed.wait()
+
     async def error_page(self) -> None:
         """Wait for the browser's own error page: it comes after the error, and would interrupt the next navigation."""
         await self._until(lambda: self.error_pages > 0, _ERROR_PAGE_ARRIVES_WITHIN_S)

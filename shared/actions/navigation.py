@@ -6,9 +6,9 @@ from shared.actions.base import NavigationAction, PageAction, Unaddressed, WaitU
 
 
 class Goto(NavigationAction):
-    """Navigate a page to a URL and wait until it has loaded. A pageId that does not exist yet is created, in the
-    shared login; without pageId a new page of your own is made, and named in the reply. A site that answers
-    429 is left alone for as long as it asks: RATE_LIMITED says until when."""
+    """Navigate a page to a URL and wait until it has loaded; after 8 s, until it can be used. A pageId that does not
+    exist yet is created, in the shared login; without pageId a new page of your own is made, and named in the reply.
+    A site that answers 429 is left alone: RATE_LIMITED says until when."""
 
     unaddressed = Unaddressed.NEW_PAGE
     shown = "observed"
