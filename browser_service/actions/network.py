@@ -67,11 +67,7 @@ async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> J
 
 async def wait_for_request(page: BrowserPage, action: network.WaitForRequest) -> Json:
     matches = _matcher(action, action.pattern, page.call.client_id)
-    wait = Wait(
-        action.name(), action.timeout, page.call.client_id, lambda sent: sent.response is None and matches(sent)
-    )
-    sent = await page.entry.network.traffic.next(wait)
-    return await _record(sent, action, Sight(page.call.client_id, action.include_secrets))
+    return await _awaited(page, action, lambda sent: sent.response is None and matches(sent))
 
 
 async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) -> Json:
@@ -80,9 +76,22 @@ async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) 
     def holds(sent: Sent) -> bool:
         return sent.response is not None and matches(sent) and _has_status(sent, action.status)
 
-    wait = Wait(action.name(), action.timeout, page.call.client_id, holds, whole=action.include_bodies)
-    sent = await page.entry.network.traffic.next(wait)
-    return await _record(sent, action, Sight(page.call.client_id, action.include_secrets))
+    return await _awaited(page, action, holds, whole=action.include_bodies)
+
+
+async def _awaited(
+    page: BrowserPage,
+    action: network.WaitForRequest | network.WaitForResponse,
+    holds: Callable[[Sent], bool],
+    *,
+    whole: bool = False,
+) -> Json:
+    client, during = page.call.client_id, action.during
+    wait = Wait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
+    async with page.entry.network.traffic.armed(wait) as arrival:
+        done: Json = {"during": await page.do(during)} if during is not None else {}
+        sent = await arrival()
+    return {**await _record(sent, action, Sight(client, action.include_secrets)), **done}
 
 
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:

@@ -10,7 +10,8 @@ import asyncio
 import re
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -128,6 +129,7 @@ class Wait:
     holds: Callable[[Sent], bool]
     whole: bool = False
     """Until all of the answer is there."""
+    armed_before_act: bool = False
 
 
 class Traffic:
@@ -166,26 +168,38 @@ class Traffic:
         if sent := self._by_request.get(request):
             sent.mock = route_id
 
-    async def next(self, wait: "Wait") -> Sent:
-        """The next request, or answer, that is waited for. Raises TimedOut, naming what was seen meanwhile."""
+    @asynccontextmanager
+    async def armed(self, wait: "Wait") -> AsyncIterator[Callable[[], Awaitable[Sent]]]:
+        """From here on the first request, or answer, that is waited for is kept, until it is asked for. Raises
+        TimedOut, naming what was seen meanwhile."""
         found: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._waiting[found] = wait.holds
         before = self.count
+
+        async def arrival() -> Sent:
+            try:
+                async with asyncio.timeout(wait.within_ms / 1000):
+                    sent = await found
+                    if wait.whole and sent.response is not None:
+                        await sent.response.finished()
+                    return sent
+            except TimeoutError:
+                raise self._in_vain(wait, before) from None
+
         try:
-            async with asyncio.timeout(wait.within_ms / 1000):
-                sent = await found
-                if wait.whole and sent.response is not None:
-                    await sent.response.finished()
-                return sent
-        except TimeoutError:
-            seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_TOLD:]]
-            raise TimedOut(
-                f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
-                hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: get_network_log {{}}.",
-                details={"context": {"timeout": wait.within_ms, "seen": [*seen]}},
-            ) from None
+            yield arrival
         finally:
             self._waiting.pop(found, None)
+            found.cancel()
+
+    def _in_vain(self, wait: "Wait", before: int) -> TimedOut:
+        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_TOLD:]]
+        arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
+        return TimedOut(
+            f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
+            hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: get_network_log {{}}.{arm}",
+            details={"context": {"timeout": wait.within_ms, "seen": [*seen]}},
+        )
 
     def _end_waits(self) -> None:
         for found in self._waiting:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from shared.actions.base import Effect, Lane, PageAction, Part, WaitingAction
+from shared.actions.base import AN_ACTION, Carried, Effect, Lane, PageAction, Part, WaitingAction, by_parts, strongest
 from shared.actions.reading import Budget, Cursor
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -156,27 +156,47 @@ Awaited = Annotated[
 ]
 
 
-class WaitForRequest(Shown, WaitingAction):
+class NetworkWait(Shown):
+    """A wait that is armed before the act which causes what it waits for."""
+
+    during: Carried | None = Field(
+        default=None, description=f'{AN_ACTION} Done once the wait is armed: {{"action": "click", "selector": "#go"}}.'
+    )
+
+
+class WaitForRequest(NetworkWait, WaitingAction):
     """Wait until the page sends a request that matches."""
 
     toolset = "network"
+    effect = by_parts(Effect.DESTROYS, strongest)
+    lane = by_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
+    carries = ("during",)
     untrusted = True
 
     pattern: Awaited = None
     method: Method | None = None
     resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
 
+    def allowed_ms(self) -> int:
+        return self.timeout + sum(part.allowed_ms() for part in self.parts())
 
-class WaitForResponse(Shown, WaitingAction):
+
+class WaitForResponse(NetworkWait, WaitingAction):
     """Wait until a request of the page that matches is answered."""
 
     toolset = "network"
+    effect = by_parts(Effect.DESTROYS, strongest)
+    lane = by_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
+    carries = ("during",)
     untrusted = True
 
     pattern: Awaited = None
     method: Method | None = None
     resource_types: list[ResourceType] | None = Field(default=None, description="Only these.")
     status: str | None = Field(default=None, pattern=r"^[1-5](xx|\d\d)$", description="404 or 5xx.")
+
+    def allowed_ms(self) -> int:
+        return self.timeout + sum(part.allowed_ms() for part in self.parts())
 
 
 class ExportHar(PageAction):

@@ -70,7 +70,7 @@ def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
             values = st.lists(allowed(cast("Schema", node["items"])), min_size=least, max_size=3).map(list)
         case "object" if "properties" in node:
             values = arguments(node).map(dict)
-        case "object" if node.get("description") == AN_ACTION:
+        case "object" if str(node.get("description")).startswith(AN_ACTION):
             values = st.sampled_from(CARRIED).map(dict)
         case "object" if "additionalProperties" in node:
             inner = allowed(cast("Schema", node["additionalProperties"]))

@@ -18,6 +18,8 @@ _MEANT: dict[str, dict[str, Any]] = {
     "fill": {"selector": "#a", "value": "x"},
     "type": {"selector": "#a", "text": "x"},
     "select_option": {"selector": "#s", "value": "1"},
+    "wait_for_request": {"during": {"action": "click", "selector": SELECTOR}},
+    "wait_for_response": {"during": {"action": "click", "selector": SELECTOR}},
     "hand_over_page": {"to": "p"},
     "browser_navigate": {"url": "about:blank"},
     "browser_type": {"selector": "#a", "text": "x"},
