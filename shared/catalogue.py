@@ -36,6 +36,7 @@ CATEGORIES: Final = (
     "ownership",
     "people",
     "sessions",
+    "storage",
     "signing_in",
     "work",
     "calls",

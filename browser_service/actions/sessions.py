@@ -8,6 +8,7 @@ from browser_service.browser.session import BrowserSession
 from browser_service.service import Service
 from shared.actions import sessions
 from shared.calls import Json, Person
+from shared.errors import Forbidden, ValidationFailed
 
 
 async def create_session(service: Service, action: sessions.CreateSession) -> Json:
@@ -37,8 +38,33 @@ async def close_session(service: Service, action: sessions.CloseSession) -> Json
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
     context = await session.context()
-    cookies = await context.cookies(action.urls) if action.urls else await context.cookies()
-    return {"cookies": [{**cookie} for cookie in cookies], "count": len(cookies)}  # type: ignore[dict-item] # JSON
+    wanted = {"name": action.cookie, "path": action.path}
+    found = [
+        {**cookie}
+        for cookie in (await context.cookies(action.urls) if action.urls else await context.cookies())
+        if all(value is None or cookie.get(key) == value for key, value in wanted.items())
+        and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
+    ]
+    return {"cookies": found, "count": len(found)}  # type: ignore[dict-item] # JSON
+
+
+async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> Json:
+    for number, cookie in enumerate(action.cookies):
+        if problem := cookie.problem():
+            field = f"cookies.{number}"
+            raise ValidationFailed(f"{field} of set_cookies: {problem}.", details={"context": {"field": field}})
+        if not session.entry.permits(f"https://{cookie.host.lstrip('.')}/"):
+            raise Forbidden(f"Cookies for {cookie.host} may not be set here: the URL policy does not allow the host.")
+    context = await session.context()
+    await context.add_cookies([cookie.given() for cookie in action.cookies])  # type: ignore[misc] # by Playwright's names
+    session.entry.save_soon()
+    kept = {(c.get("name"), c.get("value"), c.get("domain", "").lstrip(".")) for c in await context.cookies()}
+    lost = [c.cookie for c in action.cookies if (c.cookie, c.value, c.host.lstrip(".")) not in kept]
+    told = f"{len(action.cookies) - len(lost)} cookies are set"
+    if not lost:
+        return {"set": len(action.cookies), "observed": told}
+    told += f"; the browser did not keep (expired, or against its rules): {', '.join(lost)}"
+    return {"set": len(action.cookies) - len(lost), "notKept": [*lost], "observed": told}
 
 
 async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) -> Json:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from browser_service.browser.leases import Lease
-from shared.actions.base import Action, Effect, NavigationAction, SessionAct, SessionAction, Unaddressed
+from browser_service.security.urls import origin_of
+from shared.actions.base import Action, Effect, FeltAct, NavigationAction, SessionAct, StorageAct, Unaddressed
 from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
@@ -119,9 +120,18 @@ def _check_person(entry: "PageEntry", action: Action) -> None:
         )
 
 
-def check_others(action: SessionAction, client_id: str, pages: Iterable["PageEntry"]) -> None:
-    """An act on a session is refused while it would be felt by those who hold pages there."""
-    if not isinstance(action, SessionAct) or action.affect_others:
+def check_origin(entry: "PageEntry", call: Call, action: Action, pages: Iterable["PageEntry"]) -> None:
+    """What is written to local storage is felt by those who hold other pages of the origin, in the same session."""
+    if not isinstance(action, StorageAct) or action.kind != "local":
+        return
+    origin = origin_of(entry.state().url)
+    felt = (each for each in pages if each is not entry and each.session is entry.session)
+    check_others(action, call.client_id, [each for each in felt if origin_of(each.state().url) == origin])
+
+
+def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -> None:
+    """An act is refused while it would be felt by those who hold pages that it concerns."""
+    if not isinstance(action, FeltAct) or action.affect_others:
         return
     felt = [
         (entry.page_id, who)
@@ -130,12 +140,13 @@ def check_others(action: SessionAction, client_id: str, pages: Iterable["PageEnt
     ]
     if not felt:
         return
+    session: Json = {"sessionId": action.session_id} if isinstance(action, SessionAct) else {}
     names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in felt[:_NAMED])
     more = f" and {len(felt) - _NAMED} more" if len(felt) > _NAMED else ""
     raise AffectsOthers(
         f"{action.name()} would be felt by {names}{more}. Nothing was done.",
         hint=f'{action.narrower()} If all of them shall feel it, repeat it with "affectOthers": true.',
-        details={"context": {"pages": [page_id for page_id, _ in felt]}, "sessionId": action.session_id},
+        details={"context": {"pages": [page_id for page_id, _ in felt]}, **session},
     )
 
 

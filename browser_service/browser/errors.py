@@ -56,11 +56,19 @@ _NET_HINTS: Final = {
     "ERR_ABORTED": "The navigation was replaced by another one, or the answer was a download.",
     "ERR_CERT": "The site's certificate is not valid.",
 }
-_OUTSIDE: Final = {
-    "Clipped area": ("clip", "clip lies outside of the page"),
-    "Page range": ("pageRanges", "pageRanges names sheets that are not there"),
-}
-"""What was asked for is no part of what there is."""
+_BAD_ARGUMENTS: Final = (
+    ("Cannot navigate to invalid URL", "url", "url is not valid", None),
+    ("Unknown key", "key", "key is unknown", "Examples: Enter, Tab, Escape, ArrowDown, Control+a."),
+    ("Clipped area", "clip", "clip lies outside of the page", None),
+    ("Page range", "pageRanges", "pageRanges names sheets that are not there", None),
+    (
+        "Invalid cookie fields",
+        "cookies",
+        "cookies has one that the browser does not take, and none is set",
+        "A domain is a host, not a URL; a name that begins with __Host- or __Secure- needs secure.",
+    ),
+)
+"""What the browser says of an argument; the argument, and what to say of it."""
 _BLOCKERS: Final = {
     "intercepts pointer events": (
         "is covered by another element",
@@ -239,24 +247,18 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
 
 def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
     reason = _reason(first)
-    if "Cannot navigate to invalid URL" in message:
-        return ValidationFailed(f"url is not valid: {reason}", details=details)
-    if "Unknown key" in message:
-        return ValidationFailed(
-            f"key is unknown: {reason}", hint="Examples: Enter, Tab, Escape, ArrowDown, Control+a.", details=details
-        )
     if _runs_script(action):
         return ScriptExecutionFailed(f"The script failed: {reason}", details=details)
+    for said, field, what, hint in _BAD_ARGUMENTS:
+        if said in message:
+            context: Json = {"field": field, "lastError": first}
+            return ValidationFailed(f"{what}: {reason}", hint=hint, details={**details, "context": context})
     if selector:
         return ElementNotInteractable(
             f"{action.name()} cannot be done on the element matching '{selector}': {reason}",
             hint=next((hint for said, hint in _HINTS.items() if said in message), "Choose another: snapshot {}."),
             details=details,
         )
-    for said, (field, problem) in _OUTSIDE.items():
-        if said in message:
-            context: Json = {"field": field, "lastError": first}
-            return ValidationFailed(f"{problem}: {reason}", details={**details, "context": context})
     return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
 
 

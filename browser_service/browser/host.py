@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from browser_service.browser.admission import admit, agent_of, check_others
+from browser_service.browser.admission import admit, agent_of, check_origin, check_others
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
@@ -271,6 +271,7 @@ class LocalHost:
             who = call.client_label or "another client"
             self._tell(taken_from.client_id, entry, f'"{who}" took {entry.page_id}, which you had left idle.')
             self._tell(call.client_id, entry, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
+        check_origin(entry, call, action, self._pages.values())
         self._dialogs.check(entry, call, action)
 
     def _busy(self, client_id: str, page_id: str) -> bool:

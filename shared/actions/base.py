@@ -306,8 +306,8 @@ class SessionAction(Action):
         return 5_000
 
 
-class SessionAct(SessionAction):
-    """An act on a session, which others may be working in."""
+class FeltAct(Action):
+    """An act that is felt on pages besides the caller's."""
 
     effect = Effect.ACTS
     shown = "observed"
@@ -321,6 +321,27 @@ class SessionAct(SessionAction):
     def narrower(self) -> str:
         """The calls that concern fewer, for the refusal."""
         return "create_session {} makes a session of your own."
+
+
+class SessionAct(FeltAct, SessionAction):
+    """An act on a session, which others may be working in."""
+
+
+StorageKind = Annotated[
+    Literal["local", "session"],
+    Field(description="local: of all pages of the origin. session: of this page alone, until it closes."),
+]
+
+
+class StorageAct(FeltAct, PageAction):
+    """A write to what a page's origin keeps. Local storage is one for all of its pages in the session."""
+
+    toolset = "storage"
+
+    kind: StorageKind = "local"
+
+    def narrower(self) -> str:
+        return '"kind": "session" is of your page alone; ' + super().narrower()
 
 
 class NavigationAction(PageAction):

@@ -1,10 +1,9 @@
 """Sessions: separate sets of cookies and logins, and what concerns all pages of one."""
 
-from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
 from shared.actions.base import Action, Alias, Effect, Lane, Part, SessionAct, SessionAction, SessionId
 from shared.calls import Engine, Permission
@@ -103,11 +102,73 @@ class CloseSession(Action):
 
 
 class GetCookies(SessionAction):
-    """Get the cookies of a session, of all sites or of some URLs."""
+    """Get the cookies of a session, with their values: of all sites, or of some."""
 
     untrusted = True
 
     urls: list[str] | None = Field(default=None, description="Only cookies that would be sent to these URLs.")
+    domain: str | None = Field(default=None, min_length=1, description="Only of this domain and those below it.")
+    cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
+    path: str | None = Field(default=None, min_length=1, description="Only with this path.")
+
+
+class Cookie(Part):
+    """A cookie, for a URL or for a domain."""
+
+    cookie: str = Field(alias="name", min_length=1, max_length=4_096, description="Its name.")
+    value: str = Field(max_length=4_096, description="Its value.")
+    url: str | None = Field(default=None, pattern=r"^https?://", description="For this URL's host; or give domain.")
+    domain: str | None = Field(default=None, min_length=1, description="Such as .example.com, for those below it too.")
+    path: str | None = Field(default=None, pattern="^/", description="/ by default.")
+    expires: float | None = Field(default=None, description="Unix time in s; without, it ends with the browser.")
+    http_only: bool | None = Field(default=None, description="Hidden from scripts.")
+    secure: bool | None = Field(default=None, description="Only over https.")
+    same_site: Literal["Strict", "Lax", "None"] | None = Field(default=None, description="None needs secure.")
+    partition_key: str | None = Field(default=None, description="Top-level site of a partitioned cookie.")
+
+    @property
+    def host(self) -> str:
+        """Where it is for; with a dot in front also for what is below."""
+        return self.domain or (urlsplit(self.url or "").hostname or "")
+
+    def given(self) -> dict[str, JsonValue]:
+        """As browsers take it."""
+        given = self.model_dump(exclude_none=True)
+        return given if self.url else {"path": "/", **given}
+
+    def problem(self) -> str | None:
+        """Why it cannot be set, where that depends on several of its fields."""
+        if (self.url is None) == (self.domain is None):
+            return "needs 'url' or 'domain', and not both"
+        if self.url is not None and self.path is not None:
+            return "'path' goes with 'domain'; a 'url' has its own"
+        return "sameSite None needs secure" if self.same_site == "None" and not self.secure else None
+
+
+class SetCookies(SessionAct):
+    """Set cookies in a session. Refused while others hold pages that would send them, unless affectOthers."""
+
+    toolset = "storage"
+    idempotent = True
+    told = frozenset({"domain", "name", "path"})
+
+    cookies: list[Cookie] = Field(min_length=1, max_length=500, description="Each for a url, or for a domain.")
+
+    def concerns(self, url: str) -> bool:
+        host = urlsplit(url).hostname or ""
+        return any(
+            is_below(host, cookie.host) if cookie.host.startswith(".") else host == cookie.host.lower()
+            for cookie in self.cookies
+        )
+
+    def narrower(self) -> str:
+        return "Cookies of another domain concern nobody there; " + super().narrower()
+
+
+def is_below(host: str, domain: str) -> bool:
+    """Whether a host is a domain or one below it."""
+    host, domain = host.lower().lstrip("."), domain.lower().lstrip(".")
+    return host == domain or host.endswith(f".{domain}")
 
 
 class ClearCookies(SessionAct):
@@ -122,9 +183,7 @@ class ClearCookies(SessionAct):
     path: str | None = Field(default=None, min_length=1, description="Only with this path.")
 
     def concerns(self, url: str) -> bool:
-        host = urlsplit(url).hostname or ""
-        domain = (self.domain or "").lstrip(".")
-        return not domain or host == domain or fnmatchcase(host, f"*.{domain}")
+        return self.domain is None or is_below(urlsplit(url).hostname or "", self.domain)
 
     def narrower(self) -> str:
         return 'clear_cookies {"domain": "example.com"} concerns one site; ' + super().narrower()

@@ -12,6 +12,7 @@ _MEANT: dict[str, dict[str, Any]] = {
     "block_requests": {"patterns": ["*"]},
     "fetch": {"url": "/cart"},
     "extract_data": {"schema": {"a": "h1"}},
+    "set_cookies": {"cookies": [{"name": "x", "value": "x", "domain": "example.com"}]},
     "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
     "press": {"key": "a"},
     "batch": {"steps": [{"action": "click", "selector": "#b"}]},
@@ -45,4 +46,6 @@ def _value(name: str, schema: dict[str, Any]) -> Any:  # Any: JSON
     kind = schema.get("type") or schema["anyOf"][0]["type"]
     number = max(schema.get("minimum", 1), 1)
     values: dict[str, Any] = {"string": "x", "integer": number, "number": number, "boolean": True}
-    return values.get(kind, [] if kind == "array" else {})
+    few = schema.get("minItems") or schema.get("minProperties")
+    empty: Any = (["x"] if few else []) if kind == "array" else ({"x": "x"} if few else {})  # Any: as there
+    return values.get(kind, empty)

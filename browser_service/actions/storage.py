@@ -1,0 +1,69 @@
+"""What a site keeps in the browser besides cookies: local storage of its origin, session storage of a page."""
+
+import json
+from typing import Any, Final
+
+from browser_service.browser.page import BrowserPage
+from browser_service.security.urls import origin_of
+from shared.actions import storage
+from shared.actions.base import StorageAct
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+_GET: Final = """([kind, keys]) => {
+  const store = window[kind + 'Storage'];
+  return Object.fromEntries((keys ?? Object.keys(store)).map(key => [key, store.getItem(key)]));
+}"""
+_SET: Final = """([kind, items]) => {
+  const store = window[kind + 'Storage'], before = items.map(([key]) => [key, store.getItem(key)]);
+  const put = ([key, value]) => value === null ? store.removeItem(key) : store.setItem(key, value);
+  try {
+    items.forEach(put);
+  } catch (error) {
+    before.forEach(put);
+    throw error;
+  }
+}"""
+_REMOVE: Final = """([kind, keys]) => {
+  const store = window[kind + 'Storage'];
+  const gone = (keys ?? Object.keys(store)).filter(key => store.getItem(key) !== null);
+  gone.forEach(key => store.removeItem(key));
+  return gone.length;
+}"""
+
+
+async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
+    items = await _run(page, _GET, action.kind, action.keys)
+    return {**await page.shown_data("items", items, action.budget), "count": len(items), "origin": origin_of(page.url)}
+
+
+async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
+    texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
+    await _run(page, _SET, action.kind, texts)
+    return {"set": len(texts), "observed": f"{len(texts)} items are set in {_where(page, action)}"}
+
+
+async def remove_storage(page: BrowserPage, action: storage.RemoveStorage) -> Json:
+    return await _removed(page, action, action.keys)
+
+
+async def clear_storage(page: BrowserPage, action: storage.ClearStorage) -> Json:
+    return await _removed(page, action, None)
+
+
+async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None) -> Json:
+    count = int(await _run(page, _REMOVE, action.kind, keys))
+    return {"removed": count, "observed": f"{count} items are removed from {_where(page, action)}"}
+
+
+def _where(page: BrowserPage, action: StorageAct) -> str:
+    return f"the {action.kind} storage of {origin_of(page.url)}"
+
+
+async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any:  # Any: what the script gives
+    if origin_of(page.url) is None:
+        raise ValidationFailed(
+            f"A page at {page.url[:200]} has no storage.",
+            hint=f'Go to the site first: goto {{"pageId": "{page.entry.page_id}", "url": "..."}}.',
+        )
+    return await page.live.evaluate(script, [kind, what])

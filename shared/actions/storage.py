@@ -1,0 +1,48 @@
+"""What a site keeps in the browser besides cookies: local storage of its origin, session storage of a page."""
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue, StringConstraints
+
+from shared.actions.base import Effect, PageAction, StorageAct, StorageKind
+from shared.actions.reading import Budget
+
+Key = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+
+
+class GetStorage(PageAction):
+    """Get local or session storage of the page's origin."""
+
+    toolset = "storage"
+    untrusted = True
+    shown = "items"
+
+    kind: StorageKind = "local"
+    keys: list[Key] | None = Field(default=None, max_length=1_000, description="Only these; null where there is none.")
+    budget: Budget = None
+
+
+class SetStorage(StorageAct):
+    """Set items of local or session storage of the page's origin, beside those that it has."""
+
+    idempotent = True
+
+    items: dict[Key, JsonValue] = Field(
+        min_length=1, max_length=1_000, description="Key -> value; what is no text is kept as JSON."
+    )
+
+
+class RemoveStorage(StorageAct):
+    """Remove items from local or session storage of the page's origin."""
+
+    idempotent = True
+    told = frozenset({"keys"})
+
+    keys: list[Key] = Field(min_length=1, max_length=1_000, description="Which.")
+
+
+class ClearStorage(StorageAct):
+    """Remove all of local or session storage of the page's origin. A site may forget its login by it."""
+
+    effect = Effect.DESTROYS
+    idempotent = True
