@@ -1,21 +1,22 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browser_service.browser import signing_in
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.isolation import context_options
 from browser_service.browser.launcher import Launcher, bounded
-from browser_service.browser.ordinary import OrdinaryWindow, check_display
 from browser_service.browser.queue import PageQueue
+from browser_service.browser.signing_in import SignedIn, cookie_key
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
-from shared.errors import BrowserCrashed, BrowserLaunchFailed, TimedOut, ValidationFailed
+from shared.errors import BrowserCrashed, BrowserLaunchFailed
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
@@ -49,19 +50,6 @@ class SessionEvents(Protocol):
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         """A call waits for its turn."""
-
-
-class SignedIn(NamedTuple):
-    """What became of a window for signing in."""
-
-    sites: list[str]
-    kept_sessions: bool
-
-    @property
-    def told(self) -> str:
-        sites = f"cookies are new or changed of: {', '.join(self.sites)}" if self.sites else "no cookie has changed"
-        lost = "" if self.kept_sessions else "; those that sites set for the session alone ended with the window"
-        return f"the window was closed; {sites}{lost}"
 
 
 class SessionEntry:
@@ -119,65 +107,22 @@ class SessionEntry:
 
         Afterwards all is as before, with the logins that the person made; also when this is cancelled.
         """
-        self._check_signing_in()
+        signing_in.check(self._spec, self._launcher)
         await self._ready()  # with the cookies that were saved before: what the window has comes from the profile
         self._launcher.reserve()
         try:
             await self._on.at_rest()
             before = _cookies(self._saved)
             self._shared = self._context = self._windows = None
-            await self._until_closed(await self._window(url))
+            await signing_in.until_closed(self._launcher, url)
         finally:
             self._launcher.free()
         await self._ready()
-        return SignedIn(_sites(before, _cookies(self._saved)), kept_sessions=self._launcher.kept_sessions)
-
-    async def _window(self, url: str | None) -> OrdinaryWindow:
-        """Opened whole or not at all: one that nobody knows of would keep the profile."""
-        opening = asyncio.create_task(self._launcher.hand_over(url))
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            await (await opening).close()
-            raise
-
-    async def _until_closed(self, window: OrdinaryWindow) -> None:
-        seconds = self._launcher.options.login_within_s
-        try:
-            async with asyncio.timeout(seconds):
-                await window.closed()
-        except TimeoutError:
-            raise TimedOut(
-                f"The window for signing in was still open after {seconds} s, and was closed. What was "
-                "signed in until then is kept.",
-                hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_WITHIN_S sets it.",
-            ) from None
-        finally:
-            await window.close()
+        return SignedIn(signing_in.sites(before, _cookies(self._saved)), kept_sessions=self._launcher.kept_sessions)
 
     def permits(self, url: str) -> bool:
         """Whether the URL policy lets a page go there."""
         return self._policy.permits(url)
-
-    def _check_signing_in(self) -> None:
-        if not self._spec.profile:
-            raise ValidationFailed(
-                f"login works in the shared login only, not in session {self.session_id!r}, which has no profile.",
-                hint="Leave sessionId out.",
-                details={"context": {"field": "sessionId"}},
-            )
-        if self.attached:
-            raise BrowserLaunchFailed(
-                "The shared browser is one that runs already (BROWSE_CDP_URL): no window of its profile can be opened.",
-                hint="Have the person sign in there, in its own window; then open_page, which has that login.",
-            )
-        if self._launcher.options.engine != "chromium":
-            raise BrowserLaunchFailed(
-                f"An ordinary window on the shared profile works with Chromium only, not with "
-                f"{self._launcher.options.engine}.",
-                hint="Bring the login from another browser: browse-together import FILE.",
-            )
-        check_display()
 
     def save_soon(self) -> None:
         """Have the cookies written down, once for many changes in a row."""
@@ -242,9 +187,9 @@ class SessionEntry:
         """
         if self._launcher.kept_sessions and not after_crash:
             return  # what the profile lacks now, a person has logged out of
-        present = {_key(_json(cookie)) for cookie in await context.cookies()}
+        present = {cookie_key(_json(cookie)) for cookie in await context.cookies()}
         for cookie in _cookies(self._saved):
-            if _key(cookie) in present or (not after_crash and cookie.get("expires") != -1):
+            if cookie_key(cookie) in present or (not after_crash and cookie.get("expires") != -1):
                 continue
             try:
                 await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
@@ -311,19 +256,9 @@ class BrowserSession:
         return await self.entry.context()
 
 
-def _sites(before: list[Json], after: list[Json]) -> list[str]:
-    """Whose cookies are not what they were."""
-    old, new = ({(*_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
-    return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})
-
-
 def _cookies(state: Json) -> list[Json]:
     return cast("list[Json]", state.get("cookies") or [])
 
 
 def _json(cookie: Cookie) -> Json:
     return {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}
-
-
-def _key(cookie: Json) -> tuple[object, ...]:
-    return cookie.get("name"), cookie.get("domain"), cookie.get("path")
