@@ -9,8 +9,9 @@ all pages of a session share its cookies and logins.
 Start: goto {"url": "..."} or open_page make a page of your own in the shared login and name its pageId; list_pages \
 shows what is open and whose it is. Give pageId on each call; with a single page of your own it may be left out.
 
-Elements: `selector` is a ref from snapshot (e12), CSS, text=..., role=button[name="..."] or //xpath. Refs last until \
-the document changes; then take a new snapshot.
+Elements: find {"text": "..."} or {"role", "name"} gives refs (e12), and costs less than snapshot. `selector` is a \
+ref, CSS, text=..., role=row[name="Tea"] >> role=button or //xpath. Refs last until the document changes. goto shows \
+an outline, acts what changed.
 
 Acting on a page takes it for you; reading is free. PAGE_OWNED means that somebody else is using it: nothing happened. \
 Work in a page of your own, which has the same login, or claim_page (wait in line, or take it with a reason); the \

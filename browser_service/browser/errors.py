@@ -173,7 +173,8 @@ def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) ->
 
 def _candidate(found: Json) -> str:
     unseen = "" if found["visible"] else ", not visible"
-    return f"{found['selector']} ({found['tag']} {str(found['text'])[:40]!r}{unseen})"
+    where = f", {found['in']}" if "in" in found else ""
+    return f"{found['selector']} ({found['tag']} {str(found['text'])[:40]!r}{where}{unseen})"
 
 
 def no_frame(selector: str, *, url: str) -> BrowseError:

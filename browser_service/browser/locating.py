@@ -2,20 +2,28 @@
 
 import re
 from collections.abc import Awaitable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.browser import causes, errors
+from browser_service.browser.places import place
+from browser_service.browser.tree import index_of
 from shared.actions.base import Action, Effect, PageAction
+from shared.calls import Json
 from shared.errors import BrowseError, ElementNotInteractable, InvalidSelector
 from shared.wire import REF_PATTERN
 
-_CANDIDATES: Final = 8
-_LOOK_MS: Final = 1_000
+if TYPE_CHECKING:
+    from browser_service.browser.page import BrowserPage
 
-_DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
+_CANDIDATES: Final = 8
+_LOOK_MS: Final = 1_500
+_ROW: Final = re.compile(r"(\brole=row\[name)=(?=[^/])")
+_SCOPED: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
+
+DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
   tag: e.tagName.toLowerCase(),
   text: (e.getAttribute('aria-label') || e.innerText || e.value || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
   visible: e.checkVisibility ? e.checkVisibility() : true,
@@ -35,7 +43,14 @@ def is_ref(selector: str) -> bool:
 
 def enters_frame(selector: str) -> bool:
     """Whether it leads into a frame by itself: a ref such as f1e2 does."""
-    return (selector.startswith("f") and is_ref(selector)) or "enter-frame" in selector
+    ref = scope_of(selector)
+    return bool(ref and ref.startswith("f")) or "enter-frame" in selector
+
+
+def scope_of(selector: str) -> str | None:
+    """The ref that a selector begins with: `e12`, or `e12 >> role=button`."""
+    found = _SCOPED.match(selector)
+    return found.group() if found else None
 
 
 def is_xpath(selector: str) -> bool:
@@ -44,25 +59,27 @@ def is_xpath(selector: str) -> bool:
 
 def find(page: Page, selector: str, frame: str | None) -> Locator:
     """The locator of a selector: a ref anywhere, the rest in the page or in one of its frames."""
-    if is_ref(selector):
+    if scope_of(selector):
         return page.locator(f"aria-ref={selector}")
     root: Page | FrameLocator = page
     if frame:
         root = page.locator(f"aria-ref={frame}").content_frame if is_ref(frame) else page.frame_locator(frame)
-    return root.locator(f"xpath={selector}" if selector.startswith("(//") else selector)
+    if selector.startswith("(//"):
+        return root.locator(f"xpath={selector}")
+    return root.locator(_ROW.sub(r"\1*=", selector))  # no one means all that is in a row by its name
 
 
-async def explain(error: PlaywrightError, page: Page, action: Action) -> BrowseError:
+async def explain(error: PlaywrightError, at: "BrowserPage", action: Action) -> BrowseError:
     """Why an action on an element failed: looked up in the page, where the error itself does not say."""
-    frame = getattr(action, "frame", None)
+    page, frame = at.live, getattr(action, "frame", None)
     named = [name for name in (getattr(action, "selector", None), getattr(action, "target", None)) if name is not None]
     try:
-        if isinstance(frame, str) and (wrong := await _wrong_frame(error, page, action, frame)):
+        if isinstance(frame, str) and (wrong := await _wrong_frame(error, at, action, frame)):
             return wrong
         for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
             count = await find(page, selector, frame).count()
             if errors.is_ambiguous(error) and (count > 1 or selector is named[-1]):
-                return await _ambiguous(find(page, selector, frame), selector, url=page.url)
+                return await _ambiguous(at, find(page, selector, frame), selector)
             if errors.is_timeout(error) and not count:
                 return await _not_found(page, action, selector)
         if named and errors.is_timeout(error) and action.effect is Effect.ACTS:
@@ -82,15 +99,16 @@ async def _with_cause(error: PlaywrightError, page: Page, action: Action, found:
     return explained
 
 
-async def _wrong_frame(error: PlaywrightError, page: Page, action: Action, frame: str) -> BrowseError | None:
+async def _wrong_frame(error: PlaywrightError, at: "BrowserPage", action: Action, frame: str) -> BrowseError | None:
     """What is wrong with the selector of the frame, if it is that."""
+    page = at.live
     found = find(page, frame, None)
     if "<iframe> was expected" in str(error):
         return errors.no_frame(frame, url=page.url)
     if errors.is_timeout(error) and await found.count() == 0:
         return await _not_found(page, action, frame)
     if errors.is_ambiguous(error) and await found.count() > 1:
-        return await _ambiguous(found, frame, url=page.url)
+        return await _ambiguous(at, found, frame)
     return None
 
 
@@ -144,10 +162,19 @@ async def check_syntax(found: Locator, selector: str, page: Page) -> None:
         ) from None
 
 
-async def _ambiguous(found: Locator, selector: str, *, url: str) -> BrowseError:
-    described = await found.evaluate_all(_DESCRIBE, _CANDIDATES)
-    candidates = [{"selector": f"{selector} >> nth={i}", **what} for i, what in enumerate(described)]
-    return errors.ambiguous(selector, candidates, await found.count(), url=url)
+async def _ambiguous(at: "BrowserPage", found: Locator, selector: str) -> BrowseError:
+    """Each candidate by its ref, and by where it is, which tells those apart that are called the same."""
+    described = await found.evaluate_all(DESCRIBE, _CANDIDATES)
+    refs = await at.refs(found, _CANDIDATES, _LOOK_MS)
+    nodes = at.seen.tree if at.seen else []
+    candidates: list[Json] = []
+    for number, (what, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
+        index = index_of(nodes, ref) if ref else None
+        where = place(nodes, index) if index is not None else ""
+        candidates.append(
+            {"selector": ref or f"{selector} >> nth={number}", **what, **({"in": where} if where else {})}
+        )
+    return errors.ambiguous(selector, candidates, await found.count(), url=at.live.url)
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from pydantic import JsonValue
 
-from browser_service.browser import locating, snapshot
+from browser_service.browser import locating, snapshot, tree
 from browser_service.browser.entry import BLANK, PageEntry
 from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.snapshot import Refs, Seen
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json
@@ -19,6 +20,10 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from browser_service.browser.dialogs import Dialogs
+
+
+_FRAME_MS = 1_000
+_SAME = 5
 
 
 class BrowserPage:
@@ -60,8 +65,8 @@ class BrowserPage:
         self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True
     ) -> Locator:
         """The element of a selector or ref. Not strict: the first that matches."""
-        if locating.is_ref(selector):
-            await self._check_ref(selector, waits=waits)
+        if ref := locating.scope_of(selector):
+            await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locating.is_ref(frame):
             await self._check_ref(frame)
         found = locating.find(self.live, selector, frame)
@@ -95,10 +100,28 @@ class BrowserPage:
     async def cdp(self) -> CDPSession:
         return await self.live.context.new_cdp_session(self.live)
 
-    async def snapshot(self, timeout_ms: int, *, boxes: bool = False) -> str:
-        """The whole page's tree; its refs are this client's from now on."""
-        tree, self.entry.seen[self.call.client_id] = await snapshot.take(self.live, timeout_ms, boxes=boxes)
-        return tree
+    @property
+    def seen(self) -> Seen | None:
+        """What this client was shown of the page, whichever document that was."""
+        return self.entry.seen.get(self.call.client_id)
+
+    async def look(self, timeout_ms: int, *, boxes: bool = False) -> Seen:
+        """The whole page as it is now, beside what this client was shown of it."""
+        look = await snapshot.take(self.live, timeout_ms, boxes=boxes)
+        seen = self.seen
+        if seen is None or seen.document != look.document:
+            older = seen.elements if seen else {}
+            seen = self.entry.seen[self.call.client_id] = Seen(look.document, older=older)
+        seen.looked(look)
+        return seen
+
+    async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
+        """The refs of the first elements of a locator; their own are this client's from now on."""
+        refs = await snapshot.refs_of(self.live, found, most, timeout_ms)
+        seen = await self.look(timeout_ms)
+        own = {each.own for each in refs}
+        seen.give(node for node in seen.tree if node.ref in own)
+        return refs
 
     async def answer_dialog(self, action: HandleDialog) -> Json:
         return await self._dialogs.answer(self.entry, self.call, action)
@@ -142,28 +165,33 @@ class BrowserPage:
         return await self.entry.recall.answer(key, lambda: self.entry.revision, max_age_ms, look)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
-        """A ref means what it meant in the client's own last snapshot, or nothing."""
-        seen = self.entry.seen.get(self.call.client_id)
-        if seen is None or ref not in seen.elements:
-            raise StaleRevision(
-                f"ref {ref} is of no snapshot that you took of the document that {self.entry.page_id!r} shows now.",
-                hint=f'Take one: snapshot {{"pageId": "{self.entry.page_id}"}}.',
-                details={"selector": ref, "url": self.url},
+        """A ref means what it meant to the client when it was given, or nothing."""
+        seen = self.seen
+        was = (seen.elements.get(ref) or seen.older.get(ref)) if seen else None
+        if seen is None or was is None:
+            raise self._stale(
+                f"ref {ref} is of nothing that you were shown of what {self.entry.page_id!r} shows now.", ref
             )
-        if await snapshot.document_of(self.live) != seen.document:
-            raise StaleRevision(
-                f"ref {ref} ({seen.elements[ref]}) is of an older document than {self.entry.page_id!r} shows now.",
-                hint=f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.',
-                details={"selector": ref, "url": self.url},
-            )
-        if waits and await self.live.locator(f"aria-ref={ref}").count() == 0:
-            raise await self._gone(ref, seen.elements[ref])
+        older = f"ref {ref} ({was}) is of an older document than {self.entry.page_id!r} shows now."
+        if ref not in seen.elements or await snapshot.document_of(self.live) != seen.document:
+            raise self._stale(older, ref)
+        element = self.live.locator(f"aria-ref={ref}")
+        if waits and await element.count() == 0:
+            raise await self._gone(ref, was)
+        if began := seen.frames.get(tree.prefix_of(ref)):
+            now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
+            if now != began:
+                raise self._stale(older, ref)
+
+    def _stale(self, said: str, ref: str) -> StaleRevision:
+        hint = f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.'
+        return StaleRevision(said, hint=hint, details={"selector": ref, "url": self.url})
 
     async def _gone(self, ref: str, was: str) -> ElementGone:
-        await self.snapshot(timeout_ms=5_000)
-        now = self.entry.seen[self.call.client_id].elements
-        same = [other for other, what in now.items() if what == was and other != ref]
-        hint = f"{', '.join(same[:5])} has the same role and name now." if same else None
+        seen = await self.look(timeout_ms=5_000)
+        same = [node for node in seen.tree if node.ref not in {None, ref} and node.what == was][:_SAME]
+        seen.give(same)
+        hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
         return ElementGone(
             f"ref {ref} ({was}) is gone from the page.", hint=hint, details={"selector": ref, "url": self.url}
         )

@@ -12,6 +12,7 @@ from browser_service.browser.cancelling import Cancel
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.telling import told
 from shared.actions.base import Action, Effect, ElementAction, NavigationAction, OwnershipAction
 from shared.actions.interaction import Press
 from shared.actions.navigation import Goto, ReloadPage
@@ -41,10 +42,6 @@ Handler = Callable[..., Awaitable[Json]]
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
-_LOOK_MS = 5_000
-_NOTHING = "nothing observable: no navigation, request, popup or dialog"
-_NOT_AWAITED = "done; what came of it was not waited for (noWaitAfter)"
-_TRIED = "it could be done; nothing was done (trial)"
 _NOTHING_HAPPENED = (
     AmbiguousSelector,
     Cancelled,
@@ -168,7 +165,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if not getattr(running.action, "no_wait_after", False):
             await _settled(running, observation)
         changed = not getattr(running.action, "trial", False)
-        return await _told(page, running.action, result, observation)
+        return await told(page, running.action, result, observation)
     except WithoutEffect as error:
         raise await _besides(error, running, observation) from None
     except _NOTHING_HAPPENED:
@@ -242,7 +239,7 @@ async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) 
     meant = action.meant()
     try:
         async with asyncio.timeout(_EXPLAIN_S):
-            explained = await locating.explain(error, page.live, meant)
+            explained = await locating.explain(error, page, meant)
     except TimeoutError:
         explained = errors.translate(error, meant, url=page.entry.url)
     if meant is not action:
@@ -300,35 +297,6 @@ async def _besides(error: WithoutEffect, running: Running, observation: Observat
     seen = "; ".join(observation.lines())
     message = f"{error.message} Observed: {seen}." if seen else error.message
     return WithoutEffect(message, hint=error.advice, details=error.details)
-
-
-async def _told(page: BrowserPage, action: Action, result: Json, observation: Observation) -> Json:
-    """As much of an act as its `reply` asks for."""
-    amount = getattr(action, "reply", "delta")
-    if amount == "none" and action.shown == "observed":
-        return {}
-    told = _with_observation(action, result, observation)
-    if amount != "full":
-        return told
-    try:
-        async with asyncio.timeout(_LOOK_MS / 1000):
-            return told | await page.shown("snapshot", await page.snapshot(_LOOK_MS), None)
-    except (TimeoutError, PlaywrightError):
-        return told | {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
-
-
-def _with_observation(action: Action, result: Json, observation: Observation) -> Json:
-    if action.shown != "observed":
-        return {**result, **observation.facts()}
-    said = [str(result["observed"])] if result.get("observed") else []
-    lines = observation.lines(with_status="status" not in result)
-    if not lines and not said:
-        lines = [_TRIED if getattr(action, "trial", False) else _nothing(action), observation.silence]
-    return {**result, "observed": "; ".join(filter(None, [*said, *lines])), **observation.facts()}
-
-
-def _nothing(action: Action) -> str:
-    return _NOT_AWAITED if getattr(action, "no_wait_after", False) else _NOTHING
 
 
 async def _refresh(entry: PageEntry, observation: Observation | None) -> None:

@@ -1,28 +1,72 @@
-"""Snapshots: the page as a tree with refs, cut to what was asked for, and the memory that makes refs safe."""
+"""Snapshots: the whole page as a tree with refs, and what each client was shown of it, which makes refs safe."""
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from playwright.async_api import Page
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator, Page
 
-_REF: Final = re.compile(r"\[ref=((?:f\d+)?e\d+)\]")
-_LINE: Final = re.compile(r"""^ *- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]*\])*)""")
-"""Marks stand after the name and before the text: what looks like one in the page's own words is none."""
-_INTERACTIVE: Final = frozenset(
-    {
-        *("button", "link", "textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "option"),
-        *("slider", "spinbutton", "tab", "treeitem", "menuitem", "menuitemcheckbox", "menuitemradio", "heading"),
-    }
-)
+from browser_service.browser import tree
+from browser_service.browser.tree import Node, Tree
+
+_REMEMBERED: Final = 50_000
+_FRAME_MS: Final = 1_000
+_PASSWORDS: Final = "input[type=password]"
+_TYPED: Final = "found => [performance.timeOrigin, found.map(e => e.value)]"
+_TYPED_IN_FRAME: Final = """e => {
+  const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? [...own(e.shadowRoot)] : []);
+  const own = root => [...root.querySelectorAll('input[type=password]'), ...within(root)];
+  return [performance.timeOrigin, own(e.ownerDocument).map(e => e.value)];
+}"""
+
+
+@dataclass
+class Look:
+    """A page at one moment: its document, those of its frames by the prefix of their refs, and all that it shows."""
+
+    document: float
+    frames: dict[str, float]
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class Refs:
+    """Of one element: its own, where it has a line of its own in the tree, and with it those of all that is in it."""
+
+    own: str | None
+    inner: frozenset[str]
 
 
 @dataclass
 class Seen:
-    """The last snapshot that a client was given of a page: its document, and what each ref stood for."""
+    """What a client was shown of a document: what each ref it has stands for, how the page looked when it was last
+    looked at for this client, and how in the last snapshot that it was given."""
 
     document: float
     elements: dict[str, str] = field(default_factory=dict)
+    older: dict[str, str] = field(default_factory=dict)
+    """What those stood for that were of a document before, the page's or a frame's."""
+    frames: dict[str, float] = field(default_factory=dict)
+    tree: Tree = field(default_factory=list)
+    given: Tree | None = None
+
+    def looked(self, look: Look) -> None:
+        changed = {prefix for prefix, began in self.frames.items() if look.frames.get(prefix) != began}
+        for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
+            self.older[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
+        self.tree, self.frames = look.tree, look.frames
+
+    def give(self, nodes: Iterable[Node]) -> None:
+        """The client is shown these: their refs are its from now on."""
+        if len(self.elements) > _REMEMBERED:
+            self.elements.clear()
+        self.elements.update({node.ref: node.what for node in nodes if node.ref})
+
+    def give_all(self) -> None:
+        """The client is given the whole as a snapshot."""
+        self.give(self.tree)
+        self.given = self.tree
 
 
 async def document_of(page: Page) -> float:
@@ -30,61 +74,50 @@ async def document_of(page: Page) -> float:
     return float(await page.evaluate("performance.timeOrigin"))
 
 
-async def take(page: Page, timeout_ms: int, *, boxes: bool = False) -> tuple[str, Seen]:
-    """The whole page's tree, and what its refs mean.
+async def take(page: Page, timeout_ms: int, *, boxes: bool = False) -> Look:
+    """The whole page's tree, without what was typed as a password.
 
     Always the whole page in AI mode: any other form makes Playwright forget the refs that it does not print.
     """
     while True:
         before = await document_of(page)
-        tree = await page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
-        if await document_of(page) == before:
-            return tree, Seen(before, elements_of(tree))
+        text = await page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
+        document, typed = await page.locator(_PASSWORDS).evaluate_all(_TYPED)
+        if document == before:
+            break
+    nodes = tree.parse(text)
+    frames: dict[str, float] = {}
+    for prefix, ref in _frames(nodes).items():
+        try:
+            inner = page.locator(f"aria-ref={ref}")
+            frames[prefix], more = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
+        except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
+            more = [tree.words(node.text) for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
+        typed += more
+    tree.hide(nodes, typed)
+    return Look(before, frames, tree.without_root(nodes))
 
 
-def first_ref(tree: str) -> str | None:
-    return next((ref for line in tree.splitlines() if (ref := _ref_of(line))), None)
-
-
-def elements_of(tree: str) -> dict[str, str]:
-    """Ref -> `role "name"`."""
+def _frames(nodes: Tree) -> dict[str, str]:
+    """A ref in each frame, by the prefix of its refs; the page's own elements come first, and are of none."""
     found: dict[str, str] = {}
-    for line in tree.splitlines():
-        if (ref := _ref_of(line)) and (shown := _LINE.match(line)):
-            found[ref] = shown.group("role") + (f' "{shown.group("name")}"' if shown.group("name") else "")
-    return found
+    for ref in [node.ref for node in nodes if node.ref]:
+        found.setdefault(tree.prefix_of(ref), ref)
+    return dict([*found.items()][1:])
 
 
-def subtree(tree: str, ref: str) -> str:
-    """The lines of one element and what is in it."""
-    lines = tree.splitlines()
-    start = next((i for i, line in enumerate(lines) if _ref_of(line) == ref), None)
-    if start is None:
-        return ""
-    indent = _indent(lines[start])
-    end = next((i for i in range(start + 1, len(lines)) if _indent(lines[i]) <= indent), len(lines))
-    return "\n".join(line[indent:] for line in lines[start:end])
+async def refs_of(page: Page, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
+    """The refs of the first elements of a locator. Makes Playwright forget the others: a look must follow."""
+    refs: list[Refs] = []
+    for number in range(min(await found.count(), most)):
+        element = found.nth(number)
+        nodes = tree.parse(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
+        inner = [node.ref for node in nodes if node.ref]
+        its_own = inner[0] if inner and await _is(page, inner[0], element) else None
+        refs.append(Refs(its_own, frozenset(inner)))
+    return refs
 
 
-def cut_depth(tree: str, depth: int) -> str:
-    return "\n".join(line for line in tree.splitlines() if _indent(line) < depth * 2)
-
-
-def interactive(tree: str) -> str:
-    """Only headings and what can be acted on, in the order of the page."""
-    return "\n".join(line.strip().removesuffix(":") for line in tree.splitlines() if _is_interactive(line))
-
-
-def _is_interactive(line: str) -> bool:
-    shown = _LINE.match(line)
-    return shown is not None and (shown.group("role") in _INTERACTIVE or "[cursor=pointer]" in shown.group("marks"))
-
-
-def _ref_of(line: str) -> str | None:
-    shown = _LINE.match(line)
-    found = _REF.search(shown.group("marks")) if shown else None
-    return found.group(1) if found else None
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+async def _is(page: Page, ref: str, element: Locator) -> bool:
+    handle = await element.element_handle()
+    return bool(await page.locator(f"aria-ref={ref}").evaluate("(e, other) => e === other", handle))

@@ -1,8 +1,8 @@
 """Reading a page: its content, and its accessibility tree with refs."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shared.actions.base import PageAction, Selector
 
@@ -40,5 +40,26 @@ class Snapshot(PageAction):
     depth: int | None = Field(default=None, ge=1, le=100, description="Levels of the tree to show.")
     interactive_only: bool = Field(default=False, description="Only what can be acted on, and headings.")
     boxes: bool = Field(default=False, description="Add each element's box: x, y, width, height in px.")
+    since: bool = Field(default=False, description="Only what changed since your last snapshot of the page.")
     budget: Budget = None
     cursor: Cursor = None
+
+
+class Find(PageAction):
+    """Find elements by text, by role and name, or by selector. At most 12 matches, each with a ref to act on, its
+    state, and its row's or section's heading."""
+
+    shown = "found"
+    untrusted = True
+
+    text: str | None = Field(default=None, min_length=1, description="Part of what it says, in any case.")
+    role: str | None = Field(default=None, min_length=1, description="ARIA role: button, link, textbox, row, ...")
+    named: str | None = Field(default=None, alias="name", min_length=1, description="Part of its accessible name.")
+    selector: Selector | None = Field(default=None, description="All that match, or what is in them.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe that `selector` is looked up in.")
+
+    @model_validator(mode="after")
+    def _something_to_find(self) -> Self:
+        if not (self.text or self.role or self.named or self.selector):
+            raise ValueError("needs 'text', 'role', 'name' or 'selector'")
+        return self

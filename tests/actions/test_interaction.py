@@ -119,7 +119,7 @@ async def test_click_on_a_link_names_the_url_that_it_led_to(tab: Tab) -> None:
     there = tab.site.page("/there", "there")
     await tab.show("<a href=/there>Go</a>")
     result = await tab.call("click", selector="text=Go")
-    assert result == {"observed": f"navigated to {there}", "navigatedTo": there}
+    assert result == {"observed": f"navigated to {there}", "navigatedTo": there, "outline": "there"}
     assert await tab.sees("document.body.textContent") == "there"
 
 

@@ -20,7 +20,7 @@ Arguments = dict[str, JsonValue]
 
 WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20)
 
-ALSO_NEEDED = {"select_option": "value"}
+ALSO_NEEDED = {"select_option": "value", "find": "text"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
 EXCLUSIVE = {

@@ -21,6 +21,7 @@ _MEANT: dict[str, dict[str, Any]] = {
     "select_option": {"selector": "#s", "value": "1"},
     "wait_for_request": {"during": {"action": "click", "selector": SELECTOR}},
     "wait_for_response": {"during": {"action": "click", "selector": SELECTOR}},
+    "find": {"text": "x"},
     "hand_over_page": {"to": "p"},
     "browser_navigate": {"url": "about:blank"},
     "browser_type": {"selector": "#a", "text": "x"},

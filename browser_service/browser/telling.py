@@ -1,0 +1,109 @@
+"""What an act's reply says: what was observed, what the page shows otherwise now, or an outline of a new one."""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.browser import changes
+from browser_service.browser.locating import scope_of
+from browser_service.browser.observing import Observation
+from browser_service.browser.outline import outline
+from browser_service.browser.page import BrowserPage
+from browser_service.browser.snapshot import Seen
+from browser_service.browser.tree import write
+from shared.actions.base import Action, NavigationAction
+from shared.actions.interaction import Check, Fill, SelectOption, Type, Uncheck
+from shared.calls import Json
+
+_LOOK_MS: Final = 5_000
+_GLANCE_MS: Final = 2_000
+_DRAWN_WITHIN_S: Final = 0.1
+_OUTLINE: Final = 1_900
+_DELTA: Final = 440
+"""Characters; with their heading line some 500 and 120 tokens."""
+_MANY: Final = 1_500
+"""Elements from which on a look takes longer than most acts: what changed is then for the caller to ask."""
+_READ_BACK: Final = (Check, Uncheck, SelectOption, Type)
+_NOTHING: Final = "nothing observable: no navigation, request, popup or dialog"
+_NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
+_TRIED: Final = "it could be done; nothing was done (trial)"
+
+
+async def told(page: BrowserPage, action: Action, result: Json, observation: Observation) -> Json:
+    """As much of an act as its `reply` asks for."""
+    amount = getattr(action, "reply", "delta")
+    if amount == "none" and action.shown == "observed":
+        return {}
+    said = _with_observation(action, result, observation)
+    try:
+        async with asyncio.timeout(_LOOK_MS / 1000):
+            if amount == "full":
+                return said | await _whole(page)
+            if amount == "delta" and action.shown == "observed":
+                return said | await _changed(page, action, observation)
+            return said
+    except (TimeoutError, PlaywrightError):
+        return said | (
+            {"snapshot": "", "snapshotFailed": "The page could not be read after the act."} if amount == "full" else {}
+        )
+
+
+async def _whole(page: BrowserPage) -> Json:
+    seen = await page.look(_LOOK_MS)
+    seen.give_all()
+    return await page.shown("snapshot", write(seen.tree), None)
+
+
+async def _changed(page: BrowserPage, action: Action, observation: Observation) -> Json:
+    """An outline of another document; of the same, what is otherwise than when this client last looked."""
+    if isinstance(action, Fill) or getattr(action, "trial", False) or page.entry.dialog or observation.error_pages:
+        return {}  # a fill tells by itself what its field shows, in half the time of a look
+    before = page.seen
+    if observation.navigated and isinstance(action, NavigationAction):
+        return _outlined(await page.look(_GLANCE_MS), _OUTLINE)
+    if not observation.navigated and (before is None or len(before.tree) > _MANY):
+        return {}
+    if observation.sent:
+        await _drawn(page)
+    old, given = (before.tree, before.given) if before else ([], None)
+    seen = await page.look(_GLANCE_MS)
+    if seen is not before:
+        return _outlined(seen, _DELTA)
+    found = changes.changes(old, seen.tree)
+    if isinstance(action, _READ_BACK) and len(found) == 1 and found[0].of_field:
+        found = []  # the reply has it already
+    told = changes.tell(found, seen.tree, _DELTA, scope_of(getattr(action, "selector", None) or ""))
+    seen.give(told.shown)
+    if given is old and not told.left:
+        seen.given = seen.tree
+    more = [f'{told.left} more changes: snapshot {{"since": true}}'] if told.left else []
+    return {"changes": "\n".join(filter(None, [told.text, *more]))} if found else {}
+
+
+def _outlined(seen: Seen, budget: int) -> Json:
+    text, shown = outline(seen.tree, budget)
+    seen.give(shown)
+    return {"outline": text} if text else {}
+
+
+async def _drawn(page: BrowserPage) -> None:
+    """What a page makes of an answer is there with its next frame."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAWN_WITHIN_S):
+            await page.live.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def _with_observation(action: Action, result: Json, observation: Observation) -> Json:
+    if action.shown != "observed":
+        return {**result, **observation.facts()}
+    said = [str(result["observed"])] if result.get("observed") else []
+    lines = observation.lines()
+    if not lines and not said:
+        lines = [_TRIED if getattr(action, "trial", False) else _nothing(action)]
+    return {**result, "observed": "; ".join([*said, *lines]), **observation.facts()}
+
+
+def _nothing(action: Action) -> str:
+    return _NOT_AWAITED if getattr(action, "no_wait_after", False) else _NOTHING

@@ -1,0 +1,214 @@
+"""A page's accessibility tree: parsed from Playwright's text, cut to what was asked for, written for a model."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+_LINE: Final = re.compile(r"^(?P<indent> *)- (?P<rest>.*)$")
+_QUOTED_KEY: Final = re.compile(r"^'(?P<key>(?:[^']|'')*)'(?P<tail>:.*)?$")
+_KEY: Final = re.compile(
+    r"""^(?P<role>[a-z]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)(?P<tail>:.*)?$"""
+)
+"""Marks stand after the name and before the text: what looks like one in the page's own words is none."""
+_PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
+_REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
+_URL_CHARACTERS: Final = 80
+_HIDDEN: Final = "••••"
+_TELLING: Final = 4
+"""Characters from which on a secret is looked for in names too: a shorter one would be found everywhere."""
+
+CONTROLS: Final = frozenset(
+    {
+        *("button", "link", "textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "option"),
+        *("slider", "spinbutton", "tab", "treeitem", "menuitem", "menuitemcheckbox", "menuitemradio"),
+    }
+)
+FIELDS: Final = frozenset(
+    {"textbox", "searchbox", "checkbox", "radio", "switch", "combobox", "listbox", "slider", "spinbutton"}
+)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One line of the tree. `parent` is its index in the list of all; `text` is as Playwright writes it."""
+
+    depth: int
+    role: str
+    name: str = ""
+    ref: str | None = None
+    marks: tuple[str, ...] = ()
+    text: str = ""
+    url: str = ""
+    parent: int | None = None
+    inner: bool = False
+    """It has others in it."""
+
+    @property
+    def what(self) -> str:
+        """`role "name"`: what a ref stands for."""
+        return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}" if self.name else self.role
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Its marks without where it is: what a person would see of its state."""
+        return tuple(mark for mark in self.marks if not mark.startswith(("box=", "cursor=", "active")))
+
+    @property
+    def acts(self) -> bool:
+        """It can be acted on."""
+        return self.role in CONTROLS or "cursor=pointer" in self.marks
+
+    @property
+    def line(self) -> str:
+        pointer = "cursor=pointer" if self.role in CONTROLS else ""  # as it is for every link and button
+        marks = [*(mark for mark in self.marks if mark != pointer)]
+        marks += [f"ref={self.ref}"] if self.ref else []
+        marks += [f"url={_cut(self.url)}"] if self.url else []
+        words = " ".join([self.what, *(f"[{mark}]" for mark in marks)])
+        return f"- {words}: {self.text}" if self.text else f"- {words}{':' if self.inner else ''}"
+
+
+Tree = list[Node]
+"""In the order of the page: what is in an element follows it, deeper."""
+
+
+def parse(text: str) -> Tree:
+    nodes: Tree = []
+    above: list[int] = []
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        depth = len(found["indent"]) // 2
+        del above[depth:]
+        if (of := _PROPERTY.match(found["rest"])) and above:
+            _add_property(nodes[above[-1]], of["property"], _unquoted(of["value"]))
+            continue
+        if above:
+            nodes[above[-1]].inner = True
+        nodes.append(_node(found["rest"], depth, above[-1] if above else None))
+        above.append(len(nodes) - 1)
+    return nodes
+
+
+def _node(rest: str, depth: int, parent: int | None) -> Node:
+    if quoted := _QUOTED_KEY.match(rest):
+        rest = quoted["key"].replace("''", "'") + (quoted["tail"] or "")
+    found = _KEY.match(rest)
+    if found is None:
+        return Node(depth, "text", text=rest.removeprefix("text: "), parent=parent)
+    marks: list[str] = re.findall(r"\[([^\]]*)\]", found["marks"])
+    ref = next((of.group(1) for mark in marks if (of := _REF.match(mark))), None)
+    return Node(
+        depth,
+        found["role"],
+        name=_unquoted(found["name"] or ""),
+        ref=ref,
+        marks=tuple(mark for mark in marks if not _REF.match(mark)),
+        text=(found["tail"] or "").removeprefix(":").strip(),
+        parent=parent,
+    )
+
+
+def _add_property(node: Node, name: str, value: str) -> None:
+    if name == "url":
+        node.url = value
+    elif value != node.name:
+        node.marks = (*node.marks, f"{name}={value}")
+
+
+def without_root(nodes: Tree) -> Tree:
+    """The element round everything, where it says nothing, costs every line two characters."""
+    root = nodes[0] if nodes else None
+    if root is None or root.role != "generic" or root.name or root.text or sum(not node.depth for node in nodes) > 1:
+        return nodes
+    if len(nodes) == 1:
+        return nodes
+    return [replace(n, depth=n.depth - 1, parent=n.parent - 1 if n.parent else None) for n in nodes[1:]]
+
+
+def hide(nodes: Tree, typed: list[str]) -> None:
+    """Take out what was typed as a password: from the fields, and from the names that repeat what is in them."""
+    secrets = {" ".join(text.split()) for text in typed if text.strip()}
+    for node in nodes if secrets else []:
+        if node.role == "textbox" and " ".join(words(node.text).split()) in secrets:
+            node.text = _HIDDEN
+        for secret in secrets:
+            if len(secret) >= _TELLING and secret in node.name:
+                node.name = node.name.replace(secret, _HIDDEN)
+
+
+def prefix_of(ref: str) -> str:
+    """`f1` of `f1e2`: what the refs of one document have in common."""
+    return ref[: ref.index("e")]
+
+
+def write(nodes: Iterable[Node]) -> str:
+    return "\n".join(f"{'  ' * node.depth}{node.line}" for node in nodes)
+
+
+def part(nodes: Tree, start: int) -> Tree:
+    """An element and what is in it."""
+    top = nodes[start].depth
+    end = next((i for i in range(start + 1, len(nodes)) if nodes[i].depth <= top), len(nodes))
+    return [
+        replace(n, depth=n.depth - top, parent=n.parent - start if n.parent is not None and n.depth > top else None)
+        for n in nodes[start:end]
+    ]
+
+
+def within(nodes: Tree, index: int) -> Iterator[Node]:
+    """What is in an element."""
+    for inner in range(index + 1, len(nodes)):
+        if nodes[inner].depth <= nodes[index].depth:
+            return
+        yield nodes[inner]
+
+
+def above(nodes: Tree, index: int) -> Iterator[int]:
+    """What an element is in, from the inside."""
+    outer = nodes[index].parent
+    while outer is not None:
+        yield outer
+        outer = nodes[outer].parent
+
+
+def cut_depth(nodes: Tree, depth: int) -> Tree:
+    return [node for node in nodes if node.depth < depth]
+
+
+def interactive(nodes: Tree) -> Tree:
+    """Only headings and what can be acted on, in the order of the page."""
+    return [replace(n, depth=0, inner=False) for n in nodes if is_interactive(n)]
+
+
+def is_interactive(node: Node) -> bool:
+    return node.ref is not None and (node.acts or node.role == "heading")
+
+
+def index_of(nodes: Tree, ref: str) -> int | None:
+    return next((i for i, node in enumerate(nodes) if node.ref == ref), None)
+
+
+def first_ref(nodes: Tree) -> str | None:
+    return next((node.ref for node in nodes if node.ref), None)
+
+
+def words(text: str) -> str:
+    """The page's own words behind a node's text."""
+    return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    if not text.startswith('"'):
+        return text
+    try:
+        return str(json.loads(text))
+    except ValueError:  # Playwright writes control characters as YAML does, and JSON does not
+        return text.strip('"')
+
+
+def _cut(url: str) -> str:
+    return url if len(url) <= _URL_CHARACTERS else f"{url[:_URL_CHARACTERS]}…"
