@@ -137,6 +137,8 @@ class Observer:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._running: set[Observation] = set()
+        self.moves = 0
+        """How often the page went anywhere."""
         page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("requestfailed", self._on_failed)
@@ -216,6 +218,7 @@ class Observer:
     def _on_navigated(self, frame: Frame) -> None:
         if frame != self._page.main_frame:
             return
+        self.moves += 1
         for observation in self._running:
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1

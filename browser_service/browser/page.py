@@ -107,13 +107,23 @@ class BrowserPage:
 
     async def look(self, timeout_ms: int, *, boxes: bool = False) -> Seen:
         """The whole page as it is now, beside what this client was shown of it."""
-        look = await snapshot.take(self.live, timeout_ms, boxes=boxes)
+        look = await snapshot.take(self.live, self._moves, timeout_ms, boxes=boxes)
         seen = self.seen
-        if seen is None or seen.document != look.document:
+        if seen is None or seen.document != look.state.document:
             older = seen.elements if seen else {}
-            seen = self.entry.seen[self.call.client_id] = Seen(look.document, older=older)
+            seen = self.entry.seen[self.call.client_id] = Seen(look.state.document, older=older)
         seen.looked(look)
         return seen
+
+    async def unchanged(self, seen: Seen) -> bool:
+        """Whether the page is surely as it was when this client last looked, in a tenth of the time of a look."""
+        if seen.mark is None:
+            return False
+        state = await snapshot.state_of(self.live)
+        return (state.document, state.mark) == (seen.document, seen.mark)
+
+    def _moves(self) -> int:
+        return self.entry.observer.moves if self.entry.observer else 0
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
         """The refs of the first elements of a locator; their own are this client's from now on."""
@@ -173,7 +183,7 @@ class BrowserPage:
                 f"ref {ref} is of nothing that you were shown of what {self.entry.page_id!r} shows now.", ref
             )
         older = f"ref {ref} ({was}) is of an older document than {self.entry.page_id!r} shows now."
-        if ref not in seen.elements or await snapshot.document_of(self.live) != seen.document:
+        if ref not in seen.elements or not await self._shows(seen):
             raise self._stale(older, ref)
         element = self.live.locator(f"aria-ref={ref}")
         if waits and await element.count() == 0:
@@ -182,6 +192,13 @@ class BrowserPage:
             now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
             if now != began:
                 raise self._stale(older, ref)
+
+    async def _shows(self, seen: Seen) -> bool:
+        """Whether the page still shows the document that a client was shown."""
+        moves = self._moves()
+        if seen.moves != moves and await snapshot.document_of(self.live) == seen.document:
+            seen.moves = moves
+        return seen.moves == moves
 
     def _stale(self, said: str, ref: str) -> StaleRevision:
         hint = f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.'

@@ -1,6 +1,7 @@
 """Snapshots: the whole page as a tree with refs, and what each client was shown of it, which makes refs safe."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,19 +14,45 @@ from browser_service.browser.tree import Node, Tree
 _REMEMBERED: Final = 50_000
 _FRAME_MS: Final = 1_000
 _PASSWORDS: Final = "input[type=password]"
-_TYPED: Final = "found => [performance.timeOrigin, found.map(e => e.value)]"
+_STATE: Final = """found => {
+  const parts = [];
+  const read = root => {
+    parts.push(root.documentElement?.outerHTML ?? root.innerHTML);
+    for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
+    for (const e of root.querySelectorAll('input, textarea, option')) parts.push(e.value, e.checked, e.selected);
+  };
+  read(document);
+  parts.push([...document.querySelectorAll('*')].indexOf(document.activeElement));
+  const text = parts.join('|');
+  let mark = text.length;
+  for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
+  return [performance.timeOrigin, mark, found.map(e => e.value)];
+}"""
+"""The document, a mark that differs when anything in it does, and what was typed as a password. A mark costs a tenth
+of the tree."""
 _TYPED_IN_FRAME: Final = """e => {
   const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? [...own(e.shadowRoot)] : []);
   const own = root => [...root.querySelectorAll('input[type=password]'), ...within(root)];
   return [performance.timeOrigin, own(e.ownerDocument).map(e => e.value)];
 }"""
 
+Moves = Callable[[], int]
+"""How often the page has gone anywhere: while it has not, the document is the same."""
+
+
+@dataclass(frozen=True)
+class State:
+    document: float
+    mark: int
+    typed: list[str]
+
 
 @dataclass
 class Look:
     """A page at one moment: its document, those of its frames by the prefix of their refs, and all that it shows."""
 
-    document: float
+    state: State
+    moves: int
     frames: dict[str, float]
     tree: Tree
 
@@ -44,6 +71,9 @@ class Seen:
     looked at for this client, and how in the last snapshot that it was given."""
 
     document: float
+    moves: int = -1
+    mark: int | None = None
+    """Of how it last looked; none where frames may change unmarked."""
     elements: dict[str, str] = field(default_factory=dict)
     older: dict[str, str] = field(default_factory=dict)
     """What those stood for that were of a document before, the page's or a frame's."""
@@ -55,7 +85,8 @@ class Seen:
         changed = {prefix for prefix, began in self.frames.items() if look.frames.get(prefix) != began}
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
             self.older[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
-        self.tree, self.frames = look.tree, look.frames
+        self.tree, self.frames, self.moves = look.tree, look.frames, look.moves
+        self.mark = None if look.frames else look.state.mark
 
     def give(self, nodes: Iterable[Node]) -> None:
         """The client is shown these: their refs are its from now on."""
@@ -74,18 +105,22 @@ async def document_of(page: Page) -> float:
     return float(await page.evaluate("performance.timeOrigin"))
 
 
-async def take(page: Page, timeout_ms: int, *, boxes: bool = False) -> Look:
+async def state_of(page: Page) -> State:
+    return State(*await page.locator(_PASSWORDS).evaluate_all(_STATE))
+
+
+async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False) -> Look:
     """The whole page's tree, without what was typed as a password.
 
     Always the whole page in AI mode: any other form makes Playwright forget the refs that it does not print.
     """
     while True:
-        before = await document_of(page)
-        text = await page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
-        document, typed = await page.locator(_PASSWORDS).evaluate_all(_TYPED)
-        if document == before:
+        before = moves()
+        reading = page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
+        state, text = await asyncio.gather(state_of(page), reading)
+        if moves() == before:
             break
-    nodes = tree.parse(text)
+    nodes, typed = tree.parse(text), state.typed
     frames: dict[str, float] = {}
     for prefix, ref in _frames(nodes).items():
         try:
@@ -93,9 +128,9 @@ async def take(page: Page, timeout_ms: int, *, boxes: bool = False) -> Look:
             frames[prefix], more = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
         except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
             more = [tree.words(node.text) for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
-        typed += more
+        typed = [*typed, *more]
     tree.hide(nodes, typed)
-    return Look(before, frames, tree.without_root(nodes))
+    return Look(state, before, frames, tree.without_root(nodes))
 
 
 def _frames(nodes: Tree) -> dict[str, str]:

@@ -14,7 +14,7 @@ from browser_service.browser.page import BrowserPage
 from browser_service.browser.snapshot import Seen
 from browser_service.browser.tree import write
 from shared.actions.base import Action, NavigationAction
-from shared.actions.interaction import Check, Fill, SelectOption, Type, Uncheck
+from shared.actions.interaction import Check, Fill, Hover, SelectOption, Type, Uncheck
 from shared.calls import Json
 
 _LOOK_MS: Final = 5_000
@@ -27,6 +27,9 @@ _MANY: Final = 1_500
 """Elements from which on a look takes longer than most acts: what changed is then for the caller to ask."""
 _READ_BACK: Final = (Check, Uncheck, SelectOption, Type)
 _NOTHING: Final = "nothing observable: no navigation, request, popup or dialog"
+_NO_CHANGE: Final = "nothing observable: no navigation, request, popup, dialog or change of the page"
+_CHANGED: Final = "done; the page changed"
+_ASK: Final = 'too large a page to compare it unasked: snapshot {"since": true}'
 _NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
@@ -34,46 +37,56 @@ _TRIED: Final = "it could be done; nothing was done (trial)"
 async def told(page: BrowserPage, action: Action, result: Json, observation: Observation) -> Json:
     """As much of an act as its `reply` asks for."""
     amount = getattr(action, "reply", "delta")
-    if amount == "none" and action.shown == "observed":
+    if action.shown != "observed":
+        more = await _whole(page) if amount == "full" else {}
+        return {**result, **observation.facts(), **more}
+    if amount == "none":
         return {}
-    said = _with_observation(action, result, observation)
-    try:
-        async with asyncio.timeout(_LOOK_MS / 1000):
-            if amount == "full":
-                return said | await _whole(page)
-            if amount == "delta" and action.shown == "observed":
-                return said | await _changed(page, action, observation)
-            return said
-    except (TimeoutError, PlaywrightError):
-        return said | (
-            {"snapshot": "", "snapshotFailed": "The page could not be read after the act."} if amount == "full" else {}
-        )
+    if amount == "full":
+        return _with_observation(action, result, observation, None) | await _whole(page)
+    return _with_observation(action, result, observation, await _changed(page, action, observation))
 
 
 async def _whole(page: BrowserPage) -> Json:
-    seen = await page.look(_LOOK_MS)
-    seen.give_all()
-    return await page.shown("snapshot", write(seen.tree), None)
+    try:
+        async with asyncio.timeout(_LOOK_MS / 1000):
+            seen = await page.look(_LOOK_MS)
+            seen.give_all()
+            return await page.shown("snapshot", write(seen.tree), None)
+    except (TimeoutError, PlaywrightError):
+        return {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
 
 
-async def _changed(page: BrowserPage, action: Action, observation: Observation) -> Json:
-    """An outline of another document; of the same, what is otherwise than when this client last looked."""
+async def _changed(page: BrowserPage, action: Action, observation: Observation) -> Json | None:
+    """An outline of another document; of the same, what is otherwise than when this client last looked; None where
+    nobody looked."""
     if isinstance(action, Fill) or getattr(action, "trial", False) or page.entry.dialog or observation.error_pages:
-        return {}  # a fill tells by itself what its field shows, in half the time of a look
-    before = page.seen
-    if observation.navigated and isinstance(action, NavigationAction):
-        return _outlined(await page.look(_GLANCE_MS), _OUTLINE)
-    if not observation.navigated and (before is None or len(before.tree) > _MANY):
-        return {}
+        return None  # a fill tells by itself what its field shows, in half the time of a look
+    try:
+        async with asyncio.timeout(_GLANCE_MS / 1000):
+            if observation.navigated and isinstance(action, NavigationAction):
+                return _outlined(await page.look(_GLANCE_MS), _OUTLINE)
+            if observation.navigated or page.seen is not None:
+                return await _otherwise(page, page.seen, action, observation)
+    except (TimeoutError, PlaywrightError):
+        pass
+    return None
+
+
+async def _otherwise(page: BrowserPage, before: Seen | None, action: Action, observation: Observation) -> Json | None:
     if observation.sent:
         await _drawn(page)
+    if before and not isinstance(action, Hover) and await page.unchanged(before):  # styles alone may answer the mouse
+        return {}
+    if before and len(before.tree) > _MANY and not observation.navigated:
+        return None if before.mark is None else {"changes": _ASK}
     old, given = (before.tree, before.given) if before else ([], None)
     seen = await page.look(_GLANCE_MS)
     if seen is not before:
         return _outlined(seen, _DELTA)
     found = changes.changes(old, seen.tree)
     if isinstance(action, _READ_BACK) and len(found) == 1 and found[0].of_field:
-        found = []  # the reply has it already
+        return {}  # the reply has it already
     told = changes.tell(found, seen.tree, _DELTA, scope_of(getattr(action, "selector", None) or ""))
     seen.give(told.shown)
     if given is old and not told.left:
@@ -95,15 +108,19 @@ async def _drawn(page: BrowserPage) -> None:
             await page.live.evaluate("() => new Promise(requestAnimationFrame)")
 
 
-def _with_observation(action: Action, result: Json, observation: Observation) -> Json:
-    if action.shown != "observed":
-        return {**result, **observation.facts()}
+def _with_observation(action: Action, result: Json, observation: Observation, shown: Json | None) -> Json:
     said = [str(result["observed"])] if result.get("observed") else []
     lines = observation.lines()
     if not lines and not said:
-        lines = [_TRIED if getattr(action, "trial", False) else _nothing(action)]
-    return {**result, "observed": "; ".join([*said, *lines]), **observation.facts()}
+        lines = [_nothing_else(action, shown)]
+    return {**result, "observed": "; ".join([*said, *lines]), **observation.facts(), **(shown or {})}
 
 
-def _nothing(action: Action) -> str:
-    return _NOT_AWAITED if getattr(action, "no_wait_after", False) else _NOTHING
+def _nothing_else(action: Action, shown: Json | None) -> str:
+    if getattr(action, "trial", False):
+        return _TRIED
+    if getattr(action, "no_wait_after", False):
+        return _NOT_AWAITED
+    if shown is None:
+        return _NOTHING
+    return _CHANGED if shown else _NO_CHANGE

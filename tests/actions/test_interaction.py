@@ -9,7 +9,7 @@ from tests.support.site import Answer
 
 pytestmark = pytest.mark.anyio
 
-NOTHING = "nothing observable: no navigation, request, popup or dialog"
+NOTHING = "nothing observable: no navigation, request, popup, dialog or change of the page"
 
 RECORDER = """<style>body {margin: 0} #b {position: absolute; left: 10px; top: 10px; width: 100px; height: 50px}</style>
 <button id=b>Press</button><script>
