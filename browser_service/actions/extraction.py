@@ -94,9 +94,7 @@ async def _of_elements(page: BrowserPage, action: Several, script: str, arg: obj
 async def _read(page: BrowserPage, action: Several, script: str, arg: object) -> Any:  # Any: what the script gives
     found = await page.element(action.selector, action.frame, strict=True)
     await found.first.wait_for(state="attached", timeout=action.timeout)
-    if locating.is_ref(action.selector):  # evaluate_all finds no refs
-        return await found.evaluate(f"(e, arg) => ({script})([e], arg)", [action.all, arg], timeout=action.timeout)
-    return await found.evaluate_all(script, [action.all, arg])
+    return await locating.in_page(found, script, [action.all, arg])
 
 
 async def _of_part(page: BrowserPage, action: Part, script: str, arg: object) -> Any:  # Any: as there

@@ -55,7 +55,7 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
         found = await page.element(action.selector, action.frame, strict=True)
         await locating.check_syntax(found, action.selector, page.live)
         total = await found.count()
-        described = await found.evaluate_all(locating.DESCRIBE, _MATCHES)
+        described = await locating.in_page(found, locating.DESCRIBE, _MATCHES)
         refs = await page.refs(found, _MATCHES, action.timeout)
         if not (action.text or action.role or action.named):
             return _by_selector(page, action.selector, refs, described, total)

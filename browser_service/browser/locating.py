@@ -113,13 +113,14 @@ async def _wrong_frame(error: PlaywrightError, at: "BrowserPage", action: Action
 
 
 async def in_page(found: Locator, script: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
-    """What a function of the elements found gives, without waiting for any. Of a ref that is the one, or none: where
-    Playwright looks up several it knows no refs."""
+    """What a function of the elements found gives, without waiting for any. Those within a ref are taken one by one:
+    where Playwright looks up several it knows no refs."""
     if "aria-ref=" not in str(found):
         return await found.evaluate_all(script, arg)
-    if not await found.count():
+    elements = [await found.nth(n).element_handle(timeout=_LOOK_MS) for n in range(await found.count())]
+    if not elements:
         return await found.page.evaluate(f"arg => ({script})([], arg)", arg)
-    return await found.evaluate(f"(e, arg) => ({script})([e], arg)", arg, timeout=_LOOK_MS)
+    return await elements[0].evaluate(f"(_, [elements, arg]) => ({script})(elements, arg)", [elements, arg])
 
 
 async def unless_unchanged(act: Awaitable[None]) -> None:
@@ -164,7 +165,7 @@ async def check_syntax(found: Locator, selector: str, page: Page) -> None:
 
 async def _ambiguous(at: "BrowserPage", found: Locator, selector: str) -> BrowseError:
     """Each candidate by its ref, and by where it is, which tells those apart that are called the same."""
-    described = await found.evaluate_all(DESCRIBE, _CANDIDATES)
+    described = await in_page(found, DESCRIBE, _CANDIDATES)
     refs = await at.refs(found, _CANDIDATES, _LOOK_MS)
     nodes = at.seen.tree if at.seen else []
     candidates: list[Json] = []

@@ -110,10 +110,10 @@ async def _drawn(page: BrowserPage) -> None:
 
 def _with_observation(action: Action, result: Json, observation: Observation, shown: Json | None) -> Json:
     said = [str(result["observed"])] if result.get("observed") else []
-    lines = observation.lines()
+    lines = observation.lines(with_status="status" not in result)
     if not lines and not said:
-        lines = [_nothing_else(action, shown)]
-    return {**result, "observed": "; ".join([*said, *lines]), **observation.facts(), **(shown or {})}
+        lines = [_nothing_else(action, shown), "" if shown else observation.silence]
+    return {**result, "observed": "; ".join(filter(None, [*said, *lines])), **observation.facts(), **(shown or {})}
 
 
 def _nothing_else(action: Action, shown: Json | None) -> str:

@@ -129,6 +129,14 @@ async def test_a_selector_may_go_on_from_a_ref(tab: Tab) -> None:
     (row,) = (await tab.call("find", role="row", text="Teapot"))["matches"]
     await tab.call("click", selector=f"{row['ref']} >> role=button")
     assert await tab.sees("window.hit") == "Teapot"
+    (table,) = (await tab.call("find", role="table"))["matches"]
+    error = await tab.error("click", selector=f"{table['ref']} >> role=button")
+    assert [c["in"] for c in error["details"]["context"]["candidates"]] == [
+        'row "Kettle"',
+        'row "Toaster"',
+        'row "Teapot"',
+    ]
+    assert (await tab.call("find", selector=f"{table['ref']} >> th"))["total"] == 6
     assert (await tab.error("click", selector="e999 >> role=button"))["code"] == "STALE_REVISION"
 
 
