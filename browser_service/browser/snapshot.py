@@ -145,6 +145,8 @@ async def refs_of(page: Page, found: Locator, most: int, timeout_ms: int) -> lis
     """The refs of the first elements of a locator. Makes Playwright forget the others: a look must follow."""
     refs: list[Refs] = []
     for number in range(min(await found.count(), most)):
+        if number and "aria-ref=" in str(found):  # which the look at the one before has made it forget
+            await page.aria_snapshot(mode="ai", timeout=timeout_ms)
         element = found.nth(number)
         nodes = tree.parse(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
         inner = [node.ref for node in nodes if node.ref]
