@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Locator, Page
 
 from browser_service.browser import tree
 from browser_service.browser.tree import Node, Tree
@@ -148,13 +148,13 @@ async def refs_of(page: Page, found: Locator, most: int, timeout_ms: int) -> lis
         if number and "aria-ref=" in str(found):  # which the look at the one before has made it forget
             await page.aria_snapshot(mode="ai", timeout=timeout_ms)
         element = found.nth(number)
+        handle = await element.element_handle(timeout=timeout_ms)
         nodes = tree.parse(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
         inner = [node.ref for node in nodes if node.ref]
-        its_own = inner[0] if inner and await _is(page, inner[0], element) else None
+        its_own = inner[0] if inner and await _is(page, inner[0], handle) else None
         refs.append(Refs(its_own, frozenset(inner)))
     return refs
 
 
-async def _is(page: Page, ref: str, element: Locator) -> bool:
-    handle = await element.element_handle()
-    return bool(await page.locator(f"aria-ref={ref}").evaluate("(e, other) => e === other", handle))
+async def _is(page: Page, ref: str, element: ElementHandle) -> bool:
+    return bool(await page.locator(f"aria-ref={ref}").evaluate("(e, other) => e === other", element))
