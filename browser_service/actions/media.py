@@ -6,8 +6,10 @@ import io
 
 from PIL import Image
 
+from browser_service.browser import marks, recording
 from browser_service.browser.comparing import compare_with
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.recording import Recording
 from shared.actions import media
 from shared.calls import Json
 
@@ -32,6 +34,23 @@ async def compare_screenshots(page: BrowserPage, action: media.CompareScreenshot
     how = {"selector": action.selector, "fullPage": action.full_page, "timeout": action.timeout}
     taken = media.Screenshot.model_validate(how)
     return await compare_with(page.files, action, await _taken(page, taken))
+
+
+async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
+    if action.command == "stop":
+        return await recording.stop(page.entry, page.call)
+    limits = {"fps": action.fps, "max_seconds": action.max_seconds}
+    await recording.start(page.entry, page.live, Recording(page.entry, page.call, page.files, **limits))
+    return {"observed": f"{page.entry.page_id} is being recorded, for {action.max_seconds} s at most"}
+
+
+async def highlight(page: BrowserPage, action: media.Highlight) -> Json:
+    if action.selector is None:
+        count = await marks.remove(page.live)
+        return {"removed": count, "observed": f"{count} marks are taken away"}
+    element = await page.element(action.selector, action.frame, strict=action.strict)
+    await marks.draw(element, action.label, action.colour, action.seconds, action.timeout)
+    return {"observed": f"{action.selector} is marked"}
 
 
 async def _taken(page: BrowserPage, action: media.Screenshot) -> bytes:

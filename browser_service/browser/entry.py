@@ -18,6 +18,7 @@ from browser_service.browser.observing import Observer, throttled
 from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recalling import Recall
+from browser_service.browser.recording import Recording
 from browser_service.browser.traffic import Traffic
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
@@ -82,6 +83,7 @@ class PageEntry:
         self.recall = Recall()
         self.page: Page | None = None
         self.observer: Observer | None = None
+        self.recording: Recording | None = None
         self.target_id = state.target_id
         self.family = state.page_id
         """Windows that scripts opened from one another have the same: a dialog of one blocks all."""

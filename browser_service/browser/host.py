@@ -175,6 +175,8 @@ class LocalHost:
         self._registry.people.stop()
         if self._working:
             await asyncio.wait(self._working, timeout=5)
+        videos = [video for session in self._sessions.values() for video in session.recordings]
+        await asyncio.gather(*(video.end("the service stopped") for video in videos), return_exceptions=True)
         for entry in [*self._pages.values()]:
             if entry.session.attached and not entry.of_person:
                 await entry.leave()

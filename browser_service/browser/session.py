@@ -12,6 +12,7 @@ from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.isolation import context_options
 from browser_service.browser.launcher import Launcher, bounded
 from browser_service.browser.queue import PageQueue
+from browser_service.browser.recording import Recording
 from browser_service.browser.signing_in import SignedIn, cookie_key
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
@@ -72,6 +73,7 @@ class SessionEntry:
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
         self._saved: Json = spec.state
         self._unsaved = False
+        self.recordings: set[Recording] = set()
 
     @property
     def attached(self) -> bool:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
-from shared.actions.base import Clip, PageAction, Part, Selector
+from shared.actions.base import Clip, Effect, PageAction, Part, Selector
 
 
 class Screenshot(PageAction):
@@ -113,6 +113,19 @@ class GeneratePdf(PageAction):
         return value
 
 
+class RecordVideo(PageAction):
+    """Record a video of the page as it is, without opening it anew. It survives navigation, and is kept when it is
+    stopped, too long, or the page closes; who began it keeps it."""
+
+    effect = Effect.ACTS
+    toolset = "media"
+    shown = "observed"
+
+    command: Literal["start", "stop"] = Field(description="stop answers with the file.")
+    max_seconds: int = Field(default=120, ge=1, le=600, description="It ends by itself after this.")
+    fps: int = Field(default=10, ge=1, le=25, description="Pictures a second at most.")
+
+
 class CompareScreenshots(PageAction):
     """Compare a picture with another one, or with what the page shows now: how many pixels differ, where, and a picture
     of it."""
@@ -138,3 +151,19 @@ class CompareScreenshots(PageAction):
         if value and info.data.get("current"):
             raise ValueError("says how to take the page now, and current names a picture: give one of them")
         return value
+
+
+class Highlight(PageAction):
+    """Draw an outline with a label around an element, to show it to a person or in pictures; without a selector, take
+    all of them away."""
+
+    effect = Effect.ACTS
+    toolset = "media"
+    shown = "observed"
+
+    selector: Selector | None = Field(default=None, description="The element; it is scrolled into view.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
+    label: str = Field(default="", max_length=200, description="Words beside it.")
+    colour: str = Field(default="#d6006c", pattern=r"^[A-Za-z0-9#(),.% ]{1,60}$", description="CSS colour.")
+    seconds: float = Field(default=0, ge=0, le=3600, description="Until it goes; 0 stays as long as the document.")
+    strict: bool = Field(default=True, description="Refuse when several elements match; false takes the first.")
