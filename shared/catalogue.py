@@ -30,6 +30,7 @@ CATEGORIES: Final = (
     "extraction",
     "scripting",
     "media",
+    "tracing",
     "network",
     "pages",
     "dialogs",

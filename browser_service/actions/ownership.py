@@ -44,7 +44,7 @@ async def hold_page(page: BrowserPage, action: ownership.HoldPage) -> Json:
 
 
 async def share_page(page: BrowserPage, action: ownership.SharePage) -> Json:
-    page.entry.ownership.share(action.access)
+    page.entry.share(action.access)
     return {"access": action.access, "observed": f"{page.entry.page_id}: {_ACCESS[action.access]}"}
 
 

@@ -12,7 +12,7 @@ from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
 from shared.calls import Call, Json, PageState
-from shared.errors import AffectsOthers, BrowseError, PageNotFound, PageOwned, StaleRevision
+from shared.errors import AffectsOthers, BrowseError, Forbidden, PageNotFound, PageOwned, StaleRevision
 
 if TYPE_CHECKING:
     from browser_service.browser.entry import PageEntry
@@ -131,7 +131,12 @@ def check_origin(entry: "PageEntry", call: Call, action: Action, pages: Iterable
 
 def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -> None:
     """An act is refused while it would be felt by those who hold pages that it concerns."""
-    if not isinstance(action, FeltAct) or action.affect_others:
+    if not isinstance(action, FeltAct):
+        return
+    pages = [*pages]
+    if isinstance(action, SessionAct) and action.looks:
+        _check_nothing_hidden(action, client_id, pages)
+    if action.affect_others:
         return
     felt = [
         (entry.page_id, who)
@@ -148,6 +153,16 @@ def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -
         hint=f'{action.narrower()} If all of them shall feel it, repeat it with "affectOthers": true.',
         details={"context": {"pages": [page_id for page_id, _ in felt]}, **session},
     )
+
+
+def _check_nothing_hidden(action: SessionAct, client_id: str, pages: Iterable["PageEntry"]) -> None:
+    hidden = [f'"{entry.page_id}"' for entry in pages if entry.of_person or entry.hidden_from(client_id)]
+    if hidden:
+        raise Forbidden(
+            f"{action.name()} would show {', '.join(hidden[:_NAMED])}, private to somebody else. Nothing was done.",
+            hint="create_session {} makes a session of your own.",
+            details={"sessionId": action.session_id},
+        )
 
 
 def _felt_by(entry: "PageEntry", client_id: str) -> str:

@@ -22,6 +22,7 @@ from browser_service.browser.recording import Recording
 from browser_service.browser.traffic import Traffic
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
+    Access,
     Call,
     HostEvent,
     Notice,
@@ -196,6 +197,7 @@ class PageEntry:
         self.crashed = self.suspect = False
         self.seen.clear()
         self._check_place(page)  # a popup may be there already
+        self.session.tracing.look(self)
 
     def _holder(self) -> str:
         return self.lease.client_id if self.lease is not None else ""
@@ -239,7 +241,17 @@ class PageEntry:
         """A person has the page from now on, above its lease."""
         self.person = request
         self.ownership.keep(kept=True)
+        self.session.tracing.look(self)
         self._emit(PageChanged(page=self.state()))
+
+    def share(self, access: Access) -> None:
+        self.ownership.share(access)
+        self.session.tracing.look(self)
+
+    def hidden_from(self, client_id: str) -> bool:
+        """Whether a client may not read it: it is another's alone, or a person's secrets are on it."""
+        private = self.ownership.access == "private" and self.lease is not None and self.lease.client_id != client_id
+        return private or (self.person is not None and self.person.private)
 
     def given_back(self) -> None:
         """The person has left it, and may have changed anything on it."""

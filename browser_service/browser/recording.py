@@ -94,17 +94,11 @@ class Recording:
     def _on_frame(self, frame: ScreencastFrame) -> None:
         if not self.running:
             return
-        if self._hidden():
+        if self._entry.hidden_from(self.client_id):
             self._end("the page became private to somebody else")
             return
         self._waiting = frame["data"]
         self._news.set()
-
-    def _hidden(self) -> bool:
-        """Whether who records may no longer read the page: it is another's alone, or a person's secrets are on it."""
-        entry, holder = self._entry, self._entry.lease
-        private = entry.ownership.access == "private" and holder is not None and holder.client_id != self.client_id
-        return private or (entry.person is not None and entry.person.private)
 
     def _end(self, why: str) -> None:
         if self.running:

@@ -14,6 +14,7 @@ from browser_service.browser.launcher import Launcher, bounded
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recording import Recording
 from browser_service.browser.signing_in import SignedIn, cookie_key
+from browser_service.browser.tracing import Tracing
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
@@ -74,6 +75,7 @@ class SessionEntry:
         self._saved: Json = spec.state
         self._unsaved = False
         self.recordings: set[Recording] = set()
+        self.tracing = Tracing()
 
     @property
     def attached(self) -> bool:

@@ -311,6 +311,8 @@ class FeltAct(Action):
 
     effect = Effect.ACTS
     shown = "observed"
+    looks: ClassVar[bool] = False
+    """Whether it shows its caller all pages of the session, which it may not where one is private to another."""
 
     affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
 

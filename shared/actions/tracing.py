@@ -1,0 +1,31 @@
+"""Traces: what Playwright's trace viewer shows, step by step, of all pages of a session."""
+
+from pydantic import Field
+
+from shared.actions.base import Effect, SessionAct, SessionAction
+
+
+class StartTracing(SessionAct):
+    """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
+    another."""
+
+    toolset = "media"
+    looks = True
+
+    screenshots: bool = Field(default=True, description="With pictures.")
+    snapshots: bool = Field(default=True, description="With documents and requests.")
+    trace_title: str | None = Field(
+        default=None, alias="title", min_length=1, max_length=200, description="Its name in the viewer."
+    )
+    max_seconds: int = Field(default=300, ge=1, le=1800, description="It ends by itself after this.")
+
+
+class StopTracing(SessionAction):
+    """End the trace that you began, and get it as a file for Playwright's trace viewer."""
+
+    effect = Effect.ACTS
+    toolset = "media"
+    shown = "observed"
+
+    def allowed_ms(self) -> int:
+        return 40_000
