@@ -138,7 +138,7 @@ class Recording:
         while picture is not None:
             await asyncio.to_thread(video.show, picture, self._now_ms())
             if video.full:
-                self._end(f"it has {_MOST_BYTES // 1_000_000} MB")
+                self._end(f"it had grown to {_MOST_BYTES // 1_000_000} MB")
             await _either(self._over, self._every_s)
             picture = await self._next()
         return video
@@ -146,7 +146,7 @@ class Recording:
     async def _next(self) -> bytes | None:
         """The newest picture that was not shown yet; none when it is over."""
         if not await _either(self._news, self._max_s - self.seconds):
-            self._end(f"it has {self._max_s} s")
+            self._end(f"its {self._max_s} s were over")
         picture, self._waiting = self._waiting, None
         if self.running:
             self._news.clear()

@@ -92,7 +92,7 @@ class Tracing:
             self._trace = None
             raise
         if trace.ending is None:
-            end = f"it has {action.max_seconds} s"
+            end = f"its {action.max_seconds} s were over"
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
 
     async def stop(self, session: "BrowserSession") -> Json:

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
+from urllib.parse import quote
 
 import typer
 
@@ -12,7 +13,7 @@ from browser_service.cli.client import Client, error_of
 from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, signed
 from browser_service.cli.replies import deliver
 from browser_service.cli.root import VERBATIM
-from shared import catalogue
+from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.calls import Json
 from shared.errors import Relayed
@@ -37,6 +38,20 @@ def pages(
         output.say_json(listed)
     else:
         output.show_rows(_COLUMNS, [_rows(title, listed[part]) for part, title in _PARTS.items()])
+
+
+@app.command()
+def save(
+    artifact: Annotated[str, typer.Argument(help="Its artifactId, as a reply or a notice named it.")],
+    file: Annotated[Path, typer.Argument(help="Where to.")],
+    *,
+    data_dir: flags.DataDir = None,
+) -> None:
+    """Save a file that a call of this account's command line made: a video that ended by itself, an earlier picture."""
+    with Client(flags.settings(data_dir).data_dir) as client:
+        data = client.file(f"{wire.FILES}/{quote(artifact, safe='')}")
+    file.write_bytes(data)
+    output.say(f"{file}: {len(data)} bytes", to_stderr=True)
 
 
 @app.command(add_help_option=False, context_settings=dict(VERBATIM))
@@ -69,7 +84,8 @@ def command_of(name: str, action: type[Action], then: Callable[..., None] = perf
         data_dir: flags.DataDir = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print the whole reply.")] = False,
         out: Annotated[
-            Path | None, typer.Option(metavar="FILE", help="Save the file of the reply, or its text, here.")
+            Path | None,
+            typer.Option("--out", "--output", metavar="FILE", help="Save the file of the reply, or its text, here."),
         ] = None,
         person: Annotated[
             bool, typer.Option("--person", help="Act as the person, on a page that an agent asked you to take.")

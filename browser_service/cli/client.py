@@ -95,7 +95,7 @@ class Client:
     def file(self, url: str) -> bytes:
         reply = self._http.get(url)
         if reply.status_code != HTTPStatus.OK:
-            raise ServiceUnavailable(f"The file {url} could not be read: {reply.text[:200]}")
+            raise Relayed(error_of(_envelope(reply)))
         return reply.content
 
     def _post(self, path: str, body: Json, headers: dict[str, str] | None = None) -> Json:

@@ -21,6 +21,7 @@ COMMANDS: Final = MappingProxyType(
         "status": Command("lifecycle", "Whether the service runs, and where."),
         "pages": Command("acting", "The open pages: yours, people's, other agents'."),
         "run": Command("acting", "Run one action, such as `run goto --url https://example.com`."),
+        "save": Command("acting", "Save a file that a call made, by its artifactId."),
         "activity": Command("accounting", "Who did what: the record of all clients' actions."),
         "forget": Command("accounting", "Remove what is kept of a client."),
         "requests": Command("asking", "What agents ask people for: see it, and answer."),

@@ -90,7 +90,7 @@ async def test_record_video_one_at_a_time_on_a_page_and_only_by_who_may_act_ther
 async def test_record_video_is_kept_when_its_page_closes_and_when_its_time_is_over(tab: Tab) -> None:
     await tab.show(PAINTED.format(colour=RED))
     await tab.call("record_video", command="start", maxSeconds=1)
-    over = await _told(tab.agent, lambda text: "it has 1 s" in text)
+    over = await _told(tab.agent, lambda text: "its 1 s were over" in text)
     found = await tab.call("record_video", command="stop")
     assert found["artifact"]["artifactId"] in over
     assert found["seconds"] == pytest.approx(1, abs=0.9)

@@ -57,12 +57,26 @@ def test_a_picture_is_saved_and_flags_of_up_have_reached_the_service(
     running: Terminal, page: str, tmp_path: Path
 ) -> None:
     picture = tmp_path / "page.png"
-    done = running.succeed("run", "screenshot", "--page", page, "--out", str(picture))
+    done = running.succeed("run", "screenshot", "--page", page, "--output", str(picture))
     assert done.out == ""
     data = picture.read_bytes()
     assert data.startswith(b"\x89PNG")
     assert struct.unpack(">II", data[16:24]) == VIEWPORT
     assert f"{len(data)} bytes" in done.err
+
+
+def test_a_file_of_an_earlier_call_is_saved_by_its_id_and_by_its_client_alone(
+    running: Terminal, page: str, tmp_path: Path
+) -> None:
+    named = running.succeed("run", "generate_pdf", "--page", page, "--json").json["result"]["artifact"]
+    saved = tmp_path / "page.pdf"
+    done = running.succeed("save", named["artifactId"], str(saved))
+    assert (saved.read_bytes()[:5], saved.stat().st_size) == (b"%PDF-", named["size"])
+    assert f"{named['size']} bytes" in done.err
+    for artifact, client in (("art-none", ""), (named["artifactId"], "somebody-else")):
+        refused = running.run("save", artifact, str(tmp_path / "no.pdf"), BROWSE_CLIENT_ID=client)
+        assert (refused.code, "There is no artifact" in refused.err) == (1, True)
+    assert not (tmp_path / "no.pdf").exists()
 
 
 def test_text_is_saved_as_well(running: Terminal, page: str, tmp_path: Path) -> None:

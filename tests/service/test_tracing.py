@@ -19,7 +19,7 @@ async def own(agent: Agent, site: Site) -> str:
     session_id = (await agent.call("create_session"))["sessionId"]
     site.page("/shop", "<title>Shop</title><button onclick=\"this.textContent = 'bought'\">Buy</button>")
     await agent.call("goto", pageId="mine", sessionId=session_id, url=site.url("/shop"))
-    return session_id
+    return str(session_id)
 
 
 async def _file(agent: Agent, result: dict[str, Any]) -> zipfile.ZipFile:
@@ -74,7 +74,7 @@ async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(agent: A
     await agent.call("start_tracing", sessionId=own, maxSeconds=1)
     await agent.call("wait", pageId="mine", duration=1_200)
     result = await agent.call("stop_tracing", sessionId=own)
-    assert "it has 1 s" in result["observed"]
+    assert "its 1 s were over" in result["observed"]
     assert "trace.trace" in (await _file(agent, result)).namelist()
 
 
