@@ -106,9 +106,10 @@ async def test_no_trace_shows_what_is_private_to_another(agent: Agent, other: Ag
 
 async def test_a_trace_does_not_show_what_a_person_types_into_a_login(agent: Agent, own: str) -> None:
     await agent.call("start_tracing", sessionId=own)
-    await agent.call("request_human", pageId="mine", kind="login", message="Please sign in.", timeout=50)
+    asked = await agent.call("request_human", pageId="mine", kind="login", message="Please sign in.", timeout=50)
     dropped = await agent.error("stop_tracing", sessionId=own)
     assert (dropped["code"], '"mine" became private' in dropped["message"]) == ("FORBIDDEN", True)
+    await agent.call("request_human", pageId="mine", requestId=asked["requestId"], withdraw=True)
 
 
 async def test_a_trace_begins_again_where_a_page_with_a_dialog_had_kept_it_from_beginning(
