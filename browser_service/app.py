@@ -19,6 +19,7 @@ from browser_service.browser.seam import HostLimits, SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
 from browser_service.dispatch import Dispatcher
+from browser_service.downloads import Downloads
 from browser_service.feed import Feed
 from browser_service.keeping import Keeper
 from browser_service.observability.activity import Activity
@@ -35,6 +36,7 @@ from browser_service.sessions import Browser
 from browser_service.settings import Settings
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
+from browser_service.store.downloads import DownloadTable
 from browser_service.store.journal import Journal, JournalFailed
 from browser_service.store.uploads import UploadRoots
 from browser_service.work import Work
@@ -105,19 +107,20 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     directory.sessions.shared_browser = _shared_browser(settings)
     activity = Activity(ActivityTable(journal), directory)
     await activity.open()
-    cleaning = asyncio.create_task(_clean_daily(artifacts, activity, settings.activity_days))
+    downloads = await Downloads.opened(DownloadTable(journal))
+    cleaning = asyncio.create_task(_clean_daily(artifacts, activity, downloads, settings.activity_days))
     seal = Seal(settings.data_dir)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     quotas, origins, work = _manners(settings, clients, clock)
     requests = Requests(host, secret)
-
-    def link(request_id: str) -> str:
-        return f"http://127.0.0.1:{app.state.port}{requests.link(request_id)}"  # the port may be chosen later
-
-    notifier = Notifier(desktop=settings.notify == "desktop", webhook=settings.notify_webhook, link=link)
+    notifier = _notifier(app, settings, requests)
     feed = Feed(
-        *(host, directory, clients, journal, seal), origins=origins, on_person=notifier.tell, link=requests.link
+        *(host, directory, clients, journal, seal),
+        downloads=downloads,
+        origins=origins,
+        on_person=notifier.tell,
+        link=requests.link,
     )
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
     keeper = Keeper(
@@ -131,6 +134,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         origins=origins,
         work=work,
         keeper=keeper,
+        downloads=downloads,
     )
     await keeper.reopen()
     await local.start()
@@ -152,6 +156,13 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
 
     stack.push_async_callback(stop)
     return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
+
+
+def _notifier(app: FastAPI, settings: Settings, requests: Requests) -> Notifier:
+    def link(request_id: str) -> str:
+        return f"http://127.0.0.1:{app.state.port}{requests.link(request_id)}"  # the port may be chosen later
+
+    return Notifier(desktop=settings.notify == "desktop", webhook=settings.notify_webhook, link=link)
 
 
 def _artifacts(settings: Settings, journal: Journal) -> Artifacts:
@@ -176,11 +187,12 @@ def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas
     return Quotas(each, clock), Origins(site, clients.send, clock), work
 
 
-async def _clean_daily(artifacts: Artifacts, activity: Activity, days: int) -> None:
+async def _clean_daily(artifacts: Artifacts, activity: Activity, downloads: Downloads, days: int) -> None:
     while True:
         try:
             await artifacts.clean()
             await activity.clean(days)
+            await downloads.clean(days)
         except (JournalFailed, OSError) as error:
             log.warning("what is old cannot be removed", reason=str(error))
         await asyncio.sleep(_DAY_S)
@@ -208,7 +220,10 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         allow_hosts=frozenset(settings.allow_hosts),
         deny_hosts=frozenset(settings.deny_hosts),
     )
-    limits = HostLimits(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms)
+    limits = HostLimits(
+        *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
+        download_max_mb=settings.download_max_mb,
+    )
     handlers = _handlers(Scope.PAGE) | _handlers(Scope.SESSION)
     return LocalHost(Launcher(options), handlers, artifacts, policy, limits)
 

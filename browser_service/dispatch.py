@@ -12,6 +12,7 @@ from browser_service.browser.seam import SessionHost
 from browser_service.calls import CallRegister, Record, Reply
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory
+from browser_service.downloads import Downloads
 from browser_service.feed import Feed
 from browser_service.keeping import Keeper
 from browser_service.observability.activity import Activity
@@ -69,6 +70,7 @@ class Dispatcher:
         origins: Origins,
         work: Work,
         keeper: Keeper,
+        downloads: Downloads,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
@@ -83,6 +85,7 @@ class Dispatcher:
         self._origins = origins
         self.work = work
         self.keeper = keeper
+        self.downloads = downloads
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone

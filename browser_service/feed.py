@@ -8,6 +8,7 @@ import structlog
 from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
+from browser_service.downloads import Downloads
 from browser_service.security.origins import Origins
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import origin_of
@@ -15,6 +16,7 @@ from browser_service.store.journal import Journal, JournalFailed
 from shared.calls import (
     CallEnded,
     CallMoved,
+    DownloadMoved,
     EventBatch,
     HostEvent,
     Json,
@@ -46,6 +48,7 @@ class Feed:
         seal: Seal,
         *,
         origins: Origins,
+        downloads: Downloads,
         on_person: Callable[[PageState], None],
         link: Callable[[str], str],
     ) -> None:
@@ -57,6 +60,7 @@ class Feed:
         self._origins = origins
         self._on_person = on_person
         self._link = link
+        self._downloads = downloads
         self._incarnation = ""
         self._seq = 0
         self._lock = asyncio.Lock()
@@ -93,10 +97,7 @@ class Feed:
     def _apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():
-                if self._directory.note(event.page):
-                    self._unwritten[event.page.page_id] = None
-                if event.page.person is not None:
-                    self._on_person(event.page)
+                self._note(event.page)
             case PageClosed():
                 self._directory.drop(event.page_id)
                 self._unwritten[event.page_id] = None
@@ -108,8 +109,16 @@ class Feed:
                 self._clients.notify(event.client_id, event.notice)
             case StateSaved():
                 self._unsaved[event.session_id, event.name] = event.state
+            case DownloadMoved():
+                self._downloads.note(event.download)
             case Throttled():
                 self._pause(event)
+
+    def _note(self, page: PageState) -> None:
+        if self._directory.note(page):
+            self._unwritten[page.page_id] = None
+        if page.person is not None:
+            self._on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:
         """Under its own callId; what a person is waited for comes with the link for that person."""
@@ -125,7 +134,8 @@ class Feed:
             self._clients.notify(event.client_id, Notice(text=told))
 
     async def _write_down(self) -> None:
-        """Pages and logins as they are now; what was written is no longer owed."""
+        """Pages, logins and downloads as they are now; what was written is no longer owed."""
+        await self._downloads.write_down()
         for page_id in [*self._unwritten]:
             page = self._directory.get(page_id)
             await (self._journal.keep_page(page) if page else self._journal.forget_page(page_id))

@@ -40,6 +40,9 @@ class Service:
                 parts[self._part(page)].append(_listed(seen, self._client_id))
         return {name: [*pages] for name, pages in parts.items()}
 
+    def list_downloads(self) -> Json:
+        return {"downloads": [*self._dispatcher.downloads.listed(self._client_id)]}
+
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
         """The outcome of a call, in its own words; or that it still runs."""
         record = self._dispatcher.register.find(self._client_id, call_id)

@@ -121,6 +121,9 @@ class Settings(BaseSettings):
         default=(), description="If given, the only hosts (with their subdomains) that pages may open."
     )
     deny_hosts: Names = Field(default=(), description="Hosts (with their subdomains) that pages may not open.")
+    download_max_mb: int = Field(
+        default=500, ge=0, description="Megabytes that one download may have; a larger one is stopped. 0 is no limit."
+    )
     upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
         default=(), description="Folders whose files may be uploaded by their names, separated by commas."
     )

@@ -169,6 +169,34 @@ class Artifact(Model):
     preview: Preview | None = Field(default=None, description="Of a picture that is too large to go along whole.")
 
 
+class DownloadState(Model):
+    """A file that a page downloads; `client_id` stays inside the service."""
+
+    download_id: str
+    client_id: str
+    page_id: str
+    url: str
+    name: str
+    began_at: str = Field(description="In ISO 8601 and UTC.")
+    state: Literal["running", "finished", "failed", "cancelled"] = "running"
+    size: int | None = Field(default=None, description="Bytes that have come.")
+    artifact_id: str | None = None
+    file: str | None = Field(default=None, description="Path below the service's address: GET it with the same token.")
+    reason: str | None = Field(default=None, description="Why it did not come.")
+
+    def shown(self) -> Json:
+        return self.model_dump(mode="json", exclude={"client_id"}, exclude_none=True)
+
+    @property
+    def line(self) -> str:
+        """In words: download report.csv finished (1,234 bytes): file art-1."""
+        if self.state == "finished":
+            return f"download {self.name} finished ({self.size:,} bytes): file {self.artifact_id}"
+        if self.state == "running":
+            return f"download {self.name} began; list_downloads {{}} tells its end"
+        return f"download {self.name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"
+
+
 Engine = Literal["chromium", "firefox", "webkit"]
 Permission = Literal["geolocation", "notifications", "camera", "microphone"]
 
@@ -284,8 +312,24 @@ class Throttled(Model):
     client_label: str = ""
 
 
+class DownloadMoved(Model):
+    """A download began, came on, or ended."""
+
+    kind: Literal["download"] = "download"
+    seq: int = 0
+    download: DownloadState
+
+
 HostEvent = Annotated[
-    PageOpened | PageChanged | PageClosed | CallMoved | CallEnded | NoticeGiven | StateSaved | Throttled,
+    PageOpened
+    | PageChanged
+    | PageClosed
+    | CallMoved
+    | CallEnded
+    | NoticeGiven
+    | StateSaved
+    | Throttled
+    | DownloadMoved,
     Field(discriminator="kind"),
 ]
 

@@ -8,6 +8,7 @@ from browser_service.browser.locating import CONTROL, read_back
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.pointing import unless_gone
 from browser_service.browser.uploads import payloads
+from browser_service.service import Service
 from shared.actions import files
 from shared.calls import Json
 from shared.errors import ValidationFailed
@@ -64,3 +65,7 @@ def _held(given: list[FilePayload], held: object) -> str:
 
 def _named(name: str, size: int) -> str:
     return f"{name} ({size:,} bytes)"
+
+
+async def list_downloads(service: Service, _: files.ListDownloads) -> Json:
+    return service.list_downloads()

@@ -93,7 +93,8 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 @router.get(wire.FILES + "/{artifact_id}")
 async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
     path, mime_type = await parts(request).artifacts.path(artifact_id, caller.client_id)
-    return FileResponse(path, media_type=mime_type, headers={"X-Content-Type-Options": "nosniff"})
+    name = parts(request).dispatcher.downloads.name_of(artifact_id)
+    return FileResponse(path, media_type=mime_type, filename=name, headers={"X-Content-Type-Options": "nosniff"})
 
 
 @router.get(wire.EVENTS)

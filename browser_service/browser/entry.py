@@ -9,6 +9,7 @@ from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
+from browser_service.browser.downloads import Downloads
 from browser_service.browser.events import queued, well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.launcher import bounded
@@ -63,6 +64,7 @@ class PageEntry:
         on_close: OnClose,
         busy: Busy,
         people: People,
+        downloads: Downloads,
         idle_lease_ms: int,
     ) -> None:
         self.page_id = state.page_id
@@ -76,6 +78,7 @@ class PageEntry:
             state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, self._waits
         )
         self.people = people
+        self._downloads = downloads
         self.person: Request | None = None
         """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
@@ -185,10 +188,13 @@ class PageEntry:
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", lambda _: self.refresh_title())
         page.on("response", self._on_response)
+        page.on("download", lambda download: self._downloads.began(self, download))
         try:
             policy = self._policy if self.guarded else None
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
             await self.network.attach(page, came_by_itself=self.opener_id is not None or self.of_person)
+            if self._cdp is not None and policy is not None:
+                await self._downloads.watch(self._cdp)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if page.is_closed():

@@ -125,6 +125,10 @@ def is_network(error: Exception) -> bool:
     return _NET_ERROR.search(str(error)) is not None
 
 
+def is_download(error: Exception) -> bool:
+    return "Download is starting" in str(error)
+
+
 def shows_error_page(error: Exception) -> bool:
     return is_network(error) and "ERR_ABORTED" not in str(error)
 

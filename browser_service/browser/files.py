@@ -1,5 +1,6 @@
 """The files of a caller: bytes that a host hands over, because it has no disk of its own."""
 
+from pathlib import Path
 from typing import Protocol
 
 from shared.calls import Artifact, Json
@@ -10,6 +11,9 @@ class ArtifactPort(Protocol):
     """Where a host hands over bytes: it has no disk of its own."""
 
     async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact: ...
+
+    async def take(self, path: Path, mime_type: str, client_id: str) -> Artifact:
+        """The same for a file of the browser's, which is moved."""
 
     async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
         """The bytes and the MIME type, for the client that it belongs to."""

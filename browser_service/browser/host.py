@@ -10,6 +10,7 @@ import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_origin, check_others
 from browser_service.browser.dialogs import Dialogs
+from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
@@ -86,7 +87,10 @@ class LocalHost:
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self._parts = Parts(self._admit, handlers, artifacts, self._dialogs)
-        self._registry = PageRegistry(self._pages, self._log, self._dialogs, policy, limits, busy=self._busy)
+        self._downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
+        self._registry = PageRegistry(
+            *(self._pages, self._log, self._dialogs, policy, limits), downloads=self._downloads, busy=self._busy
+        )
 
     # --- the seam ------------------------------------------------------------------------------------------------
 
@@ -180,6 +184,7 @@ class LocalHost:
         for entry in [*self._pages.values()]:
             if entry.session.attached and not entry.of_person:
                 await entry.leave()
+        await self._downloads.stop()
         for session in self._sessions.values():
             await session.close()
         await self._launcher.stop()

@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from playwright.async_api import Download, Error, Frame, Page, Request, Response
+from playwright.async_api import Error, Frame, Page, Request, Response
 
 from browser_service.browser.events import well_formed
 from shared.calls import Json, Throttled
+
+if TYPE_CHECKING:
+    from browser_service.browser.downloads import Arriving
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUESTS_END_WITHIN_S = 1.0
@@ -17,6 +21,8 @@ _BODIES_END_WITHIN_S = 0.1
 _NAVIGATION_ENDS_WITHIN_S = 5.0
 _POPUP_ARRIVES_WITHIN_S = 2.0
 _ERROR_PAGE_ARRIVES_WITHIN_S = 1.0
+_DOWNLOAD_BEGINS_WITHIN_S = 1.0
+_DOWNLOADS_END_WITHIN_S = 1.5
 _SHOWN = 6
 _ERRORS_SHOWN = 3
 _ERROR_CHARACTERS = 300
@@ -34,7 +40,11 @@ class Observation:
     navigated: list[str] = field(default_factory=list)
     popups: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
-    downloads: list[str] = field(default_factory=list)
+    downloads: "list[Arriving]" = field(default_factory=list)
+    documents: set[Request] = field(default_factory=set)
+    """Navigations that the server answered."""
+    broken_off: list[str] = field(default_factory=list)
+    """Those that brought no document all the same: a download follows each."""
     noted: list[str] = field(default_factory=list)
     silence: str = ""
     """Why nothing may be observed."""
@@ -59,6 +69,12 @@ class Observation:
         await self.answered(_REQUESTS_END_WITHIN_S)
         await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
         await self._until(lambda: len(self.popups) >= self.popups_coming, _POPUP_ARRIVES_WITHIN_S)
+        await self.downloaded()
+
+    async def downloaded(self, least: int = 0) -> None:
+        """Wait for what is going to come, and a little for its end: mostly it is small."""
+        await self._until(lambda: len(self.downloads) >= max(least, len(self.broken_off)), _DOWNLOAD_BEGINS_WITHIN_S)
+        await self._until(lambda: all(each.ended for each in self.downloads), _DOWNLOADS_END_WITHIN_S)
 
     async def answered(self, seconds: float) -> None:
         """The heads of answers, and shortly their bodies: some never end."""
@@ -98,10 +114,10 @@ class Observation:
             *(f"navigated to {url}{document}" for url in self.navigated[-1:]),
             *requests[:_SHOWN],
             *more,
-            *self.failed[:_SHOWN],
+            *[*self.failed, *self.broken_off[len(self.downloads) :]][:_SHOWN],
             *(f"popup {page_id} opened" for page_id in self.popups),
             *self.dialogs,
-            *(f"download {name} began" for name in self.downloads),
+            *(each.line for each in self.downloads),
             *(f"a script of the page failed: {said}" for said in [*dict.fromkeys(self.script_errors)][:_ERRORS_SHOWN]),
         ]
 
@@ -124,6 +140,8 @@ class Observation:
             found["dialogs"] = [*self.dialogs]
         if self.script_errors:
             found["scriptErrors"] = [*self.script_errors[:_TOLD]]
+        if self.downloads:
+            found["downloads"] = [each.state.shown() for each in self.downloads]
         return found
 
     def pending(self) -> list[str]:
@@ -144,7 +162,6 @@ class Observer:
         page.on("requestfailed", self._on_failed)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_document)
-        page.on("download", self._on_download)
         page.on("requestfinished", self._on_finished)
         page.on("pageerror", self._on_script_error)
 
@@ -155,6 +172,9 @@ class Observer:
 
     def end(self, observation: Observation) -> None:
         self._running.discard(observation)
+        for each in observation.downloads:
+            if each.ended and not each.told:
+                each.tell()
 
     def popup_coming(self) -> None:
         for observation in self._running:
@@ -196,6 +216,7 @@ class Observer:
         for observation in self._running:
             if navigation:
                 observation.status = response.status
+                observation.documents.add(response.request)
             if response.request in observation.sent:
                 observation.sent[response.request] = str(response.status)
                 observation.changed.set()
@@ -210,8 +231,10 @@ class Observer:
             elif navigation and observation.status in _NO_CONTENT:
                 said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
                 observation.failed.append(said)
-            elif navigation:
+            elif navigation and request not in observation.documents:
                 observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
+            if request in observation.documents and observation.status not in _NO_CONTENT:
+                observation.broken_off.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
             observation.changed.set()
 
@@ -233,11 +256,19 @@ class Observer:
             observation.ready = bool(observation.navigated)
             observation.changed.set()
 
-    def _on_download(self, download: Download) -> None:
+    def download(self, arriving: "Arriving") -> None:
+        """What seemed to be a navigation was none."""
         for observation in self._running:
-            observation.downloads.append(download.suggested_filename)
+            observation.downloads.append(arriving)
             observation.navigating = False
             observation.changed.set()
+
+    def awaits(self, arriving: "Arriving") -> bool:
+        """Whether a reply is still to come that tells of it."""
+        waiting = [observation for observation in self._running if arriving in observation.downloads]
+        for observation in waiting:
+            observation.changed.set()
+        return bool(waiting)
 
     def _on_finished(self, request: Request) -> None:
         for observation in self._running:

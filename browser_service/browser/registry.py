@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING
 
 from browser_service.browser.dialogs import Dialogs
+from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import Busy, PageEntry, target_of
 from browser_service.browser.events import EventLog
 from browser_service.browser.launcher import bounded
@@ -32,12 +33,14 @@ class PageRegistry:
         policy: UrlPolicy,
         limits: HostLimits,
         *,
+        downloads: Downloads,
         busy: Busy,
     ) -> None:
         self.people = People(log.emit, lambda: [*pages.values()])
         self._pages = pages
         self._log = log
         self._dialogs = dialogs
+        self._downloads = downloads
         self._policy = policy
         self._limits = limits
         self._busy = busy
@@ -57,6 +60,7 @@ class PageRegistry:
             on_close=on_close,
             busy=self._busy,
             people=self.people,
+            downloads=self._downloads,
             idle_lease_ms=self._limits.idle_lease_ms,
         )
         return entry

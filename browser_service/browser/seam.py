@@ -37,3 +37,4 @@ class HostLimits:
     queue_wait_ms: int = 10_000
     max_pages: int = 100
     dialog_wait_ms: int = 30_000
+    download_max_mb: int = 500

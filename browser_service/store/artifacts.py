@@ -54,6 +54,16 @@ class Artifacts:
             preview=reduced,
         )
 
+    async def take(self, path: Path, mime_type: str, client_id: str) -> Artifact:
+        """The same for a file that is there already: it is moved."""
+        size = (await asyncio.to_thread(path.stat)).st_size
+        self._check_fits(size)
+        artifact_id = f"art-{secrets.token_urlsafe(12)}"
+        await asyncio.to_thread(self._move, path, artifact_id)
+        await self._journal.keep_artifact(artifact_id, client_id, mime_type, size, time.time())
+        await self._make_room(client_id)
+        return Artifact(artifact_id=artifact_id, mime_type=mime_type, size=size, url=f"{FILES}/{artifact_id}")
+
     async def path(self, artifact_id: str, client_id: str) -> tuple[Path, str]:
         """The file and its MIME type, for the client it belongs to."""
         found = await self._journal.artifact(artifact_id)
@@ -117,6 +127,11 @@ class Artifacts:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(path, target)
         return str(target)
+
+    def _move(self, path: Path, artifact_id: str) -> None:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o600)
+        shutil.move(path, self._directory / artifact_id)
 
     def _write(self, artifact_id: str, data: bytes) -> None:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)

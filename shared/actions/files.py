@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shared.actions.base import ElementAction, Part
+from shared.actions.base import Action, ElementAction, Lane, Part
 from shared.actions.interaction import At, NoWaitAfter
 
 _MOST = 50
@@ -44,3 +44,12 @@ class Drop(ElementAction):
     files: Files = Field(default=[], description="The files.")
     data: dict[str, str] | None = Field(default=None, description='By MIME type: {"text/plain": "..."}.')
     position: At = None
+
+
+class ListDownloads(Action):
+    """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did not
+    come."""
+
+    toolset = "files"
+    lane = Lane.BESIDE
+    unmetered = True

@@ -18,6 +18,8 @@ from shared.calls import (
     CallEnded,
     CallMoved,
     CallState,
+    DownloadMoved,
+    DownloadState,
     EventBatch,
     HostEvent,
     HumanRequest,
@@ -44,6 +46,9 @@ from shared.errors import PageOwned
 
 PAGE = PageState(page_id="cart", session_id="default", url="https://example.com", title="Cart ✓", holder_id="c1")
 NOTICE = Notice(text='"cart" was closed by its owner.', page_id="cart")
+DOWNLOAD = DownloadState(
+    download_id="d", client_id="c1", page_id="cart", url="u", name="a.csv", began_at="2026-01-31T14:05:00Z", size=3
+)
 EVENTS: list[Model] = [
     PageOpened(seq=1, page=PAGE),
     PageChanged(seq=2, page=PAGE),
@@ -53,11 +58,13 @@ EVENTS: list[Model] = [
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
     StateSaved(seq=6, session_id="default", state={"cookies": [{"name": "a", "value": "b", "expires": -1}]}),
     Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
+    DownloadMoved(seq=8, download=DOWNLOAD),
 ]
 EXAMPLES: list[Model] = [
     *EVENTS,
     PAGE,
     NOTICE,
+    DOWNLOAD,
     Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart", remaining_ms=900),
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
@@ -128,6 +135,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
     kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "call_ended", "notice", "state", "throttled"]
+    kinds.append("download")
     assert [each.model_dump()["kind"] for each in EVENTS] == kinds
 
 

@@ -18,6 +18,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: threading.Event | None = None
     """Where given, the answer waits for this event (10 s at most)."""
+    pause: threading.Event | None = None
+    """Where given, the last byte of the answer waits for this event (10 s at most)."""
 
 
 @dataclass
@@ -96,12 +98,17 @@ class Site:
                 data = answer.body.encode() if isinstance(answer.body, str) else answer.body
                 try:
                     self.send_response(answer.status)
-                    for name, value in {"content-type": answer.content_type, **answer.headers}.items():
+                    length = {"content-length": str(len(data))}
+                    headers = {"content-type": answer.content_type, **length, **answer.headers}
+                    for name, value in headers.items():
                         self.send_header(name, value)
-                    self.send_header("content-length", str(len(data)))
                     self.end_headers()
                     if self.command != "HEAD":
-                        self.wfile.write(data)
+                        self.wfile.write(data[:-1])
+                        if answer.pause is not None:
+                            answer.pause.wait(10)
+                        self.wfile.write(data[-1:])
+                    self.close_connection = self.close_connection or headers["content-length"] != str(len(data))
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
 

@@ -1,0 +1,47 @@
+"""The downloads that clients may list: the newest of each, of a service that ended before, too."""
+
+from browser_service.store.downloads import DownloadTable
+from shared.calls import DownloadState, Json
+
+_LISTED = 100
+
+
+class Downloads:
+    def __init__(self, table: DownloadTable) -> None:
+        self._table = table
+        self._known: dict[str, DownloadState] = {}
+        self._unwritten: dict[str, None] = {}
+
+    @classmethod
+    async def opened(cls, table: DownloadTable) -> "Downloads":
+        downloads = cls(table)
+        downloads._known = {download.download_id: download for download in await table.all()}
+        return downloads
+
+    def note(self, download: DownloadState) -> None:
+        self._known[download.download_id] = download
+        if download.state != "running":
+            self._unwritten[download.download_id] = None
+        own = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
+        for old in own[:-_LISTED]:
+            del self._known[old]
+
+    async def write_down(self) -> None:
+        """Those that have ended; what was written is no longer owed."""
+        for download_id in [*self._unwritten]:
+            if download_id in self._known:
+                await self._table.keep(self._known[download_id])
+            del self._unwritten[download_id]
+
+    def listed(self, client_id: str) -> list[Json]:
+        """The client's own, newest first."""
+        own = [each for each in self._known.values() if each.client_id == client_id]
+        return [each.shown() for each in reversed(own)]
+
+    def name_of(self, artifact_id: str) -> str | None:
+        """What a file is called where it came from."""
+        return next((each.name for each in self._known.values() if each.artifact_id == artifact_id), None)
+
+    async def clean(self, days: int) -> None:
+        for download_id in await self._table.clean(days):
+            self._known.pop(download_id, None)
