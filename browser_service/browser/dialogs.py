@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser.entry import Emit, PageEntry
+from browser_service.browser.entry import DialogPolicy, Emit, PageEntry
 from browser_service.browser.events import sendable, well_formed
 from browser_service.browser.observing import Observation
 from browser_service.browser.performing import Running
@@ -167,6 +167,12 @@ class Dialogs:
 
     def _add(self, entry: PageEntry, dialog: Dialog) -> None:
         asked = OpenDialog(dialog, entry, entry.page, datetime.now().astimezone() + timedelta(seconds=self._within_s))
+        policy = entry.own_answer()
+        if policy is not None:
+            if entry.observer is not None:
+                entry.observer.dialog_coming()
+            self._spawn(self._by_policy(asked, policy))
+            return
         asked.timer = asyncio.get_running_loop().call_later(self._within_s, lambda: self._spawn(self._expire(asked)))
         self._open.append(asked)
         entry.dialog = asked.named
@@ -244,6 +250,22 @@ class Dialogs:
             dialog.answering = ""
             raise TimedOut(f"The browser did not close {dialog.named} of {dialog.entry.page_id}.") from error
         self._over(dialog, dialog.answering)
+
+    async def _by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
+        """Answered at once: no call is held up. It is told in the reply of the act that met it, else in a notice."""
+        entry, how = dialog.entry, f"{_how(accept=bool(policy.accept))} by the page's dialog policy"
+        try:
+            text = policy.prompt_text if dialog.dialog.type == "prompt" else None
+            await self._end(dialog, accept=bool(policy.accept), text=text)
+        except NoDialog:
+            how = _CLOSED
+        except TimedOut:
+            how = "not answered: the browser did not close it"
+        entry.revision += 1
+        if dialog.dialog.type == "beforeunload" and not policy.accept:
+            entry.left(left=False)
+        if entry.observer is None or not entry.observer.dialog(f"{dialog.named} was {how}"):
+            self._tell_of(dialog, f"was {how}")
 
     async def _decline(self, dialog: OpenDialog) -> None:
         try:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
@@ -51,6 +51,15 @@ Busy = Callable[[str, str], bool]
 """Whether a client has a call queued or running on a page."""
 
 
+class DialogPolicy(NamedTuple):
+    """How a client wants the dialogs of a page answered while it holds the page."""
+
+    client_id: str = ""
+    accept: bool | None = None
+    """None: it is asked."""
+    prompt_text: str | None = None
+
+
 class PageEntry:
     """A page under its pageId. The Playwright page in it may be replaced; holder, queue and revision stay."""
 
@@ -92,6 +101,7 @@ class PageEntry:
         self.family = state.page_id
         """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
         self.dialog: str | None = None
+        self.dialog_policy = DialogPolicy()
         self._leaving: asyncio.Future[bool] | None = None
         self._cdp: CDPSession | None = None
         self.suspect = False
@@ -141,6 +151,12 @@ class PageEntry:
             asker_id=self.person.asker_id if self.person else None,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
+
+    def own_answer(self) -> DialogPolicy | None:
+        """Its holder's policy, where that answers. A person who has the page is asked."""
+        policy, lease = self.dialog_policy, self.lease
+        holds = lease is not None and lease.client_id == policy.client_id
+        return policy if holds and self.person is None and policy.accept is not None else None
 
     def inherited(self) -> dict[str, object]:
         """What a popup has of its opener: its holder, and what others may do with it."""

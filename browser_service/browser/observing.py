@@ -21,6 +21,7 @@ _BODIES_END_WITHIN_S = 0.1
 _NAVIGATION_ENDS_WITHIN_S = 5.0
 _POPUP_ARRIVES_WITHIN_S = 2.0
 _ERROR_PAGE_ARRIVES_WITHIN_S = 1.0
+_DIALOG_IS_ANSWERED_WITHIN_S = 1.0
 _DOWNLOAD_BEGINS_WITHIN_S = 1.0
 _DOWNLOADS_END_WITHIN_S = 1.5
 _SHOWN = 6
@@ -55,6 +56,7 @@ class Observation:
     ready: bool = False
     """The new document can be used, though parts of it may still be loading."""
     popups_coming: int = 0
+    dialogs_coming: int = 0
     error_pages: int = 0
     navigating: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -69,6 +71,7 @@ class Observation:
         await self.answered(_REQUESTS_END_WITHIN_S)
         await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
         await self._until(lambda: len(self.popups) >= self.popups_coming, _POPUP_ARRIVES_WITHIN_S)
+        await self._until(lambda: len(self.dialogs) >= self.dialogs_coming, _DIALOG_IS_ANSWERED_WITHIN_S)
         await self.downloaded()
 
     async def downloaded(self, least: int = 0) -> None:
@@ -197,9 +200,17 @@ class Observer:
             observation.noted.extend(lines)
             observation.silence = observation.silence or silence
 
-    def dialog(self, said: str) -> None:
+    def dialog_coming(self) -> None:
+        """One that is answered at once, which will be told."""
+        for observation in self._running:
+            observation.dialogs_coming += 1
+
+    def dialog(self, said: str) -> bool:
+        """Whether a reply is still to come that tells of it."""
         for observation in self._running:
             observation.dialogs.append(said)
+            observation.changed.set()
+        return bool(self._running)
 
     def _on_request(self, request: Request) -> None:
         if not self._running:

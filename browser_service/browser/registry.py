@@ -101,6 +101,7 @@ class PageRegistry:
         entry = self.add(state, session)
         entry.family = opener.family if opener else entry.page_id
         if opener is not None:
+            entry.dialog_policy = opener.dialog_policy
             entry.network.inherit(opener.network)
         try:
             await entry.adopt(page)

@@ -1,5 +1,7 @@
 """Answering what a page asks: alert, confirm, prompt, and whether to leave it."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from shared.actions.base import Effect, Lane, PageAction
@@ -22,4 +24,21 @@ class HandleDialog(PageAction):
     )
     timeout: int = Field(
         default=30_000, ge=1, le=120_000, description="Milliseconds to wait for the call that the dialog held up."
+    )
+
+
+class SetDialogPolicy(PageAction):
+    """Say how the dialogs of a page and of its popups are answered while you hold it: by you (ask), or at once. Replies
+    name each dialog and its answer all the same."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    toolset = "interaction"
+    shown = "observed"
+    opens = False
+    idempotent = True
+
+    policy: Literal["ask", "accept", "dismiss"] = Field(description="`accept` is OK, and leaving the page.")
+    prompt_text: str | None = Field(
+        default=None, max_length=100_000, description="accept: what prompts are answered; their default value without."
     )
