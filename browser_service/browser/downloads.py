@@ -82,7 +82,7 @@ class Downloads:
         self._emit(DownloadMoved(download=state))
         self._spawn(self._follow(arriving))
 
-    async def watch(self, cdp: CDPSession) -> None:
+    def watch(self, cdp: CDPSession) -> None:
         """Have Chromium tell how much has come. Elsewhere only the end is known."""
         urls: dict[str, str] = {}
 
@@ -93,7 +93,7 @@ class Downloads:
 
         cdp.on("Page.downloadWillBegin", lambda event: urls.update({event["guid"]: event["url"]}))
         cdp.on("Page.downloadProgress", progressed)
-        await cdp.send("Page.enable")
+        self._spawn(_enabled(cdp))
 
     async def stop(self) -> None:
         """What has not come by now is lost with the browser."""
@@ -165,6 +165,12 @@ class Downloads:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _enabled(cdp: CDPSession) -> None:
+    """Beside what opens the page: one that shows a dialog already answers when that is closed."""
+    with contextlib.suppress(PlaywrightError):
+        await cdp.send("Page.enable")
 
 
 async def _cancelled(download: Download) -> None:

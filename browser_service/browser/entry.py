@@ -210,7 +210,7 @@ class PageEntry:
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
             await self.network.attach(page, came_by_itself=self.opener_id is not None or self.of_person)
             if self._cdp is not None and policy is not None:
-                await self._downloads.watch(self._cdp)
+                self._downloads.watch(self._cdp)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if page.is_closed():

@@ -47,9 +47,8 @@ async def test_a_dialog_that_no_act_meets_is_told_in_a_notice(agent: Agent, site
     await agent.call("set_dialog_policy", pageId="p", policy="accept")
     later = "void setTimeout(() => { window.said = confirm('Still there?') }, 150)"
     await agent.call("evaluate_script", pageId="p", expression=later)
-    await agent.call("wait", pageId="p", duration=400)
     told = "p: confirm 'Still there?' was accepted by the page's dialog policy."
-    assert told in notices(await agent.reply("get_current_url", pageId="p"))
+    assert notices(await agent.reply("wait", pageId="p", duration=400)) == [told]
     assert (await agent.call("evaluate_script", pageId="p", expression="window.said"))["value"] is True
 
 
