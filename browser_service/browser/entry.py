@@ -237,8 +237,9 @@ class PageEntry:
     def popup(self, page_id: str) -> None:
         """A window that this page opened: from now on the two share one."""
         self.shares_window = True
-        if self.observer is not None:
-            self.observer.popup(page_id)
+        told = self.observer is not None and self.observer.popup(page_id)
+        if not told and self.lease is not None:
+            self.tell(self.lease.client_id, f"{self.page_id} opened the popup {page_id}.")
 
     async def read_title(self) -> None:
         """Bring the cached title up to date, in 200 ms at most."""

@@ -190,10 +190,12 @@ class Observer:
             await observation.answered(seconds)
         return bool(waiting)
 
-    def popup(self, page_id: str) -> None:
+    def popup(self, page_id: str) -> bool:
+        """Whether a reply is still to come that tells of it."""
         for observation in self._running:
             observation.popups.append(page_id)
             observation.changed.set()
+        return bool(self._running)
 
     def noted(self, lines: Iterable[str], silence: str) -> None:
         for observation in self._running:

@@ -19,11 +19,13 @@ from shared.actions.navigation import Goto, ReloadPage
 from shared.calls import Call, Json, Outcome
 from shared.errors import (
     AmbiguousSelector,
+    ArtifactNotFound,
     BrowseError,
     Cancelled,
     ElementGone,
     ElementNotFound,
     ElementNotInteractable,
+    Forbidden,
     InvalidSelector,
     PageNotFound,
     StaleRevision,
@@ -44,10 +46,12 @@ _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
 _NOTHING_HAPPENED = (
     AmbiguousSelector,
+    ArtifactNotFound,
     Cancelled,
     ElementGone,
     ElementNotFound,
     ElementNotInteractable,
+    Forbidden,
     InvalidSelector,
     StaleRevision,
     ValidationFailed,

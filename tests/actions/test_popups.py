@@ -24,6 +24,14 @@ async def test_the_reply_of_the_click_names_the_popup_that_it_opened(agent: Agen
     assert (await agent.call("get_page_title", pageId=popup))["title"] == "clicked"
 
 
+async def test_a_popup_that_opens_later_is_told_to_the_holder_of_its_opener(agent: Agent, site: Site) -> None:
+    site.page("/popup", "later")
+    await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))
+    await agent.call("evaluate_script", pageId="shop", expression="void setTimeout(() => window.open('/popup'), 200)")
+    reply = (await agent.reply("wait", pageId="shop", duration=700)).json()
+    assert [notice["text"] for notice in reply["notices"]] == ["shop opened the popup shop~1."]
+
+
 async def test_a_popup_belongs_to_the_holder_of_its_opener(agent: Agent, other: Agent, site: Site) -> None:
     site.page("/popup", "<button>Inside</button>")
     await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))

@@ -71,6 +71,16 @@ def test_a_tool_that_shows_nothing_in_particular_shows_all_as_compact_json() -> 
     assert lines(done({"pages": [{"pageId": "é"}], "more": 0})) == ['{"pages":[{"pageId":"é"}],"more":0}']
 
 
+def test_dialogs_and_downloads_that_a_script_met_follow_its_value() -> None:
+    file: JsonValue = {"name": "a.csv", "state": "finished", "artifactId": "art-1"}
+    met = done({"value": 1, "dialogs": ["confirm 'Sure?' was accepted"], "downloads": [file]})
+    assert lines(met, "evaluate_script") == [
+        "1",
+        "confirm 'Sure?' was accepted",
+        "download a.csv finished: file art-1",
+    ]
+
+
 def test_a_cursor_says_how_to_read_on() -> None:
     envelope = done({"content": "first", "cursor": "text-1:5"})
     assert lines(envelope, "content")[1:] == ["first", '… more: content {"cursor": "text-1:5"}']
