@@ -28,6 +28,7 @@ CATEGORIES: Final = (
     "waiting",
     "reading",
     "extraction",
+    "inspection",
     "scripting",
     "media",
     "tracing",

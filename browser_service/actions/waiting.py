@@ -1,8 +1,9 @@
-"""Waiting for time to pass or for an element."""
+"""Waiting for time to pass, for an element, or for where the page is."""
 
 import asyncio
 
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.patterns import UrlPattern
 from shared.actions import waiting
 from shared.calls import Json
 
@@ -11,6 +12,37 @@ async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) 
     element = await page.element(action.selector, action.frame, strict=action.strict, waits=False)
     await element.wait_for(state=action.state, timeout=action.timeout)
     return {"observed": f"{action.selector} is {action.state}"}
+
+
+async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigation) -> Json:
+    wanted = UrlPattern(action.pattern or "*", "url")
+    client, before = page.entry.last_act
+    if client == page.call.client_id and page.entry.navigations > before and wanted.matches(page.url):
+        await _loaded(page, action)
+    else:
+        async with page.live.expect_navigation(
+            url=wanted.matches, wait_until=action.wait_until, timeout=action.timeout
+        ) as arrival:
+            pass
+        await arrival.value
+    page.entry.last_act = (page.call.client_id, page.entry.navigations)
+    return {"url": page.url, "observed": f"the page has navigated to {page.url}"}
+
+
+async def wait_for_url(page: BrowserPage, action: waiting.WaitForUrl) -> Json:
+    wanted = UrlPattern(action.pattern, "url")
+    await page.live.wait_for_url(wanted.matches, wait_until=action.wait_until, timeout=action.timeout)
+    return {"url": page.url, "observed": f"the page is at {page.url}"}
+
+
+async def wait_for_load(page: BrowserPage, action: waiting.WaitForLoad) -> Json:
+    await page.live.wait_for_load_state(action.state, timeout=action.timeout)
+    return {"url": page.url, "observed": f"{page.url} has reached {action.state}"}
+
+
+async def _loaded(page: BrowserPage, action: waiting.WaitForNavigation) -> None:
+    if action.wait_until != "commit":
+        await page.live.wait_for_load_state(action.wait_until, timeout=action.timeout)
 
 
 async def wait(_: BrowserPage, action: waiting.Wait) -> Json:

@@ -9,6 +9,7 @@ from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
+from browser_service.browser.console import Console
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.events import queued, well_formed
 from browser_service.browser.guard import guard
@@ -92,6 +93,10 @@ class PageEntry:
         """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen: dict[str, snapshot.Seen] = {}
+        self.console = Console(lambda: self._holder() if self.person is None else None)
+        self.navigations = 0
+        self.last_act = ("", 0)
+        """Who acted last, and how often the page had navigated before."""
         self.network = PageNetwork(Traffic(self._whose_traffic), self._holder)
         self.recall = Recall()
         self.page: Page | None = None
@@ -208,7 +213,9 @@ class PageEntry:
         try:
             policy = self._policy if self.guarded else None
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
-            await self.network.attach(page, came_by_itself=self.opener_id is not None or self.of_person)
+            by_itself = self.opener_id is not None or self.of_person
+            await self.network.attach(page, came_by_itself=by_itself)
+            await self.console.attach(page, came_by_itself=by_itself)
             if self._cdp is not None and policy is not None:
                 self._downloads.watch(self._cdp)
         except PlaywrightError as error:
@@ -392,6 +399,8 @@ class PageEntry:
         if self.page is None or frame != self.page.main_frame or self.closed:
             return
         self.revision += 1
+        self.navigations += 1
+        self.console.navigated()
         if self.person is not None:
             self.person.seen()
         if self._check_place(self.page):

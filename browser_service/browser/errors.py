@@ -7,6 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from shared.actions.base import Action, NavigationAction
+from shared.actions.waiting import WaitForLoad, WaitForNavigation, WaitForUrl
 from shared.calls import Json
 from shared.errors import (
     AmbiguousSelector,
@@ -243,6 +244,8 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
+    if isinstance(action, WaitForNavigation | WaitForUrl | WaitForLoad):
+        last_said = f"the page is at {details['url']}"
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
         hint="The page is still usable. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",

@@ -21,7 +21,8 @@ _WITHIN_S: Final = 0.05
 
 class UrlPattern:
     """`*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives. `*.example.com/...` is the host and those
-    below it; what has no `/` may be the host alone; what begins with `/` is matched with the path."""
+    below it; what has no `/` may be the host alone; what begins with `/` is matched with the path.
+    What follows `#` counts where the pattern has one."""
 
     def __init__(self, text: str, field: str = "pattern") -> None:
         self.text = text
@@ -42,7 +43,7 @@ class UrlPattern:
             ) from None
 
     def matches(self, url: str) -> bool:
-        url = url.partition("#")[0][:_MOST_URL]
+        url = (url if "#" in self.text else url.partition("#")[0])[:_MOST_URL]
         if self._regex is not None:
             return self._found(self._regex, url)
         return any(_matches(glob, url) for glob in self._globs)

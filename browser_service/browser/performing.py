@@ -162,6 +162,8 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     changed = True
     acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
     observation = entry.observer.begin() if acts and entry.observer is not None else None
+    if acts:
+        entry.last_act = (running.call.client_id, entry.navigations)
     try:
         result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
         if observation is None:

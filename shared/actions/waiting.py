@@ -1,10 +1,10 @@
 """Waiting for time to pass or for an element, beside the turns of the page."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
-from shared.actions.base import Lane, PageAction, Selector, WaitingAction
+from shared.actions.base import Lane, PageAction, Selector, WaitingAction, WaitUntil
 
 
 class WaitForSelector(WaitingAction):
@@ -18,6 +18,44 @@ class WaitForSelector(WaitingAction):
     )
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")
     strict: bool = Field(default=False, description="Refuse when several match.")
+
+
+UrlGlob = Annotated[
+    str, Field(min_length=1, max_length=2_000, description="Glob (`*` is any text), /path, or /regex/flags.")
+]
+
+
+class WaitForNavigation(WaitingAction):
+    """Wait for the page's next navigation to load. One that began after your own last act on the page counts too."""
+
+    toolset = "waiting"
+    shown = "observed"
+
+    pattern: UrlGlob | None = Field(default=None, alias="url", description="Only to a URL that matches.")
+    wait_until: WaitUntil = "load"
+
+
+class WaitForUrl(WaitingAction):
+    """Wait until the page is at a URL that matches, and has loaded."""
+
+    toolset = "waiting"
+    shown = "observed"
+
+    pattern: UrlGlob = Field(alias="url")
+    wait_until: WaitUntil = "load"
+
+
+class WaitForLoad(WaitingAction):
+    """Wait until the page's document has loaded."""
+
+    toolset = "waiting"
+    shown = "observed"
+
+    state: Literal["load", "domcontentloaded", "networkidle"] = Field(
+        default="load",
+        validation_alias=AliasChoices("state", "waitUntil"),
+        description="networkidle: no requests for 500 ms.",
+    )
 
 
 class Wait(PageAction):

@@ -1,5 +1,6 @@
 """Waiting beside the turns of a page: for an element, and for time to pass."""
 
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ import pytest
 from shared import wire
 from shared.catalogue import ACTIONS
 from tests.actions.tab import Tab
+from tests.support.site import Answer
 
 pytestmark = pytest.mark.anyio
 
@@ -122,6 +124,59 @@ async def test_wait_for_selector_that_never_comes_true_says_what_was_there_inste
     assert await tab.sees("1 + 1") == 2
 
 
+# --- wait_for_url, wait_for_navigation, wait_for_load ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", ["**/cart*", "/cart?*", r"/CART\?a=\d$/i", "{url}", "*/{{shop,cart}}?a=1"])
+async def test_wait_for_url_goes_on_once_the_page_is_at_it(tab: Tab, pattern: str) -> None:
+    url = tab.site.page("/cart", "cart") + "?a=1"
+    await tab.show("<a href='/cart?a=1'>go</a>")
+    async with _under_way(
+        tab, "wait_for_url", url=pattern.replace("{url}", url).replace("{{", "{").replace("}}", "}")
+    ) as under:
+        assert under.replies == []
+        await tab.call("click", selector="a")
+    assert under.replies[0].json()["result"] == {"url": url, "observed": f"the page is at {url}"}
+
+
+async def test_wait_for_url_sees_what_a_script_makes_of_the_address(tab: Tab) -> None:
+    url = await tab.show("<button onclick=\"location.hash = '#/cart'\">go</button>")
+    async with _under_way(tab, "wait_for_url", url="*#/cart"):
+        await tab.call("click", selector="button")
+    await tab.sees("(history.pushState({}, '', '/orders/7'), 1)")
+    assert (await tab.call("wait_for_url", url="/orders/*"))["url"] == url.rpartition("/")[0] + "/orders/7"
+    error = await tab.error("wait_for_url", url="/never", timeout=1_000)
+    assert (error["code"], "/orders/7" in error["message"]) == ("TIMEOUT", True)
+    error = await tab.error("wait_for_url", url="/(/")
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "url")
+
+
+async def test_wait_for_navigation_waits_for_the_next_or_counts_one_since_the_last_act(tab: Tab) -> None:
+    cart = tab.site.page("/cart", "<button onclick=\"setTimeout(() => location = '/later', 50)\">later</button>")
+    later = tab.site.page("/later", "later")
+    await tab.show("<a href=/cart>go</a>")
+    await tab.call("click", selector="a")  # which waits for what it began
+    assert (await tab.call("wait_for_navigation"))["url"] == cart
+    assert (await tab.error("wait_for_navigation", timeout=1_000))["code"] == "TIMEOUT"  # it counted once
+    await tab.call("click", selector="button")
+    assert (await tab.call("wait_for_navigation", url="/later"))["url"] == later
+    async with _under_way(tab, "wait_for_navigation", url="*/cart", waitUntil="commit") as under:
+        await tab.sees("(location.href = '/cart', 1)")
+    assert under.replies[0].json()["result"]["url"] == cart
+
+
+async def test_wait_for_load_waits_for_what_a_document_still_loads(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/slow.png", Answer("", hold=release))
+    tab.site.page("/slow", "<img src=/slow.png>")
+    await tab.call("goto", pageId="tab", url=tab.site.url("/slow"), waitUntil="domcontentloaded")
+    assert "domcontentloaded" in (await tab.call("wait_for_load", state="domcontentloaded"))["observed"]
+    assert (await tab.error("wait_for_load", timeout=1_000))["code"] == "TIMEOUT"
+    async with _under_way(tab, "wait_for_load", waitUntil="networkidle") as under:
+        release.set()
+    assert "networkidle" in under.replies[0].json()["result"]["observed"]
+
+
 # --- wait --------------------------------------------------------------------------------------------------------
 
 
@@ -154,10 +209,11 @@ def test_actions_on_elements_may_take_5_seconds_and_navigations_and_waits_30() -
         if "timeout" in action.model_fields
     }
     long = {"goto", "go_back", "go_forward", "reload_page", "open_page", "evaluate_script", "fetch", "handle_dialog"}
-    long |= {name for name in defaults if name.startswith("wait_for_")}
+    long |= {"browser_navigate", "export_har", *(name for name in defaults if name.startswith("wait_for_"))}
     assert {name: ms for name, ms in defaults.items() if name in long} == dict.fromkeys(sorted(long), 30_000)
-    assert defaults["request_human"] == 45_000  # a person is slower
-    assert {defaults[name] for name in defaults.keys() - long - {"request_human"}} == {5_000}
+    slower = {"request_human": 45_000, "batch": 60_000}  # a person, and several acts
+    assert {name: defaults[name] for name in slower} == slower
+    assert {defaults[name] for name in defaults.keys() - long - slower.keys()} == {5_000}
 
 
 async def test_timeouts_of_navigations_and_waits_are_between_1_and_120_seconds(tab: Tab) -> None:

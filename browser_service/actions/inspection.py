@@ -1,0 +1,46 @@
+"""Looking into a page as its developers do: its console, and the frames that it is made of."""
+
+from typing import Final
+
+from playwright.async_api import Frame
+
+from browser_service.browser.page import BrowserPage
+from shared.actions import inspection
+from shared.calls import Json
+
+_MOST_FRAMES: Final = 100
+_ENTER: Final = " >> internal:control=enter-frame >> "
+_FRAME: Final = """e => {
+  const named = [e.id && '#' + CSS.escape(e.id), e.name && `${e.localName}[name=${JSON.stringify(e.name)}]`];
+  const only = css => css && e.getRootNode() === document && document.querySelectorAll(css).length === 1;
+  return {selector: named.find(only) ?? null, title: e.title, visible: e.checkVisibility({visibilityProperty: true})};
+}"""
+
+
+async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:
+    messages, last = page.entry.console.told(
+        page.call.client_id, kinds=[*action.types] if action.types else None, text=action.text, since=action.since,
+        limit=action.limit,
+    )  # fmt: skip
+    return {**await page.shown_data("messages", [*messages], action.budget), "count": len(messages), "last": last}
+
+
+async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
+    frames: list[Json] = []
+    await _add_frames(frames, page.live.main_frame, "", action.timeout)
+    return {**await page.shown_data("frames", [*frames], action.budget), "count": len(frames)}
+
+
+async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms: int) -> None:
+    """Each before those in it; a selector that holds from the page's own document on."""
+    elements = parent.locator("iframe, frame")
+    for number in range(await elements.count()):
+        element = await elements.nth(number).element_handle(timeout=timeout_ms)
+        frame = await element.content_frame()
+        if frame is None or len(found) >= _MOST_FRAMES:
+            continue
+        told = await element.evaluate(_FRAME)
+        selector = within + (told["selector"] or f":is(iframe, frame) >> nth={number}")
+        more = {key: value for key, value in (("name", frame.name), ("title", told["title"])) if value}
+        found.append({"frame": selector, "url": frame.url, **more, "visible": told["visible"]})
+        await _add_frames(found, frame, f"{selector}{_ENTER}", timeout_ms)
