@@ -37,7 +37,8 @@ async def test_open_page_goes_to_its_url_and_says_its_status(agent: Agent, site:
     result = await agent.call("open_page", pageId="opened", url=url, referer="http://127.0.0.1/ref")
     assert (result["url"], result["status"]) == (url, 404)
     assert "404" in result["observed"]
-    assert site.received[-1].headers["Referer"] == "http://127.0.0.1/ref"
+    asked = next(received for received in site.received if received.path == "/a")
+    assert asked.headers["Referer"] == "http://127.0.0.1/ref"
     assert (await agent.call("content", pageId="opened", format="text"))["content"] == "a"
 
 
