@@ -250,15 +250,22 @@ class LocalHost:
         if url := getattr(action, "url", None):
             self._policy.check(url)
         seen = BrowserSession(session, running.call, self._artifacts)
-        pages = [entry for entry in self._pages.values() if entry.session is session]
+        pages = self._pages_of(session)
         check_others(action, running.call.client_id, pages)
         if action.lane is Lane.BESIDE:
             return await perform_on_session(seen, running, self._handlers[action.name()], pages)
         async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
             running.check_not_cancelled()
             self._launcher.check_free()
+            pages = self._pages_of(session)
             check_others(action, running.call.client_id, pages)
-            return await perform_on_session(seen, running, self._handlers[action.name()], pages)
+            result = await perform_on_session(seen, running, self._handlers[action.name()], pages)
+            for entry in self._pages_of(session):
+                session.tracing.look(entry)  # at a trace that has just begun
+            return result
+
+    def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
+        return [entry for entry in self._pages.values() if entry.session is session]
 
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""

@@ -91,7 +91,9 @@ class Tracing:
             trace.end("it could not begin", dropped="it could not begin")
             self._trace = None
             raise
-        if trace.ending is None:
+        if trace.ending is not None:  # meanwhile, when there was nothing to stop yet
+            await bounded(context.tracing.stop())
+        else:
             end = f"its {action.max_seconds} s were over"
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
 

@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import av
@@ -11,7 +12,8 @@ from PIL import Image
 
 from browser_service.browser.video import Video
 from tests.actions.tab import Tab
-from tests.support.service import Agent
+from tests.support.service import Agent, running_service, settings_for
+from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
@@ -111,6 +113,15 @@ async def test_record_video_ends_before_it_shows_what_became_private_to_another(
     told = await _told(tab.agent, lambda text: "became private" in text)
     url = told.split("(", 1)[0].rstrip().rsplit(", ", 1)[1]
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
+
+
+async def test_record_video_is_kept_when_the_service_stops(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", PAINTED.format(colour=RED))
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
+        await agent.call("goto", url=url)
+        await agent.call("record_video", command="start")
+    (kept,) = (tmp_path / "artifacts").iterdir()
+    assert {colour for _, colour in _watched(kept.read_bytes())} == {(240, 0, 0)}
 
 
 def _jpeg(width: int, height: int, colour: str) -> bytes:

@@ -1,5 +1,6 @@
 """Traces: what is in the file, and whose pages are never in it."""
 
+import asyncio
 import io
 import json
 import zipfile
@@ -7,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.service import Agent
+from shared import wire
+from tests.service.listening import become
+from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -84,8 +87,10 @@ async def test_others_are_asked_for_and_told_of_a_trace_of_their_pages(agent: Ag
     refused = await agent.error("start_tracing")
     assert (refused["code"], '"theirs"' in refused["message"]) == ("AFFECTS_OTHERS", True)
     await agent.call("start_tracing", affectOthers=True)
-    reply = (await other.reply("goto", pageId="later", url=url)).json()
-    assert any("records a trace" in notice["text"] for notice in reply["notices"])
+    for page_id in ("theirs", "later"):
+        reply = (await other.reply("goto", pageId=page_id, url=url)).json()
+        told = [notice["text"] for notice in reply["notices"]]
+        assert any("records a trace" in text and f"{page_id} included" in text for text in told)
     await agent.call("stop_tracing")
 
 
@@ -112,14 +117,19 @@ async def test_a_trace_does_not_show_what_a_person_types_into_a_login(agent: Age
     await agent.call("request_human", pageId="mine", requestId=asked["requestId"], withdraw=True)
 
 
-async def test_a_trace_begins_again_where_a_page_with_a_dialog_had_kept_it_from_beginning(
-    agent: Agent, own: str
+async def test_a_trace_begins_where_a_dialog_had_kept_another_from_beginning_and_it_was_given_up(
+    service: RunningService, agent: Agent, own: str
 ) -> None:
-    await agent.call("evaluate_script", pageId="mine", expression="setTimeout(() => alert('hi'), 0)")
-    asked = await agent.reply("start_tracing", sessionId=own)
-    assert asked.json()["success"] or asked.json()["error"]["code"] == "TIMEOUT"
-    await agent.reply("handle_dialog", pageId="mine", accept=True)
-    if not asked.json()["success"]:
-        await agent.call("start_tracing", sessionId=own)
-    result = await agent.call("stop_tracing", sessionId=own)
-    assert "trace.trace" in (await _file(agent, result)).namelist()
+    await agent.call("evaluate_script", pageId="mine", expression="void setTimeout(() => alert('hi'), 0)")
+    await become(lambda: (page := service.parts.directory.get("mine")) is not None and page.dialog is not None)
+    tracing = service.parts.host._sessions[own].tracing  # type: ignore[attr-defined] # the host in this process
+    asked = asyncio.create_task(agent.reply("start_tracing", sessionId=own, headers={wire.CALL_ID: "given-up"}))
+    await become(lambda: tracing._trace is not None or asked.done())
+    await agent.call("cancel_call", callId="given-up")
+    assert (await asked).json()["error"]["code"] == "UNKNOWN_OUTCOME"
+    assert (await agent.error("stop_tracing", sessionId=own))["code"] == "VALIDATION_ERROR"
+    await agent.call("handle_dialog", pageId="mine", accept=True)
+    await agent.call("start_tracing", sessionId=own)
+    await agent.call("reload_page", pageId="mine")
+    trace = await _file(agent, await agent.call("stop_tracing", sessionId=own))
+    assert "reload" in [event.get("method") for event in _events(trace)]
