@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from shared.calls import CallMoved, CallState, Notice, Person
+from shared.calls import CallMoved, CallState, Notice, PageMoved, Person
 from shared.errors import ValidationFailed
 
 _NOTICES_KEPT = 50
@@ -20,7 +20,7 @@ class Clients:
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_s = grace_ms / 1000
-        self._streams: dict[str, set[asyncio.Queue[CallMoved | None]]] = defaultdict(set)
+        self._streams: dict[str, set[asyncio.Queue[CallMoved | PageMoved | None]]] = defaultdict(set)
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
         self._last: dict[tuple[str, str], CallMoved] = {}
@@ -54,9 +54,9 @@ class Clients:
     def present_ids(self) -> list[str]:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
-    async def stream(self, client_id: str) -> AsyncGenerator[CallMoved, None]:
+    async def stream(self, client_id: str) -> AsyncGenerator[CallMoved | PageMoved, None]:
         """Events for a client, and its presence for as long as it listens."""
-        inbox: asyncio.Queue[CallMoved | None] = asyncio.Queue(_QUEUED)
+        inbox: asyncio.Queue[CallMoved | PageMoved | None] = asyncio.Queue(_QUEUED)
         self._streams[client_id].add(inbox)
         if leaving := self._leaving.pop(client_id, None):
             leaving.cancel()
@@ -85,6 +85,13 @@ class Clients:
         for inbox in self._streams.get(event.client_id, ()):
             if not inbox.full():
                 inbox.put_nowait(event)
+
+    def page_moved(self, moved: PageMoved, may_know: Callable[[str], bool]) -> None:
+        """To all who listen and may know of the page."""
+        for client_id, inboxes in self._streams.items():
+            for inbox in inboxes:
+                if not inbox.full() and may_know(client_id):
+                    inbox.put_nowait(moved)
 
     def notify(self, client_id: str, notice: Notice) -> None:
         self._notices[client_id].append(notice)

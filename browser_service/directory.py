@@ -72,14 +72,15 @@ class Directory:
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """A page as a client may know it: of what is private to another, that it is there."""
         hidden = {"url": "", "title": "", "dialog": None}
-        return page if self._open_to(page, client_id) else page.model_copy(update=hidden)
+        return page if self.open_to(page, client_id) else page.model_copy(update=hidden)
 
     def may_know(self, page_id: str | None, client_id: str) -> bool:
         """Whether a client may know where a page is and what was done there."""
         page = self._pages.get(page_id or "")
-        return page is None or self._open_to(page, client_id)
+        return page is None or self.open_to(page, client_id)
 
-    def _open_to(self, page: PageState, client_id: str) -> bool:
+    def open_to(self, page: PageState, client_id: str) -> bool:
+        """Whether a client may know more of a page than that it is there."""
         private = page.access == "private" and page.holder_id != client_id
         return not private and self.sessions.may_use(page.session_id, client_id)
 

@@ -24,6 +24,7 @@ from shared.calls import (
     NoticeGiven,
     PageChanged,
     PageClosed,
+    PageMoved,
     PageOpened,
     PageState,
     StateSaved,
@@ -32,6 +33,7 @@ from shared.calls import (
 
 _POLL_MS = 20_000
 _BATCH = 500
+_SEEN = ("revision", "url", "title", "dialog", "access")
 
 log = structlog.get_logger(__name__)
 
@@ -97,9 +99,10 @@ class Feed:
     def _apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():
+                self._moved(event.page)
                 self._note(event.page)
             case PageClosed():
-                self._directory.drop(event.page_id)
+                self._closed(event.page_id)
                 self._unwritten[event.page_id] = None
             case CallMoved():
                 self._clients.send(self._for_client(event))
@@ -127,6 +130,21 @@ class Feed:
         if request is not None:
             request = request.model_copy(update={"link": self._link(request.request_id)})
         return event.model_copy(update={"call_id": call_id, "request": request})
+
+    def _moved(self, page: PageState) -> None:
+        """Told where it is another revision, place or title: most reports of a page are of its lease."""
+        before = self._directory.get(page.page_id)
+        if before is None or any(getattr(before, name) != getattr(page, name) for name in _SEEN):
+            self._tell(page)
+
+    def _closed(self, page_id: str) -> None:
+        if page := self._directory.get(page_id):
+            self._tell(page)
+        self._directory.drop(page_id)
+
+    def _tell(self, page: PageState) -> None:
+        moved = PageMoved(page_id=page.page_id, session_id=page.session_id, revision=page.revision)
+        self._clients.page_moved(moved, lambda client_id: self._directory.open_to(page, client_id))
 
     def _pause(self, event: Throttled) -> None:
         told = self._origins.throttled(origin_of(event.url) or event.url, event)

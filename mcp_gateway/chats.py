@@ -10,6 +10,7 @@ from mcp_gateway.asking import Asking
 from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
 from mcp_gateway.presence import Presence
+from mcp_gateway.subscriptions import Subscriptions
 from shared.wire import CLIENT_ID_PATTERN
 
 _KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
@@ -21,9 +22,9 @@ _PRESENT: Final = 32
 class Chat:
     """One client of the service."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, subscriptions: Subscriptions) -> None:
         self.service = service
-        self.presence = Presence(service)
+        self.presence = Presence(service, subscriptions)
         self.asking = Asking(service)
         self.holding: asyncio.Task[None] | None = None
 
@@ -39,8 +40,9 @@ class Chat:
 class Chats:
     """The chats behind this gateway: its own, which those are whose host names none, and those that are named."""
 
-    def __init__(self, service: Service) -> None:
-        self.own = Chat(service)
+    def __init__(self, service: Service, subscriptions: Subscriptions) -> None:
+        self.own = Chat(service, subscriptions)
+        self._subscriptions = subscriptions
         self._named: OrderedDict[str, Chat] = OrderedDict()
 
     def of(self, meta: Mapping[str, object] | None) -> Chat:
@@ -51,7 +53,9 @@ class Chats:
             return self.own
         chat = self._named.get(name)
         if chat is None:
-            chat = self._named[name] = Chat(self.own.service.for_client(Identity(settings, chat=name)))
+            chat = self._named[name] = Chat(
+                self.own.service.for_client(Identity(settings, chat=name)), self._subscriptions
+            )
             chat.appear()
             if len(self._named) > _PRESENT:
                 self._named.popitem(last=False)[1].leave()

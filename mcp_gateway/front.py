@@ -97,7 +97,7 @@ def _initialized(version: str) -> Message:
         "capabilities": {
             "completions": {},
             "prompts": {"listChanged": False},
-            "resources": {"subscribe": False, "listChanged": False},
+            "resources": {"subscribe": True, "listChanged": False},
             "tools": {"listChanged": False},
         },
         "serverInfo": {"name": APP_NAME, "version": VERSION},

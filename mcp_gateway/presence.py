@@ -10,7 +10,8 @@ import httpx
 from pydantic import ConfigDict, ValidationError
 
 from mcp_gateway.forward import Service
-from shared.calls import CallMoved, CallState, HumanRequest
+from mcp_gateway.subscriptions import Subscriptions
+from shared.calls import CallMoved, CallState, HumanRequest, PageMoved
 from shared.errors import ServiceUnavailable
 from shared.wire import EVENTS
 
@@ -38,8 +39,9 @@ class Moved(CallMoved):
 class Presence:
     """A call never waits long for it, nor fails because it is down."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, subscriptions: Subscriptions) -> None:
         self.service = service
+        self._subscriptions = subscriptions
         self._watched: dict[str, Callable[[Moved], Awaitable[None]]] = {}
         self._up = asyncio.Event()
         self._tried = asyncio.Event()
@@ -97,9 +99,16 @@ class Presence:
             response.raise_for_status()
             self._up.set()
             self._tried.set()
+            await self._subscriptions.lost_sight()
             async for name, data in _events(response.aiter_lines()):
                 if name == "call":
                     await self._pass_on(data)
+                elif name == "page":
+                    await self._page_moved(data)
+
+    async def _page_moved(self, data: str) -> None:
+        with contextlib.suppress(ValidationError):
+            await self._subscriptions.moved(PageMoved.model_validate_json(data))
 
     async def _pass_on(self, data: str) -> None:
         with contextlib.suppress(ValidationError):

@@ -12,55 +12,121 @@ from mcp.types import (
     ListResourceTemplatesResult,
     ReadResourceResult,
     Resource,
+    ResourceTemplate,
     TextResourceContents,
 )
 
-from mcp_gateway.convert import Reply, host_error
+from mcp_gateway.convert import Artifact, Failure, Reply, host_error
+from mcp_gateway.forward import Service
+from mcp_gateway.settings import Settings
 from shared.catalogue import ACTIONS
-from shared.resources import RESOURCES
-from shared.resources import Resource as Named
+from shared.errors import BrowseError
+from shared.resources import RESOURCES, TEMPLATES, Request, request
 
 _NOT_FOUND: Final = -32002
 """Its code in the revisions with a handshake; later ones have INVALID_PARAMS."""
-
-LISTED: Final = ListResourcesResult(
-    resources=[
-        Resource(uri=one.uri, name=one.name, title=one.title, description=one.description, mime_type=one.mime_type)
-        for one in RESOURCES
-    ]
+_MISSING: Final = frozenset(
+    {"PAGE_NOT_FOUND", "PAGE_REQUIRED", "SESSION_NOT_FOUND", "SESSION_EXPIRED", "VALIDATION_ERROR", "INVALID_REQUEST"}
 )
-TEMPLATES: Final = ListResourceTemplatesResult(resource_templates=[])
+"""The errors of a call that mean that there is no such resource."""
+_MOST_VALUES: Final = 100
 
 
-def named(uri: str, *, shakes_hands: bool) -> Named:
-    """The resource of a URI. Raises MCPError where there is none."""
-    found = next((one for one in RESOURCES if one.uri == uri), None)
-    if found is None:
-        raise not_found(uri, shakes_hands=shakes_hands)
-    return found
+class Resources:
+    """What this gateway offers, by its settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        ages: dict[str, int] = {
+            "pages": settings.pages_ttl_ms,
+            "elements": settings.elements_ttl_ms,
+            "screenshots": settings.screenshots_ttl_ms,
+            "sessions": 0,
+        }
+        self._ages: dict[str, int] = {kind: age for kind, age in ages.items() if kind in settings.resources}
+        self.listed = ListResourcesResult(
+            resources=[
+                Resource(
+                    uri=one.uri, name=one.name, title=one.title, description=one.description, mime_type=one.mime_type
+                )
+                for one in RESOURCES
+            ]
+        )
+        self.templates = ListResourceTemplatesResult(
+            resource_templates=[
+                ResourceTemplate(
+                    uri_template=one.uri,
+                    name=one.name,
+                    title=one.title,
+                    description=one.description,
+                    mime_type=one.mime_type,
+                )
+                for one in TEMPLATES
+                if one.kind in self._ages
+            ]
+        )
+
+    def request(self, uri: str, *, shakes_hands: bool) -> Request:
+        """The call that answers a URI. Raises MCPError where there is none."""
+        found = request(uri, ages=self._ages)
+        if found is None:
+            raise self._not_found(uri, shakes_hands=shakes_hands)
+        return found
+
+    async def contents(
+        self, uri: str, asked: Request, reply: Reply, service: Service, *, shakes_hands: bool
+    ) -> ReadResourceResult:
+        """What the action shows, or all of its result. Raises MCPError for a failure: there is no other way to tell."""
+        if reply.error and reply.error.code in _MISSING:
+            raise self._not_found(uri, reply.error, shakes_hands=shakes_hands)
+        if reply.error:
+            raise host_error(asked.resource.action, reply.error)
+        if "artifact" in reply.result:
+            artifact = Artifact.model_validate(reply.result["artifact"])
+            if artifact.data is None:
+                return await self.file(f"{service.settings.url}{artifact.url}", service, uri, shakes_hands=shakes_hands)
+            return _blob(uri, artifact.mime_type, artifact.data)
+        value = reply.result.get(ACTIONS[asked.resource.action].shown, reply.result)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return _text(uri, asked.resource.mime_type, text)
+
+    async def file(self, address: str, service: Service, uri: str = "", *, shakes_hands: bool) -> ReadResourceResult:
+        """A file that a call made: as text where it is text."""
+        try:
+            found = await service.file(address)
+        except BrowseError as error:
+            raise host_error("resources/read", Failure.model_validate(error.body().model_dump(by_alias=True))) from None
+        uri = uri or address
+        if found is None:
+            raise self._not_found(uri, shakes_hands=shakes_hands)
+        mime_type, data = found
+        if mime_type.startswith(("text/", "application/json")):
+            return _text(uri, mime_type, data.decode("utf-8", "replace"))
+        return _blob(uri, mime_type, base64.b64encode(data).decode())
+
+    def _not_found(self, uri: str, why: Failure | None = None, *, shakes_hands: bool) -> MCPError:
+        known = [one.uri for one in (*RESOURCES, *TEMPLATES) if one.kind in {None, *self._ages}]
+        because = {"error": why.message, "hint": why.hint} if why else {}
+        code = _NOT_FOUND if shakes_hands else INVALID_PARAMS
+        return MCPError(code, f"Resource not found: {uri}", {"uri": uri, **because, "availableResources": known})
 
 
-def not_found(uri: str, *, shakes_hands: bool) -> MCPError:
-    known = [one.uri for one in RESOURCES]
-    code = _NOT_FOUND if shakes_hands else INVALID_PARAMS
-    return MCPError(code, f"Resource not found: {uri}", {"uri": uri, "availableResources": known})
+def completed(variable: str, begun: str, pages: Reply, sessions: Reply | None) -> list[str]:
+    """The values that a variable of a template can have and that begin so."""
+    found = {"screenshotId": ["current"], "sessionId": [*_ids(pages, "pageId"), *_ids(sessions, "sessionId")]}
+    values = dict.fromkeys(value for value in found.get(variable, []) if value.startswith(begun))
+    return [*values][:_MOST_VALUES]
 
 
-def file_contents(uri: str, mime_type: str, data: bytes) -> ReadResourceResult:
-    """A file that a call made: as text where it is text."""
-    if mime_type.startswith(("text/", "application/json")):
-        text = data.decode("utf-8", "replace")
-        return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
-    blob = base64.b64encode(data).decode()
-    return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=mime_type, blob=blob)])
+def _ids(reply: Reply | None, name: str) -> list[str]:
+    """The ids of what a listing lists, in whichever parts."""
+    parts = reply.result.values() if reply else ()
+    items = [item for part in parts if isinstance(part, list) for item in part]
+    return [str(item[name]) for item in items if isinstance(item, dict)]
 
 
-def contents(resource: Named, reply: Reply) -> ReadResourceResult:
-    """What its action shows, or all of its result. Raises MCPError for a failure: a resource cannot tell it else."""
-    if reply.error:
-        raise host_error(resource.action, reply.error)
-    value = reply.result.get(ACTIONS[resource.action].shown, reply.result)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return ReadResourceResult(
-        contents=[TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)]
-    )
+def _text(uri: str, mime_type: str, text: str) -> ReadResourceResult:
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
+
+
+def _blob(uri: str, mime_type: str, data: str) -> ReadResourceResult:
+    return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=mime_type, blob=data)])

@@ -11,7 +11,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     CallToolRequestParams,
@@ -19,6 +18,7 @@ from mcp.types import (
     CompleteRequestParams,
     CompleteResult,
     Completion,
+    EmptyResult,
     InputRequiredResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -27,17 +27,20 @@ from mcp.types import (
     PromptReference,
     ReadResourceRequestParams,
     ReadResourceResult,
+    SubscribeRequestParams,
     Tool,
 )
 
-from mcp_gateway import prompts, resources
+from mcp_gateway import prompts
 from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.presence import OnPerson
+from mcp_gateway.resources import Resources, completed
 from mcp_gateway.stdio import Message
+from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue
 from shared.calls import Json
 from shared.errors import BrowseError
@@ -51,7 +54,9 @@ class Gateway:
 
     def __init__(self, tools: Sequence[Message], service: Service) -> None:
         self.tools = [Tool.model_validate(tool) for tool in tools]
-        self.chats = Chats(service)
+        self.resources = Resources(service.settings)
+        self.subscriptions = Subscriptions()
+        self.chats = Chats(service, self.subscriptions)
 
     def server(self) -> Server:
         return Server(
@@ -63,6 +68,9 @@ class Gateway:
             on_list_resources=self.list_resources,
             on_list_resource_templates=self.list_resource_templates,
             on_read_resource=self.read_resource,
+            on_subscribe_resource=self.subscribe,
+            on_unsubscribe_resource=self.subscriptions.unsubscribe,
+            on_subscriptions_listen=self.subscriptions.listen,
             on_list_prompts=prompts.listed,
             on_get_prompt=prompts.rendered,
             on_completion=self.complete,
@@ -96,29 +104,35 @@ class Gateway:
             raise host_error(params.name, fault) from error
 
     async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
-        return resources.LISTED
+        return self.resources.listed
 
     async def list_resource_templates(
         self, _: ServerRequestContext, __: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """None; but clients ask, once there are resources."""
-        return resources.TEMPLATES
+        return self.resources.templates
 
     async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri, shakes_hands = str(params.uri), ctx.protocol_version in HANDSHAKE_VERSIONS
         service = self._chat(ctx).service
         if service.is_file(uri):
-            return await _file(service, uri, shakes_hands=shakes_hands)
-        found = resources.named(uri, shakes_hands=shakes_hands)
-        return resources.contents(found, await self._reply(ctx, found.action, dict(found.arguments)))
+            return await self.resources.file(uri, service, shakes_hands=shakes_hands)
+        asked = self.resources.request(uri, shakes_hands=shakes_hands)
+        reply = await self._reply(ctx, asked.resource.action, asked.arguments)
+        return await self.resources.contents(uri, asked, reply, service, shakes_hands=shakes_hands)
 
-    async def complete(self, _: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
+    async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
+        self.resources.request(str(params.uri), shakes_hands=True)
+        await self._chat(ctx).presence.ready()
+        return await self.subscriptions.subscribe(ctx, params)
+
+    async def complete(self, ctx: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
         reference, argument = params.ref, params.argument
-        values = (
-            prompts.completed(reference.name, argument.name, argument.value)
-            if isinstance(reference, PromptReference)
-            else []
-        )
+        if isinstance(reference, PromptReference):
+            values = prompts.completed(reference.name, argument.name, argument.value)
+        else:
+            pages = await self._reply(ctx, "list_pages", {})
+            sessions = await self._reply(ctx, "list_sessions", {})
+            values = completed(argument.name, argument.value, pages, sessions)
         return CompleteResult(completion=Completion(values=values))
 
     async def _reply(
@@ -142,13 +156,3 @@ class Gateway:
         if client := ctx.session.client_params:
             chat.service.identity.introduce(client.client_info.title or client.client_info.name)
         return chat
-
-
-async def _file(service: Service, uri: str, *, shakes_hands: bool) -> ReadResourceResult:
-    try:
-        found = await service.file(uri)
-    except BrowseError as error:
-        raise MCPError(INTERNAL_ERROR, error.message) from error
-    if found is None:
-        raise resources.not_found(uri, shakes_hands=shakes_hands)
-    return resources.file_contents(uri, *found)

@@ -34,6 +34,19 @@ class Settings(BaseSettings):
         default=frozenset({"core"}),
         description="Toolsets to list, separated by commas; `all` for every tool. Any can be called, listed or not.",
     )
+    resources: Annotated[frozenset[Literal["pages", "elements", "screenshots", "sessions"]], NoDecode] = Field(
+        default=frozenset({"pages", "elements", "screenshots", "sessions"}),
+        description="Kinds of resources that can be read by page, separated by commas; `none` for none.",
+    )
+    pages_ttl_ms: int = Field(
+        default=60_000, ge=0, le=3_600_000, description="How old page:// may be while the page is unchanged, ms."
+    )
+    elements_ttl_ms: int = Field(
+        default=30_000, ge=0, le=3_600_000, description="How old element:// may be while the page is unchanged, ms."
+    )
+    screenshots_ttl_ms: int = Field(
+        default=300_000, ge=0, le=3_600_000, description="How old the current screenshot:// may be likewise, ms."
+    )
     session: str | None = Field(
         default=None, pattern=ID_PATTERN, description="Session for calls that name neither page nor session."
     )
@@ -58,6 +71,11 @@ class Settings(BaseSettings):
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return frozenset(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("resources", mode="before")
+    @classmethod
+    def _none_is_a_choice(cls, value: object) -> object:
+        return frozenset(value.replace(",", " ").split()) - {"none"} if isinstance(value, str) else value
 
     @field_validator("log_level", mode="before")
     @classmethod

@@ -274,6 +274,16 @@ class CallMoved(Model):
     request: HumanRequest | None = Field(default=None, description="What a person is waited for.")
 
 
+class PageMoved(Model):
+    """A page opened, changed or closed: told to every client that may know of it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    page_id: str
+    session_id: str
+    revision: int = 0
+
+
 class CallEnded(Model):
     """The end of a call that was suspended when it replied."""
 

@@ -1,13 +1,22 @@
 """What a chat's host can read beside the tools: each is what one action answers."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
+from urllib.parse import unquote
 
 from pydantic import JsonValue
 
+Kind = Literal["pages", "elements", "screenshots", "sessions"]
+
+JSON: Final = "application/json"
+_VARIABLE: Final = re.compile(r"\{(\w+)\}")
+
 
 class Resource(NamedTuple):
+    """One, or with variables in its URI a template of many."""
+
     uri: str
     name: str
     title: str
@@ -15,7 +24,36 @@ class Resource(NamedTuple):
     action: str
     arguments: Mapping[str, JsonValue] = MappingProxyType({})
     mime_type: str = "text/plain"
+    kind: Kind | None = None
+    """By which it can be switched off, and its answers may be of some age; the others are always there, and new."""
 
+    def variables(self, uri: str) -> dict[str, str] | None:
+        """What a URI has in the places of the variables; none where it is no such URI."""
+        *inner, last = _VARIABLE.split(self.uri)[::2]
+        names = _VARIABLE.findall(self.uri)
+        if not names:
+            return {} if uri == self.uri else None
+        places = [f"{re.escape(text)}([^/]+)" for text in inner[:-1]]
+        places.append(f"{re.escape(inner[-1])}({'.+' if len(names) > 1 else '[^/]+'})")  # the last may have slashes
+        found = re.fullmatch("".join(places) + re.escape(last), uri, re.DOTALL)
+        return dict(zip(names, map(unquote, found.groups()), strict=True)) if found else None
+
+
+class Request(NamedTuple):
+    """The call that answers a URI."""
+
+    resource: Resource
+    arguments: dict[str, JsonValue]
+
+
+_PAGES: Final = Resource(
+    "pages://",
+    "open-pages",
+    "Open pages",
+    "The open pages in three parts: yours, people's, and other agents'.",
+    "list_pages",
+    mime_type=JSON,
+)
 
 RESOURCES: Final = (
     Resource(
@@ -26,12 +64,55 @@ RESOURCES: Final = (
         "get_activity",
         MappingProxyType({"limit": 100}),
     ),
+    _PAGES._replace(uri="browse://pages", name="pages", title="Pages"),
+    _PAGES,
+)
+
+TEMPLATES: Final = (
     Resource(
-        "browse://pages",
-        "pages",
-        "Pages",
-        "The open pages in three parts: yours, people's, and other agents'.",
-        "list_pages",
-        mime_type="application/json",
+        "page://{sessionId}",
+        "page",
+        "Current page state",
+        "Real-time page information including URL, title, and load state",
+        "get_page_state",
+        mime_type=JSON,
+        kind="pages",
+    ),
+    Resource(
+        "element://{sessionId}/{selector}",
+        "element",
+        "Element information",
+        "Detailed information about a specific element; the selector percent-encoded",
+        "get_element",
+        mime_type=JSON,
+        kind="elements",
+    ),
+    Resource(
+        "screenshot://{sessionId}/{screenshotId}",
+        "screenshot",
+        "Page screenshot",
+        "Screenshot image data: by the artifactId of one that you took, or `current`",
+        "get_screenshot",
+        mime_type="image/png",
+        kind="screenshots",
     ),
 )
+"""Where `{sessionId}` is a page's id, or a session's."""
+
+
+def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:
+    """The call for a URI, or none. `ages` has the kinds that are on, and how many milliseconds old an answer may be."""
+    for resource in (*RESOURCES, *TEMPLATES):
+        found = resource.variables(uri)
+        if found is not None and resource.kind in {None, *ages}:
+            return Request(resource, {**resource.arguments, **_arguments(resource, found, ages)})
+    return None
+
+
+def _arguments(resource: Resource, found: dict[str, str], ages: Mapping[str, int]) -> dict[str, JsonValue]:
+    arguments: dict[str, JsonValue] = {**found}
+    if "~" in found.get("sessionId", ""):  # which only pages have in their names
+        arguments["pageId"] = arguments.pop("sessionId")
+    if resource.kind and resource.kind != "sessions" and ages[resource.kind]:
+        arguments["maxAge"] = ages[resource.kind]
+    return arguments

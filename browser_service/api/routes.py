@@ -18,7 +18,7 @@ from browser_service.observability import asking
 from browser_service.security.auth import Identity, identify, person_for
 from shared import catalogue, wire
 from shared.actions.activity import GetActivity
-from shared.calls import Json
+from shared.calls import Json, PageMoved
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
 from shared.schema import full_schema
 
@@ -107,7 +107,7 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
     async def feed() -> AsyncIterator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
         async for moved in parts(request).clients.stream(caller.client_id):
-            yield {"event": "call", "data": moved.model_dump_json()}
+            yield {"event": "page" if isinstance(moved, PageMoved) else "call", "data": moved.model_dump_json()}
 
     return EventSourceResponse(feed(), ping=_PING_S)
 

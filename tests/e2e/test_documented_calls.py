@@ -124,7 +124,7 @@ async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> No
     capabilities = {
         "completions": {},
         "prompts": {"listChanged": False},
-        "resources": {"subscribe": False, "listChanged": False},
+        "resources": {"subscribe": True, "listChanged": False},
         "tools": {"listChanged": False},
     }
     assert reply["result"].pop("instructions").startswith("One real, logged-in browser, shared")

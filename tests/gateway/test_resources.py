@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from shared.actions.base import Effect
 from shared.catalogue import ACTIONS, parse
-from shared.resources import RESOURCES, Resource
+from shared.resources import RESOURCES, TEMPLATES, Resource
 from tests.gateway.chat import MODERN, Chat
 from tests.gateway.standin import Seen, StandIn, failure, success
 from tests.support.gateways import chat as chatting_with
@@ -59,7 +59,17 @@ async def test_resources_are_declared_listed_and_read(chat: StartChat, standin: 
             }
             for one in RESOURCES
         ]
-        assert of(await client.ask("resources/templates/list"), "result")["resourceTemplates"] == []
+        templates = of(await client.ask("resources/templates/list"), "result")["resourceTemplates"]
+        assert templates == [
+            {
+                "uriTemplate": one.uri,
+                "name": one.name,
+                "title": one.title,
+                "description": one.description,
+                "mimeType": one.mime_type,
+            }
+            for one in TEMPLATES
+        ]
         read = of(await client.ask("resources/read", {"uri": "browse://activity"}), "result")
     text = {"uri": "browse://activity", "mimeType": "text/plain", "text": "get_activity 100"}
     assert read["contents"] == [text]
@@ -69,7 +79,8 @@ async def test_a_resource_that_is_none_is_an_error_of_the_protocol_that_names_th
     async with chat() as client:
         await client.initialize()
         error = of(await client.ask("resources/read", {"uri": "browse://nothing"}), "error")
-    data = {"uri": "browse://nothing", "availableResources": [one.uri for one in RESOURCES]}
+    known = [one.uri for one in (*RESOURCES, *TEMPLATES)]
+    data = {"uri": "browse://nothing", "availableResources": known}
     assert (error["code"], error["data"]) == (-32002, data)
 
 

@@ -97,7 +97,8 @@ async def watching(service: RunningService, client_id: str) -> AsyncIterator[Pro
     async def listen() -> None:
         async with contextlib.aclosing(service.parts.clients.stream(client_id)) as stream:
             async for moved in stream:
-                progress.add(moved)
+                if isinstance(moved, CallMoved):
+                    progress.add(moved)
 
     listener = asyncio.create_task(listen())
     await become(lambda: service.parts.clients.present(client_id))

@@ -1,0 +1,77 @@
+"""Who wants to be told when a resource changes, in the protocol's old way and in its new one."""
+
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from anyio import BrokenResourceError, ClosedResourceError
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.types import (
+    EmptyResult,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    UnsubscribeRequestParams,
+)
+
+from shared.calls import PageMoved
+from shared.resources import RESOURCES, TEMPLATES
+
+
+class Subscriptions:
+    """A change of a page is a change of what is read from it, and of every listing."""
+
+    def __init__(self) -> None:
+        self._bus = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self._bus)
+        self._heard: Counter[str] = Counter()
+        self._subscribed: defaultdict[str, set[ServerSession]] = defaultdict(set)
+
+    async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
+        self._subscribed[str(params.uri)].add(ctx.session)
+        return EmptyResult()
+
+    async def unsubscribe(self, ctx: ServerRequestContext, params: UnsubscribeRequestParams) -> EmptyResult:
+        self._subscribed[str(params.uri)].discard(ctx.session)
+        return EmptyResult()
+
+    async def listen(
+        self, ctx: ServerRequestContext, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        with self._hearing(params.notifications.resource_subscriptions or ()):
+            return await self._listening(ctx, params)
+
+    async def moved(self, moved: PageMoved) -> None:
+        await self._tell(uri for uri in self._wanted() if _concerns(uri, moved))
+
+    async def lost_sight(self) -> None:
+        """Events were missed: anything may have changed."""
+        await self._tell(self._wanted())
+
+    def _wanted(self) -> set[str]:
+        return {uri for uri, sessions in self._subscribed.items() if sessions} | set(+self._heard)
+
+    async def _tell(self, uris: Iterable[str]) -> None:
+        for uri in [*uris]:
+            await self._bus.publish(ResourceUpdated(uri=uri))
+            for session in [*self._subscribed.get(uri, ())]:
+                with contextlib.suppress(BrokenResourceError, ClosedResourceError):  # it has gone
+                    await session.send_resource_updated(uri)
+
+    @contextlib.contextmanager
+    def _hearing(self, uris: Iterable[str]) -> Iterator[None]:
+        heard = Counter(map(str, uris))
+        self._heard += heard
+        try:
+            yield
+        finally:
+            self._heard -= heard
+
+
+def _concerns(uri: str, moved: PageMoved) -> bool:
+    if any(uri == one.uri for one in RESOURCES):
+        return True
+    found = next((known for one in TEMPLATES if (known := one.variables(uri))), None)
+    return found is not None and found["sessionId"] in {moved.page_id, moved.session_id}
