@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 Json = dict[str, Any]  # Any: JSON
 
 HTML: Final = """<!doctype html><title>Example Domain</title><h1>Example Domain</h1>
-<form onsubmit="return false"><label>Email <input id=email></label><button>Submit</button></form>"""
+<label>Email <input id=email></label><button>Submit</button>"""
 PAGE: Final = {"pageId": "shop", "sessionId": "default", "url": "https://example.com/", "title": "Example Domain"}
 OWNER: Final = {"label": "a script", "you": True}
 SCRIPT: Final = """fetch({url}, {options}).then(response => {{
