@@ -12,7 +12,7 @@ from browser_service.work import Work
 from shared.actions.activity import GetActivity
 from shared.actions.seven import BrowserLaunch
 from shared.calls import Json, Owner, PageBlock, PageState
-from shared.errors import NoBrowser
+from shared.errors import BrowseError, NoBrowser
 
 if TYPE_CHECKING:
     from browser_service.dispatch import Dispatcher
@@ -65,21 +65,44 @@ class Service:
     def sessions(self) -> Keeper:
         return self._dispatcher.keeper
 
+    def session_of(self, named: str) -> str:
+        """The session of that name, or the one that the page of that name is in."""
+        directory = self._dispatcher.directory
+        page = None if named in directory.sessions else directory.get(named)
+        return page.session_id if page else named
+
     async def launch(self, asked: BrowserLaunch) -> Json:
-        """A page of the client's own, in place of the one that it launched before."""
-        browser = self._dispatcher.directory.sessions.shared_browser
-        browser.check(asked)
+        """A page of the client's own, in place of the one that it launched before: in the shared browser, or where
+        another kind is asked for in a session that is made for it."""
+        directory = self._dispatcher.directory
+        shared = directory.sessions.shared_browser
+        browser = shared.asked(asked)
         if self._launched() is not None:
             await self.quit()
-        page_id = self._dispatcher.directory.mint(LAUNCHED)
-        await self._perform({"action": "open_page", "pageId": page_id})
+        page_id = directory.mint(LAUNCHED)
+        own = browser != shared
+        if own:
+            size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
+            options: Json = {"browserType": browser.engine, "viewport": size}
+            await self._perform({"action": "create_session", "sessionId": page_id, **options})
+        opening: Json = {"action": "open_page", "pageId": page_id}
+        try:
+            await self._perform({**opening, "sessionId": page_id} if own else opening)
+        except BrowseError:
+            if own:
+                await self._perform({"action": "close_session", "sessionId": page_id})
+            raise
         return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 
     async def quit(self) -> Json:
+        """Close what `launch` opened; the shared browser stays."""
         page = self._launched()
         if page is None:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
-        await self._perform({"action": "close_page", "pageId": page.page_id})
+        if page.session_id == page.page_id:
+            await self._perform({"action": "close_session", "sessionId": page.session_id})
+        else:
+            await self._perform({"action": "close_page", "pageId": page.page_id})
         return {"closed": page.page_id, "text": "Browser closed successfully"}
 
     def _launched(self) -> PageState | None:

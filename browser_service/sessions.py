@@ -27,20 +27,19 @@ class Browser:
     def __str__(self) -> str:
         return f"{self.engine}, headless: {str(self.headless).lower()}"
 
-    def check(self, asked: BrowserLaunch) -> None:
-        """Raise BrowserLaunchFailed where another kind of browser is asked for."""
-        given = asked.model_fields_set
-        wanted = Browser(
-            asked.browser_type if "browser_type" in given else self.engine,
-            asked.headless if "headless" in given else self.headless,
-            (asked.viewport.width, asked.viewport.height) if asked.viewport else self.viewport,
-        )
-        if wanted != self:
-            width, height = self.viewport
+    def asked(self, launch: BrowserLaunch) -> "Browser":
+        """The same, or what is asked for instead. Raises BrowserLaunchFailed where it cannot be had."""
+        given = launch.model_fields_set
+        if "headless" in given and launch.headless != self.headless:
             raise BrowserLaunchFailed(
-                f"The shared browser is another one ({self}, {width}x{height}).",
-                hint="Leave browserType, headless and viewport out, and you have a page in it.",
+                f"Browsers of this service have {'no windows' if self.headless else 'windows'} ({self}).",
+                hint=f"Leave headless out; or set HEADLESS={str(launch.headless).lower()} for the service"
+                + (", which then needs a display." if self.headless else "."),
+                details={"context": {"field": "headless"}},
             )
+        engine = launch.browser_type if "browser_type" in given else self.engine
+        viewport = (launch.viewport.width, launch.viewport.height) if launch.viewport else self.viewport
+        return Browser(engine, self.headless, viewport)
 
 
 class SessionRecord(Model):

@@ -96,6 +96,15 @@ TEMPLATES: Final = (
         mime_type="image/png",
         kind="screenshots",
     ),
+    Resource(
+        "session://{sessionId}",
+        "session",
+        "Session information",
+        "Current session state and metadata",
+        "get_session",
+        mime_type=JSON,
+        kind="sessions",
+    ),
 )
 """Where `{sessionId}` is a page's id, or a session's."""
 
@@ -111,7 +120,7 @@ def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:
 
 def _arguments(resource: Resource, found: dict[str, str], ages: Mapping[str, int]) -> dict[str, JsonValue]:
     arguments: dict[str, JsonValue] = {**found}
-    if "~" in found.get("sessionId", ""):  # which only pages have in their names
+    if "~" in found.get("sessionId", "") and resource.kind != "sessions":  # which only pages have in their names
         arguments["pageId"] = arguments.pop("sessionId")
     if resource.kind and resource.kind != "sessions" and ages[resource.kind]:
         arguments["maxAge"] = ages[resource.kind]

@@ -16,7 +16,7 @@ async def create_session(service: Service, action: sessions.CreateSession) -> Js
 
 
 async def get_session(service: Service, action: sessions.GetSession) -> Json:
-    return await service.sessions.describe(action.session_id, service.who.client_id)
+    return await service.sessions.describe(service.session_of(action.session_id), service.who.client_id)
 
 
 async def list_sessions(service: Service, action: sessions.ListSessions) -> Json:

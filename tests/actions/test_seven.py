@@ -177,7 +177,31 @@ async def test_a_picture_can_be_given_a_name_in_the_output_directory_and_no_othe
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look, which awaits nothing
 
 
-async def test_another_kind_of_browser_than_there_is_is_said_and_leaves_the_one_there_is(browsing: Agent) -> None:
+async def test_a_browser_of_another_size_is_a_session_of_its_own_that_quit_closes(service: RunningService) -> None:
+    async with service.agent() as agent:
+        viewport = {"width": 640, "height": 480}
+        text = await said(agent, "browser_launch", browserType="chromium", headless=True, viewport=viewport)
+        assert text == "Browser launched successfully (chromium, headless: true)"
+        (mine,) = (await agent.call("list_pages"))["yours"]
+        assert mine["sessionId"] == mine["pageId"]
+        assert (await said(agent, "browser_screenshot")) == "Screenshot captured (640x480)"
+        await agent.call("browser_quit")
+        sessions = (await agent.call("list_sessions"))["sessions"]
+        assert mine["pageId"] not in [session["sessionId"] for session in sessions]
+        error = await agent.error("browser_find", selector="h1")
+        assert error["message"] == NO_BROWSER
+
+
+async def test_what_cannot_be_launched_is_said_and_leaves_nothing_behind(
+    service: RunningService, browsing: Agent
+) -> None:
     error = await browsing.error("browser_launch", headless=False)
-    assert error["code"] == "BROWSER_LAUNCH_FAILED"
+    assert (error["code"], error["details"]["context"]) == ("BROWSER_LAUNCH_FAILED", {"field": "headless"})
     assert await shows(browsing, "document.title") == "Example"
+    async with service.agent() as agent:
+        before = len((await agent.call("list_sessions"))["sessions"])
+        reply = (await agent.reply("browser_launch", browserType="webkit")).json()
+        if reply["success"]:
+            pytest.skip("webkit is installed on this machine")
+        assert reply["error"]["code"] == "BROWSER_LAUNCH_FAILED"
+        assert len((await agent.call("list_sessions"))["sessions"]) == before

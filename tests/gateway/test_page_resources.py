@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -147,6 +148,21 @@ async def test_a_page_is_read_by_who_may_read_it(shop: Shop) -> None:
             await shop.bob.read_resource(uri)
         assert refused.value.data["code"] == "PAGE_OWNED"
     await shop.alice.call_tool("share_page", {"pageId": "shop", "access": "read"})
+
+
+async def test_a_session_is_read_by_its_own_name_or_by_that_of_a_page_in_it(shop: Shop) -> None:
+    session = await read(shop.bob, "session://shop")
+    assert (session["id"], session["browserType"], session["persistent"]) == ("default", "chromium", True)
+    assert (session["userId"], session["pageCount"]) == (None, 1)
+    assert datetime.fromisoformat(session["createdAt"]) <= datetime.fromisoformat(session["lastAccessedAt"])
+    assert (await shop.alice.call_tool("click", {"pageId": "shop", "selector": "#none", "timeout": 1})).is_error
+    after = await read(shop.alice, "session://default")
+    assert (after["requestCount"], after["errorCount"]) == (session["requestCount"] + 1, session["errorCount"] + 1)
+    await shop.alice.call_tool("create_session", {"sessionId": "vault"})
+    with pytest.raises(MCPError) as refused:
+        await shop.bob.read_resource("session://vault")
+    assert refused.value.data["code"] == "FORBIDDEN"
+    await shop.alice.call_tool("close_session", {"sessionId": "vault"})
 
 
 @pytest.mark.parametrize("selector", ["#buy", "//button", 'role=button[name="Buy"]', "text=Buy", 'a[href="x/y%z"]'])
