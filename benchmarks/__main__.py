@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, sharing, startup, throughput
+from benchmarks import calls, reading, sharing, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -26,6 +26,8 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "startup": startup.run,
     "throughput": throughput.run,
     "sharing": sharing.run,
+    "reading": reading.run,
+    "tasks": tasks.run,
 }
 _LONGEST_S: Final = 120
 

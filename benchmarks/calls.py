@@ -48,6 +48,7 @@ class Pair:
     ours: Call
     theirs: Call
     waits_for_frames: bool = False
+    target: Target = ADDED
     took: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
 
     async def run(self, blocks: int, within_s: float) -> None:
@@ -63,7 +64,7 @@ class Pair:
 
     def figure(self) -> Figure:
         ours, theirs = map(median, self.took)
-        return Figure(self.action, ours, theirs, "ms", "difference", ADDED)
+        return Figure(self.action, ours, theirs, "ms", "difference", self.target)
 
     def note(self) -> str:
         ours, theirs = (quantiles(took, n=10) for took in self.took)

@@ -30,6 +30,12 @@ def command() -> list[str]:
     return [node, str(program), "--headless"]
 
 
+def isolated(browser: str, output: str) -> list[str]:
+    """How it is started with a browser of its own, and nothing of the user's; what it writes goes to `output`."""
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return [*command(), "--isolated", "--executable-path", browser, "--output-dir", output, *sandbox]
+
+
 def _install(npm: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     install = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-save", f"{NAME}@{VERSION}"]

@@ -181,6 +181,11 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
             left.kill()
 
 
+def browser_of(pid: int) -> str:
+    """The browser that the service runs: the peer's shall be the same."""
+    return next(child.exe() for child in children(pid) if "chrom" in child.name())
+
+
 def children(pid: int) -> list[psutil.Process]:
     try:
         return psutil.Process(pid).children(recursive=True)

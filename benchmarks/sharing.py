@@ -10,7 +10,7 @@ A task is one navigation and 19 scripts that fill and click, so that both kinds 
 """
 
 import asyncio
-import os
+import tempfile
 import time
 from contextlib import AsyncExitStack
 from statistics import median
@@ -21,7 +21,7 @@ import psutil
 from benchmarks import peer
 from benchmarks.calls import HTML
 from benchmarks.figures import Figure, Report, Target
-from benchmarks.processes import Failed, Gateway, children, environment, gateway, mcp_server, service
+from benchmarks.processes import Failed, Gateway, browser_of, children, environment, gateway, mcp_server, service
 from tests.support.site import Site
 
 CHATS: Final = (1, 2, 4, 8, 16)
@@ -51,7 +51,7 @@ async def run(*, quick: bool) -> Report:
             if count == TOGETHER:
                 ours = _memory(served.pid, *(gate.pid for gate in gates[:TOGETHER]))
         refused = await _refusal(gates[0], gates[1], 20 if quick else 200)
-        browser = _browser(served.pid)
+        browser = browser_of(served.pid)
     figures = [Figure(f"{n} chats", rate, rates[1], "steps/s", "ratio") for n, rate in rates.items() if n > 1]
     figures.append(Figure("refusal of a foreign act", refused, 0.0, "ms", "difference", AT_ONCE))
     if not quick:
@@ -87,16 +87,10 @@ async def _refusal(holder: Gateway, stranger: Gateway, times: int) -> float:
     return median(took)
 
 
-def _browser(pid: int) -> str:
-    """The browser that the service runs: the peer's shall be the same."""
-    return next(child.exe() for child in children(pid) if "chrom" in child.name())
-
-
 async def _peers(browser: str) -> float:
     """What eight of the peer's servers with a browser each hold after the task."""
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = [*peer.command(), "--isolated", "--executable-path", browser, *sandbox]
     async with AsyncExitStack() as stack:
+        command = peer.isolated(browser, stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(Site()).page("/sharing", HTML)
         servers = [await stack.enter_async_context(mcp_server(*command, env=environment())) for _ in range(TOGETHER)]
         for server in servers:

@@ -11,7 +11,7 @@ from browser_service.browser import locating, snapshot, tree
 from browser_service.browser.entry import BLANK, PageEntry
 from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort, Files
-from browser_service.browser.snapshot import Refs, Seen
+from browser_service.browser.snapshot import Refs, Seen, State
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json
@@ -105,9 +105,9 @@ class BrowserPage:
         """What this client was shown of the page, whichever document that was."""
         return self.entry.seen.get(self.call.client_id)
 
-    async def look(self, timeout_ms: int, *, boxes: bool = False) -> Seen:
+    async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Seen:
         """The whole page as it is now, beside what this client was shown of it."""
-        look = await snapshot.take(self.live, self._moves, timeout_ms, boxes=boxes)
+        look = await snapshot.take(self.live, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
         seen = self.seen
         if seen is None or seen.document != look.state.document:
             older = seen.elements if seen else {}
@@ -115,14 +115,13 @@ class BrowserPage:
         seen.looked(look)
         return seen
 
-    async def unchanged(self, seen: Seen) -> bool:
-        """Whether the page is surely as it was when this client last looked, in a tenth of the time of a look."""
-        if seen.mark is None:
-            return False
-        state = await snapshot.state_of(self.live)
-        return (state.document, state.mark) == (seen.document, seen.mark)
+    async def state(self) -> State:
+        """What differs when anything on the page does, in a tenth of the time of a look."""
+        return await snapshot.state_of(self.live)
 
-    def _moves(self) -> int:
+    @property
+    def moves(self) -> int:
+        """How often the page has gone anywhere."""
         return self.entry.observer.moves if self.entry.observer else 0
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
@@ -195,7 +194,7 @@ class BrowserPage:
 
     async def _shows(self, seen: Seen) -> bool:
         """Whether the page still shows the document that a client was shown."""
-        moves = self._moves()
+        moves = self.moves
         if seen.moves != moves and await snapshot.document_of(self.live) == seen.document:
             seen.moves = moves
         return seen.moves == moves

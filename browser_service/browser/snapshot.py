@@ -109,17 +109,18 @@ async def state_of(page: Page) -> State:
     return State(*await page.locator(_PASSWORDS).evaluate_all(_STATE))
 
 
-async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False) -> Look:
-    """The whole page's tree, without what was typed as a password.
+async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:
+    """The whole page's tree, without what was typed as a password. `known`: its state of just now.
 
     Always the whole page in AI mode: any other form makes Playwright forget the refs that it does not print.
     """
     while True:
         before = moves()
         reading = page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
-        state, text = await asyncio.gather(state_of(page), reading)
+        state, text = (known, await reading) if known else await asyncio.gather(state_of(page), reading)
         if moves() == before:
             break
+        known = None
     nodes, typed = tree.parse(text), state.typed
     frames: dict[str, float] = {}
     for prefix, ref in _frames(nodes).items():

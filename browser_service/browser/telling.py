@@ -76,12 +76,15 @@ async def _changed(page: BrowserPage, action: Action, observation: Observation) 
 async def _otherwise(page: BrowserPage, before: Seen | None, action: Action, observation: Observation) -> Json | None:
     if observation.sent:
         await _drawn(page)
-    if before and not isinstance(action, Hover) and await page.unchanged(before):  # styles alone may answer the mouse
+    moves = page.moves
+    state = await page.state()
+    marked = before is not None and before.mark is not None and not isinstance(action, Hover)  # which styles may answer
+    if marked and before and (state.document, state.mark) == (before.document, before.mark):
         return {}
     if before and len(before.tree) > _MANY and not observation.navigated:
-        return None if before.mark is None else {"changes": _ASK}
+        return {"changes": _ASK} if marked else None
     old, given = (before.tree, before.given) if before else ([], None)
-    seen = await page.look(_GLANCE_MS)
+    seen = await page.look(_GLANCE_MS, known=state if page.moves == moves else None)
     if seen is not before:
         return _outlined(seen, _DELTA)
     found = changes.changes(old, seen.tree)
