@@ -17,10 +17,12 @@ from browser_service.sessions import SessionRecord
 from browser_service.store.journal import Journal, JournalFailed
 from shared.actions.sessions import CreateSession
 from shared.calls import Json, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
-from shared.errors import HumanInControl, StateNotFound, ValidationFailed
+from shared.errors import HumanInControl, ResourceExhausted, StateNotFound, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
 _LOOKS_EVERY_S = 15
+_MOST = 50
+"""Sessions of one client."""
 
 log = structlog.get_logger(__name__)
 
@@ -91,6 +93,13 @@ class Keeper:
                 f"{session_id!r} is taken: sessions and pages share their names.",
                 hint="Leave sessionId out, and a free name is made.",
                 details={"context": {"field": "sessionId"}},
+            )
+        if (
+            sum(each.owner is not None and each.owner.client_id == owner.client_id for each in self._sessions.all())
+            >= _MOST
+        ):
+            raise ResourceExhausted(
+                f"You have {_MOST} sessions.", hint="Close one: list_sessions {}, close_session {...}."
             )
         if asked.timezone is not None and asked.timezone not in (known := available_timezones()) and known:
             raise ValidationFailed(

@@ -83,6 +83,13 @@ async def test_an_option_that_cannot_be_is_named_and_makes_no_session(
     assert (await agent.error("get_session", sessionId="never"))["code"] == "SESSION_NOT_FOUND"
 
 
+async def test_a_client_has_so_many_sessions_and_no_more(agent: Agent, other: Agent) -> None:
+    for _ in range(50):
+        await agent.call("create_session")
+    assert (await agent.error("create_session"))["code"] == "RESOURCE_EXHAUSTED"
+    await other.call("create_session")
+
+
 async def test_an_engine_that_is_not_installed_is_an_error_that_says_how(agent: Agent) -> None:
     await agent.call("create_session", sessionId="fox", browserType="firefox")
     error = await agent.error("open_page", sessionId="fox")

@@ -1,0 +1,69 @@
+"""The README says what every usual setting of a browser server is here, and names only settings that exist."""
+
+import re
+
+from browser_service.settings import Settings as ServiceSettings
+from mcp_gateway.settings import Settings as GatewaySettings
+from scripts.settings_tables import README
+
+USUAL = {
+    "server": {"name": "playwright-mcp", "version": "1.0.0", "description": None},
+    "transport": {"type": "stdio", "maxMessageSize": 10_485_760},
+    "browser": {
+        "pool": {"minInstances": 1, "maxInstances": 10, "idleTimeout": 300_000},
+        "launch": {"headless": True, "timeout": 30_000},
+    },
+    "session": {
+        "storage": {"type": "sqlite", "ttl": 86_400_000},
+        "cleanup": {"autoCleanup": True, "idleTimeout": 3_600_000},
+    },
+    "tools": {name: {"enabled": True} for name in ("navigation", "interaction", "extraction", "session", "network")},
+    "resources": {
+        "pages": {"enabled": True, "cacheTTL": 60_000},
+        "elements": {"enabled": True, "cacheTTL": 30_000},
+        "screenshots": {"enabled": True, "cacheTTL": 300_000},
+        "sessions": {"enabled": True},
+    },
+    "security": {
+        "authentication": {"required": False},
+        "authorization": {"enabled": False},
+        "urlWhitelist": [],
+        "urlBlacklist": ["file://", "javascript:"],
+    },
+    "logging": {"level": "info", "format": "json", "output": "stdout"},
+    "metrics": {"enabled": True, "port": 9_090, "prefix": "playwright_mcp_"},
+}
+
+
+def leaves(node: object, path: str = "") -> dict[str, object]:
+    if not isinstance(node, dict):
+        return {path: node}
+    found: dict[str, object] = {}
+    for name, value in node.items():
+        found |= leaves(value, f"{path}.{name}" if path else name)
+    return found
+
+
+def rows() -> dict[str, tuple[str, str]]:
+    section = README.read_text(encoding="utf-8").split("### Coming from another server", 1)[1].split("\n## ", 1)[0]
+    found = re.findall(r"^\| `([\w.]+)` \| (.*?) \| (.*) \|$", section, re.MULTILINE)
+    assert len(found) == len({name for name, _, _ in found}), "a leaf is there twice"
+    return {name: (usual, here) for name, usual, here in found}
+
+
+def spelled(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(f"`{each}`" for each in value) or "`[]`"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def test_every_usual_setting_is_there_with_its_usual_value() -> None:
+    expected = {name: spelled(value) if value is not None else "a sentence" for name, value in leaves(USUAL).items()}
+    assert {name: usual for name, (usual, _) in rows().items()} == expected
+
+
+def test_every_setting_that_is_named_exists() -> None:
+    named = {name for _, here in rows().values() for name in re.findall(r"`BROWSE_(\w+)`", here)}
+    known = {name.upper() for name in (*ServiceSettings.model_fields, *GatewaySettings.model_fields)}
+    assert named
+    assert named <= known
