@@ -3,7 +3,7 @@
 import base64
 import io
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
@@ -107,45 +107,49 @@ async def read(client: Client, uri: str) -> str:
     return content.text
 
 
-async def test_a_chat_looks_at_a_large_picture_reduced_and_reads_the_whole_and_no_other_does(
-    tmp_path_factory: pytest.TempPathFactory, site: Site
-) -> None:
-    url = site.page("/", "<body style='margin: 0; height: 2000px; background: rgb(255, 0, 0)'>")
+@pytest.fixture(scope="module")
+async def chats(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Client, Client]]:
+    """Alice and Bob, at one service."""
     async with (
         service_process(tmp_path_factory.mktemp("data")) as service,
         chatting_with(service, "Alice") as alice,
         chatting_with(service, "Bob") as bob,
     ):
-        await alice.call_tool("goto", {"url": url})
-        shown = await alice.call_tool("screenshot", {"fullPage": True})
-        text, picture, link = shown.content
-        assert isinstance(text, TextContent)
-        assert "reduced to 819 x 1280" in text.text
-        assert isinstance(picture, ImageContent)
-        assert Image.open(io.BytesIO(base64.b64decode(picture.data))).size == (819, 1280)
-        assert isinstance(link, ResourceLink)
-        (content,) = (await alice.read_resource(str(link.uri))).contents
-        assert isinstance(content, BlobResourceContents)
-        whole = Image.open(io.BytesIO(base64.b64decode(content.blob)))
-        assert (whole.format, whole.size, link.mime_type) == ("PNG", (1280, 2000), "image/png")
-        assert "base64" not in text.text
-        with pytest.raises(MCPError, match="Resource not found"):
-            await bob.read_resource(str(link.uri))
+        yield alice, bob
 
 
-async def test_a_chat_reads_what_another_did(tmp_path_factory: pytest.TempPathFactory, site: Site) -> None:
+async def test_a_chat_looks_at_a_large_picture_reduced_and_reads_the_whole_and_no_other_does(
+    chats: tuple[Client, Client], site: Site
+) -> None:
+    alice, bob = chats
+    url = site.page("/", "<body style='margin: 0; height: 2000px; background: rgb(255, 0, 0)'>")
+    await alice.call_tool("goto", {"pageId": "tall", "url": url})
+    shown = await alice.call_tool("screenshot", {"pageId": "tall", "fullPage": True})
+    text, picture, link = shown.content
+    assert isinstance(text, TextContent)
+    assert "reduced to 819 x 1280" in text.text
+    assert isinstance(picture, ImageContent)
+    assert Image.open(io.BytesIO(base64.b64decode(picture.data))).size == (819, 1280)
+    assert isinstance(link, ResourceLink)
+    (content,) = (await alice.read_resource(str(link.uri))).contents
+    assert isinstance(content, BlobResourceContents)
+    whole = Image.open(io.BytesIO(base64.b64decode(content.blob)))
+    assert (whole.format, whole.size, link.mime_type) == ("PNG", (1280, 2000), "image/png")
+    assert "base64" not in text.text
+    with pytest.raises(MCPError, match="Resource not found"):
+        await bob.read_resource(str(link.uri))
+    await alice.call_tool("close_page", {"pageId": "tall"})
+
+
+async def test_a_chat_reads_what_another_did(chats: tuple[Client, Client], site: Site) -> None:
+    alice, bob = chats
     site.page("/logout", Answer("", 204))
     url = site.page("/", "<form method=post action=/logout><button>Log out</button></form>")
-    async with (
-        service_process(tmp_path_factory.mktemp("data")) as service,
-        chatting_with(service, "Alice") as alice,
-        chatting_with(service, "Bob") as bob,
-    ):
-        await alice.call_tool("goto", {"pageId": "shop", "url": url})
-        await alice.call_tool("click", {"pageId": "shop", "selector": "button"})
-        assert {str(one.uri) for one in (await bob.list_resources()).resources} == {one.uri for one in RESOURCES}
-        text = await read(bob, "browse://activity")
-        pages = json.loads(await read(bob, "browse://pages"))
+    await alice.call_tool("goto", {"pageId": "shop", "url": url})
+    await alice.call_tool("click", {"pageId": "shop", "selector": "button"})
+    assert {str(one.uri) for one in (await bob.list_resources()).resources} == {one.uri for one in RESOURCES}
+    text = await read(bob, "browse://activity")
+    pages = json.loads(await read(bob, "browse://pages"))
     assert [(page["pageId"], page["owner"]) for page in pages["others"]] == [("shop", {"label": "Alice", "you": False})]
     assert "Alice: click button (shop) → ok" in text
     assert "/logout 204" in text

@@ -73,9 +73,12 @@ async def test_one_trace_at_a_time_which_is_its_beginners_alone(agent: Agent, ot
     await agent.call("stop_tracing", sessionId=own)
 
 
-async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(agent: Agent, own: str) -> None:
+async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(
+    service: RunningService, agent: Agent, own: str
+) -> None:
     await agent.call("start_tracing", sessionId=own, maxSeconds=1)
-    await agent.call("wait", pageId="mine", duration=1_200)
+    tracing = service.parts.host._sessions[own].tracing  # type: ignore[attr-defined] # the host in this process
+    await become(lambda: tracing._trace.ending is not None)
     result = await agent.call("stop_tracing", sessionId=own)
     assert "its 1 s were over" in result["observed"]
     assert "trace.trace" in (await _file(agent, result)).namelist()
