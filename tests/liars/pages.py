@@ -91,6 +91,9 @@ NOT_THERE: Final = [
          "'<button id=b onclick=hit(event)>Buy</button>')"), "click", given={"timeout": 2000}, truth=HIT),
     Liar("a menu that needs the mouse", MENU + "Menu<div id=m>" + BUTTON + "</div></div>", "click", truth=NOT_HIT,
          error=CANNOT, says=("not visible",)),
+    Liar("an element under a menu that opens over it", "<style>#m {display: none; position: absolute; inset: 0} "
+         "#b:hover + #m, #m:hover {display: block}</style>" + BUTTON + "<div id=m>Menu</div>", "click", truth=NOT_HIT,
+         error=CANNOT, says=("covered", 'id="m"')),
     Liar("disabled for ever", BUTTON.replace("id=b", "id=b disabled"), "click", truth=NOT_HIT, error=CANNOT,
          says=("disabled",)),
     Liar("disabled for now", BUTTON.replace("id=b", "id=b disabled") + late("b.disabled = false"), "click",
@@ -186,6 +189,8 @@ FIELDS: Final = [
          truth={"b.value": ""}, says=("value is ''", "not what was typed")),
     Liar("a field that takes three", "<input id=b maxlength=3>", "type", given={"text": "kettle"},
          truth={"b.value": "ket"}, says=("value is 'ket'", "not what was typed")),
+    Liar("a field that goes with the first key", "<input id=b oninput='this.remove()'>", "type",
+         given={"text": "tea"}, truth={"document.querySelector('#b')": None}, says=("no longer there",)),
     Liar("the focus goes on to the next", "<input id=b maxlength=1 oninput='c.focus()'><input id=c aria-label=Next>",
          "type", given={"text": "1234"}, truth={"b.value": "1", "c.value": "234"},
          says=("value is '1'", "not what was typed", "focus", "<input#c>")),
@@ -223,6 +228,26 @@ CHOICES: Final = [
          "select_option", given={"value": "b", "timeout": 2000}, truth={"b.value": "b"}, says=("selected 'b'",)),
     Liar("a select that is none", "<div id=b role=combobox>Choose</div>", "select_option", given={"value": "b"},
          error=CANNOT, says=("<select>", "click")),
+]  # fmt: skip
+
+FILE: Final = {"files": [{"name": "tea.txt", "text": "tea"}]}
+HANDED: Final = [
+    Liar("an upload that is taken out again", "<input id=b type=file onchange='setTimeout(() => this.value = \"\")'>",
+         "upload_file", given=FILE, truth={"b.files.length": 0}, says=("the input is empty by now",)),
+    Liar("an upload that the server refuses", f'<input id=b type=file onchange="{post("/refuses")}">', "upload_file",
+         given=FILE, truth={"b.files.length": 1}, server={"/refuses": 1}, says=("holds tea.txt", "409: refused")),
+    Liar("two files for a field that takes one", "<input id=b type=file>", "upload_file",
+         given={"files": [*FILE["files"], {"name": "2.txt", "text": "2"}]}, truth={"b.files.length": 0}, error=CANNOT,
+         says=("single file",)),
+    Liar("a drag that nothing takes", "<div id=b draggable=true>Tea</div><div id=c>Basket</div>", "drag_and_drop",
+         given={"target": "#c"}, truth={"c.children.length": 0}, says=("nothing accepted the drop", "where it was")),
+    Liar("a drag that its script stops", "<div id=b draggable=true ondragstart='event.preventDefault()'>Tea</div>"
+         "<div id=c ondrop=hit(event) ondragover='event.preventDefault()'>Basket</div>", "drag_and_drop",
+         given={"target": "#c"}, truth=NOT_HIT, says=("no HTML drag", "where it was")),
+    Liar("a drag onto what is covered", "<div id=b draggable=true>Tea</div><div id=c>Basket</div><div id=veil "
+         "style='position: fixed; inset: 20px 0 0 0'>Wait</div>", "drag_and_drop", given={"target": "#c"},
+         error=CANNOT, says=("covered", "veil")),
+    Liar("a drop that nothing takes", "<div id=b>Basket</div>", "drop", given=FILE, error=CANNOT, says=("drop",)),
 ]  # fmt: skip
 
 REFS: Final = [
@@ -265,4 +290,4 @@ HONEST: Final = [
          server={"/there": 0}, says=("navigated to",), never=("preventDefault",)),
 ]  # fmt: skip
 
-LIARS: Final = [*IN_THE_WAY, *NOT_THERE, *REPLACED, *NOTHING_CAME, *FIELDS, *CHOICES, *REFS, *HONEST]
+LIARS: Final = [*IN_THE_WAY, *NOT_THERE, *REPLACED, *NOTHING_CAME, *FIELDS, *CHOICES, *HANDED, *REFS, *HONEST]
