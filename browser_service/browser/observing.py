@@ -47,6 +47,8 @@ class Observation:
     broken_off: list[str] = field(default_factory=list)
     """Those that brought no document all the same: a download follows each."""
     noted: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    """What scripts asked for to read, and were refused."""
     silence: str = ""
     """Why nothing may be observed."""
     script_errors: list[str] = field(default_factory=list)
@@ -106,10 +108,7 @@ class Observation:
             return
 
     def lines(self, *, with_status: bool = True) -> list[str]:
-        requests = [
-            f"{request.method} {_short(request.url)} → {answered(status) or 'no answer yet'}"
-            for request, status in self.sent.items()
-        ]
+        requests = [_line(request, status) for request, status in self.sent.items()]
         more = [f"and {len(requests) - _SHOWN} more requests"] if len(requests) > _SHOWN else []
         document = f" → {answered(str(self.status))}" if with_status and self.status >= _FAILURES else ""
         return [
@@ -117,6 +116,7 @@ class Observation:
             *(f"navigated to {url}{document}" for url in self.navigated[-1:]),
             *requests[:_SHOWN],
             *more,
+            *[*dict.fromkeys(self.unread)][:_ERRORS_SHOWN],
             *[*self.failed, *self.broken_off[len(self.downloads) :]][:_SHOWN],
             *(f"popup {page_id} opened" for page_id in self.popups),
             *self.dialogs,
@@ -230,6 +230,8 @@ class Observer:
             if navigation:
                 observation.status = response.status
                 observation.documents.add(response.request)
+            elif response.request in observation.loading and response.status >= _FAILURES and _reads(response.request):
+                observation.unread.append(_line(response.request, str(response.status)))
             if response.request in observation.sent:
                 observation.sent[response.request] = str(response.status)
                 observation.changed.set()
@@ -294,6 +296,14 @@ class Observer:
 
     def _is_document(self, request: Request) -> bool:
         return request.is_navigation_request() and request.frame == self._page.main_frame
+
+
+def _reads(request: Request) -> bool:
+    return request.method in _SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
+
+
+def _line(request: Request, status: str) -> str:
+    return f"{request.method} {_short(request.url)} → {answered(status) or 'no answer yet'}"
 
 
 def answered(status: str) -> str:

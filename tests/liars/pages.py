@@ -151,6 +151,9 @@ NOTHING_CAME: Final = [
          "click", says=("script of the page failed", "out of stock")),
     Liar("a server that fails", f'<button id=b onclick="{post("/fails")}">Buy</button>', "click", server={"/fails": 1},
          says=("POST /fails → 500", "the server failed")),
+    Liar("a list that cannot be loaded", '<button id=b onclick="const x = new XMLHttpRequest(); '
+         "x.open('GET', '/fails', false); x.send()\">More</button>", "click", server={"/fails": 1},
+         says=("GET /fails → 500: the server failed",)),
     Liar("a server that refuses", f'<button id=b onclick="{post("/refuses")}">Buy</button>', "click",
          server={"/refuses": 1}, says=("POST /refuses → 409", "refused")),
     Liar("a form sent twice", f'<button id=b onclick="{post("/sent")}; {post("/sent")}">Buy</button>', "click",
