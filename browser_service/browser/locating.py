@@ -41,12 +41,6 @@ def is_ref(selector: str) -> bool:
     return re.fullmatch(REF_PATTERN, selector) is not None
 
 
-def enters_frame(selector: str) -> bool:
-    """Whether it leads into a frame by itself: a ref such as f1e2 does."""
-    ref = scope_of(selector)
-    return bool(ref and ref.startswith("f")) or "enter-frame" in selector
-
-
 def scope_of(selector: str) -> str | None:
     """The ref that a selector begins with: `e12`, or `e12 >> role=button`."""
     found = _SCOPED.match(selector)

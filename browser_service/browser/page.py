@@ -84,8 +84,9 @@ class BrowserPage:
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
         """The frame that an element is in, where that needs no looking: the main one."""
-        elsewhere = frame or locating.enters_frame(selector)
-        return None if elsewhere else self.live.main_frame
+        ref = locating.scope_of(selector)
+        inside = self.seen is not None and ref is not None and tree.prefix_of(ref) in self.seen.frames
+        return None if frame or inside or "enter-frame" in selector else self.live.main_frame
 
     async def frame(self, selector: str, timeout_ms: int) -> Frame:
         """The frame of an iframe element."""

@@ -17,7 +17,7 @@ from shared.errors import WithoutEffect
 _SAID_WITHIN_S: Final = 0.05
 _ASKED_WITHIN_S: Final = 1.0
 
-_WATCH: Final = f"""(found, {{kind, force, name}}) => {{
+_WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
   const named = {pointing.NAMED}, around = 'button, [role=button], a, [role=link]';
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
@@ -58,7 +58,7 @@ _WATCH: Final = f"""(found, {{kind, force, name}}) => {{
   }};
   if (force && found[0]) note(found[0]);
   const watching = new Promise(tell => {{
-    const end = () => {{ if (!force) tell(found[0] ? verdict(found) : clear() ? verdict([]) : null); }};
+    const end = () => {{ if (!first) tell(clear() ? verdict([]) : null); }};
     const last = () => later(() => later(end));
     on('pointerdown', e => {{ if (e.isTrusted && !down) {{ down = seen(e); if (!force) note(down.path[0]); }} }});
     on('pointerup', e => {{ if (e.isTrusted && !up) {{ up = seen(e); last(); }} }});
@@ -68,11 +68,12 @@ _WATCH: Final = f"""(found, {{kind, force, name}}) => {{
     on('submit', e => {{ submit = e; }});
     on(name, e => {{ e.detail.verdict = verdict(e.detail.found); tell(e.detail.verdict); }});
   }});
-  return force ? null : watching;
+  return first ? null : watching;
 }}"""
 """`kind` is the event that the mouse button ends with. Without `force` no element need be looked up before: Playwright
 makes sure that the mouse goes down on the one that is meant, and a click on the same is beyond doubt. Where there is
-doubt, null: then it is asked what the element is."""
+doubt, null: then it is asked what the element is. `first`: this only begins to watch, and what it saw is asked for
+afterwards."""
 
 _ASK: Final = """(found, name) => {
   const asked = new CustomEvent(name, {detail: {found}});
@@ -136,14 +137,14 @@ class Witness:
     ) -> None:
         """`frame` is the element's, where it is known."""
         self._element = element
-        self._frame = frame
-        self._asked = {"kind": kind, "force": force, "name": secrets.token_hex(8)}
+        self._frame = None if force else frame
+        self._asked = {"kind": kind, "force": force, "first": self._frame is None, "name": secrets.token_hex(8)}
 
     async def __aenter__(self) -> Self:
-        """Before the act: one that is forced comes at once, so this waits until it watches; else it need only be sent
-        first, for Playwright looks at the element some frames long."""
+        """Before the act. In a frame that is known this need only be sent first, for Playwright looks at the element
+        some animation frames long; else this waits until it is watched."""
         self._watching = asyncio.ensure_future(self._watch())
-        if self._asked["force"]:
+        if self._frame is None:
             await asyncio.wait({self._watching}, timeout=_ASKED_WITHIN_S)
         else:
             await asyncio.sleep(0)
@@ -155,7 +156,7 @@ class Witness:
             self._watching.exception()
 
     def _watch(self) -> Awaitable[Any]:  # Any: JSON that the page tells
-        if self._frame is not None and not self._asked["force"]:
+        if self._frame is not None:
             return self._frame.evaluate(f"asked => ({_WATCH})([], asked)", self._asked)
         return self._in_page(_WATCH, self._asked)
 
