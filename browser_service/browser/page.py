@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from pydantic import JsonValue
 
-from browser_service.browser import locating, snapshot, tree
+from browser_service.browser import identity, locating, snapshot, tree
 from browser_service.browser.entry import BLANK, PageEntry
 from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort, Files
@@ -187,7 +187,9 @@ class BrowserPage:
             raise self._stale(older, ref)
         element = self.live.locator(f"aria-ref={ref}")
         if waits and await element.count() == 0:
-            raise await self._gone(ref, was)
+            raise await self._gone(ref, was, "is gone from the page")
+        if waits:
+            await self._check_identity(element, ref, was, seen.rows.get(ref, ""))
         if began := seen.frames.get(tree.prefix_of(ref)):
             now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
             if now != began:
@@ -204,14 +206,26 @@ class BrowserPage:
         hint = f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.'
         return StaleRevision(said, hint=hint, details={"selector": ref, "url": self.url})
 
-    async def _gone(self, ref: str, was: str) -> ElementGone:
+    async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:
+        """Raise ElementGone for an element that the page has made another one of, or moved to another row."""
+        now = await identity.otherwise(element, was, row)
+        if not now:
+            return
         seen = await self.look(timeout_ms=5_000)
-        same = [node for node in seen.tree if node.ref not in {None, ref} and node.what == was][:_SAME]
+        here = next((node for node in seen.tree if node.ref == ref), None)
+        if here is None or here.what != was or identity.rows(seen.tree, {ref}).get(ref, "") != row:
+            of_row = f" in the row of {row!r}" if row else ""
+            raise await self._gone(ref, was + of_row, f"is not that any more: {now} now", row)
+
+    async def _gone(self, ref: str, was: str, what: str, row: str = "") -> ElementGone:
+        seen = await self.look(timeout_ms=5_000)
+        role_and_name = self.seen.elements.get(ref, was) if self.seen else was
+        alike = [node for node in seen.tree if node.ref not in {None, ref} and node.what == role_and_name]
+        in_rows = identity.rows(seen.tree, {str(node.ref) for node in alike}) if row else {}
+        same = [node for node in alike if not row or in_rows.get(str(node.ref)) == row][:_SAME]
         seen.give(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
-        return ElementGone(
-            f"ref {ref} ({was}) is gone from the page.", hint=hint, details={"selector": ref, "url": self.url}
-        )
+        return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})
 
 
 async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:

@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser import tree
+from browser_service.browser import identity, tree
 from browser_service.browser.tree import Node, Tree
 
 _REMEMBERED: Final = 50_000
@@ -75,6 +75,8 @@ class Seen:
     mark: int | None = None
     """Of how it last looked; none where frames may change unmarked."""
     elements: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, str] = field(default_factory=dict)
+    """What tells the row that an element is in from its like."""
     older: dict[str, str] = field(default_factory=dict)
     """What those stood for that were of a document before, the page's or a frame's."""
     frames: dict[str, float] = field(default_factory=dict)
@@ -92,7 +94,10 @@ class Seen:
         """The client is shown these: their refs are its from now on."""
         if len(self.elements) > _REMEMBERED:
             self.elements.clear()
-        self.elements.update({node.ref: node.what for node in nodes if node.ref})
+            self.rows.clear()
+        shown = {node.ref: node.what for node in nodes if node.ref}
+        self.elements.update(shown)
+        self.rows.update(identity.rows(self.tree, {*shown}))
 
     def give_all(self) -> None:
         """The client is given the whole as a snapshot."""

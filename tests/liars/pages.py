@@ -124,6 +124,12 @@ REPLACED: Final = [
     Liar("a list in another order", "<ol id=l><li><button id=tea onclick=hit(event)>Delete tea</button><li><button "
          "id=kettle onclick=hit(event)>Delete kettle</button></ol>", "click", '@button "Delete kettle"',
          then="l.prepend(l.lastElementChild)", truth={"hits": ["kettle"]}),
+    Liar("rows whose content was exchanged", ROWS, "click", '@button "Delete"',
+         then="document.querySelectorAll('td:first-child').forEach(e => e.textContent = 'Order 7')", truth=NOT_HIT,
+         error="ELEMENT_GONE", says=("in the row of 'Kettle'", "in the row of 'Order 7' now")),
+    Liar("a button that means something else now", BUTTON, "click", '@button "Buy"',
+         then="b.textContent = 'Delete account'", truth=NOT_HIT, error="ELEMENT_GONE",
+         says=('button "Buy"', "<button#b> 'Delete account' now")),
     Liar("a row whose count went up", ROWS, "click", '@button "Delete"',
          then="document.querySelector('.n').textContent = '2'", truth={"hits": ["kettle"]}),
     Liar("a name that the style sheet writes", "<style>#b::before {content: 'Buy'}</style><button id=b "
