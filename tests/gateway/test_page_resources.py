@@ -95,10 +95,14 @@ class Shop:
     updates: "asyncio.Queue[str]"
     """The URIs that Alice is told of."""
 
-    async def updated(self, uri: str) -> None:
+    async def updated(self, *uris: str) -> None:
+        """Of these, and of none that has not changed."""
+        missing = {*uris}
         async with asyncio.timeout(PATIENCE_S):
-            while await self.updates.get() != uri:
-                pass
+            while missing:
+                told = await self.updates.get()
+                assert told in uris
+                missing.discard(told)
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +224,7 @@ async def test_who_subscribed_is_told_of_each_change_and_reads_it_anew(shop: Sho
     await shop.alice.call_tool(
         "evaluate_script", {"pageId": "shop", "expression": "document.querySelector('h1').textContent = 'Coffee'"}
     )
-    for uri in uris[:3]:
-        await shop.updated(uri)
+    await shop.updated(*uris)
     assert (await read(shop.alice, "element://shop/h1"))["text"] == "Coffee"
     for uri in (*uris, "page://other"):
         await shop.alice.unsubscribe_resource(uri)
