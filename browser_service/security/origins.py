@@ -296,7 +296,8 @@ def visited(action: Action, page_url: str) -> Counter[str]:
         if each.visits and (origin := origin_of(url, page_url)):
             origins[origin] += 1
         if isinstance(each, NavigationAction):
-            page_url = urljoin(page_url, url)
+            with contextlib.suppress(ValueError):  # a URL that is none leads nowhere, which is said where it is opened
+                page_url = urljoin(page_url, url)
     return origins
 
 
