@@ -69,6 +69,12 @@ class Directory:
             self.sessions.check_use(address.session_id, client_id)
         return address
 
+    def meant(self, action: Action) -> Action:
+        """What a call asks for that names a session and no page: of some actions, the same for the whole session."""
+        if not isinstance(action, PageAction) or action.page_id is not None or action.session_id is None:
+            return action
+        return (action.for_session() or action) if action.session_id in self.sessions else action
+
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """A page as a client may know it: of what is private to another, that it is there."""
         hidden = {"url": "", "title": "", "dialog": None}

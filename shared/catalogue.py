@@ -33,6 +33,7 @@ CATEGORIES: Final = (
     "media",
     "tracing",
     "network",
+    "emulation",
     "pages",
     "dialogs",
     "ownership",

@@ -10,6 +10,7 @@ from browser_service.browser.har import Archive
 from browser_service.browser.network import Answer, Rule
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.patterns import UrlPattern
+from browser_service.browser.session import BrowserSession
 from browser_service.browser.traffic import MOST_BODY, Sent, Sight, Wait
 from shared.actions import network
 from shared.calls import Json
@@ -39,7 +40,7 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
 
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
-    return page.entry.network.shown()
+    return {**page.entry.network.shown(), "sessionHeaders": [*page.entry.session.headers]}
 
 
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
@@ -52,6 +53,12 @@ async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) 
     await page.entry.network.set_headers(page.live, action.headers)
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of this page from now on"}
+
+
+async def set_session_headers(session: BrowserSession, action: network.SetSessionHeaders) -> Json:
+    await session.entry.set_headers(action.headers)
+    names = ", ".join(action.headers) or "no extra headers"
+    return {"observed": f"{names} sent with every request of session {action.session_id} from now on"}
 
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser_service.browser.leases import Lease
 from browser_service.security.urls import origin_of
-from shared.actions.base import Action, Effect, FeltAct, NavigationAction, SessionAct, StorageAct, Unaddressed
+from shared.actions.base import Action, Effect, FeltAct, NavigationAction, SessionAct, Unaddressed
 from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
@@ -121,10 +121,10 @@ def _check_person(entry: "PageEntry", action: Action) -> None:
 
 
 def check_origin(entry: "PageEntry", call: Call, action: Action, pages: Iterable["PageEntry"]) -> None:
-    """What is written to local storage is felt by those who hold other pages of the origin, in the same session."""
-    if not isinstance(action, StorageAct) or action.kind != "local":
-        return
+    """Local storage and permissions are felt by those who hold other pages of the origin, in the same session."""
     origin = origin_of(entry.state().url)
+    if not isinstance(action, FeltAct) or not action.by_origin or origin is None:
+        return
     felt = (each for each in pages if each is not entry and each.session is entry.session)
     check_others(action, call.client_id, [each for each in felt if origin_of(each.state().url) == origin])
 

@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.browser import snapshot
 from browser_service.browser.console import Console
 from browser_service.browser.downloads import Downloads
+from browser_service.browser.emulating import Emulation
 from browser_service.browser.events import queued, well_formed
 from browser_service.browser.guard import guard
 from browser_service.browser.launcher import bounded
@@ -98,6 +99,7 @@ class PageEntry:
         self.last_act = ("", 0)
         """Who acted last, and how often the page had navigated before."""
         self.network = PageNetwork(Traffic(self._whose_traffic), self._holder)
+        self.emulation = Emulation(self._holder)
         self.recall = Recall()
         self.page: Page | None = None
         self.observer: Observer | None = None
@@ -122,6 +124,11 @@ class PageEntry:
     @property
     def lease(self) -> Lease | None:
         return self.ownership.lease
+
+    @property
+    def cdp(self) -> CDPSession | None:
+        """Chromium's session for the page, which lasts as long as the page; none with other engines."""
+        return self._cdp
 
     @property
     def live(self) -> bool:
@@ -214,6 +221,8 @@ class PageEntry:
             policy = self._policy if self.guarded else None
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
             by_itself = self.opener_id is not None or self.of_person
+            await self.emulation.attach(page, self._cdp)
+            self.network.offline = self.emulation.offline
             await self.network.attach(page, came_by_itself=by_itself)
             await self.console.attach(page, came_by_itself=by_itself)
             if self._cdp is not None and policy is not None:
@@ -235,11 +244,21 @@ class PageEntry:
         """Nobody's while a person has the page, or what another client set is sent along: neither is for an agent."""
         return self._holder() if self.person is None and not self.network.foreign else ""
 
+    def set_up_as(self, opener: "PageEntry") -> None:
+        """A popup has the network, the device and the way with dialogs of its opener."""
+        self.dialog_policy = opener.dialog_policy
+        self.network.inherit(opener.network)
+        self.emulation.inherit(opener.emulation)
+
     async def let_go_of_settings(self, client_id: str) -> None:
         """What another client had set ends once the page has a new holder."""
-        if self.page is not None and self.lease is not None and self.network.foreign:
-            await self.network.clear(self.page)
-            self.tell(client_id, f"{self.page_id}: the routes and headers that another client had set are removed.")
+        if self.page is None or self.lease is None or not (self.network.foreign or self.emulation.foreign):
+            return
+        await self.network.clear(self.page)
+        await self.emulation.clear(self.page, self._cdp)
+        await self.network.set_offline(self.page, offline=False)
+        told = f"{self.page_id}: routes, headers and emulation that another client had set are removed."
+        self.tell(client_id, told)
 
     def popup(self, page_id: str) -> None:
         """A window that this page opened: from now on the two share one."""

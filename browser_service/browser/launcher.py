@@ -1,6 +1,7 @@
 """The one browser of all sessions: started once, or attached to, and whether it still lives."""
 
 import asyncio
+import difflib
 import os
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from browser_service.browser.ordinary import OrdinaryWindow
 from browser_service.browser.processes import Watched, end_all, watched
 from browser_service.browser.profile import Profile
 from shared.calls import Engine, Json
-from shared.errors import BrowserCrashed, BrowserLaunchFailed, HumanInControl
+from shared.errors import BrowserCrashed, BrowserLaunchFailed, HumanInControl, ValidationFailed
 
 _CLOSES_WITHIN_S: Final = 5
 _ATTACHES_WITHIN_MS: Final = 10_000
@@ -92,6 +93,18 @@ class Launcher:
             return False
         browser = context.browser
         return all(process.runs for process in self._processes) and (browser is None or browser.is_connected())
+
+    def device(self, name: str) -> Json:
+        """Raises ValidationFailed for one that Playwright does not know."""
+        known = self._playwright.devices if self._playwright is not None else {}
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            raise ValidationFailed(
+                f"There is no device {name!r}.",
+                hint=f"Did you mean {' or '.join(near)}?" if near else 'Such as "Pixel 7" or "iPhone 15".',
+                details={"context": {"field": "device"}},
+            )
+        return {"name": name, **known[name]}
 
     async def persistent_context(self) -> BrowserContext:
         """The context of the profile on disk: the shared login."""

@@ -85,6 +85,8 @@ class PageNetwork:
     """Who held it when this was set."""
     rules: list[Rule] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+    offline: bool = False
+    """What frames of other sites ask for too is refused; the page itself Chromium has offline."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     _hops: CDPSession | None = None
     _routing: Page | None = None
@@ -106,6 +108,10 @@ class PageNetwork:
             await self.traffic.recall(page)
         if self.headers:
             await page.set_extra_http_headers(self.headers)
+        await self._update(page)
+
+    async def set_offline(self, page: Page, *, offline: bool) -> None:
+        self.offline = offline
         await self._update(page)
 
     async def set_headers(self, page: Page, headers: dict[str, str]) -> None:
@@ -155,10 +161,11 @@ class PageNetwork:
         return {"routes": [rule.shown() for rule in self.rules], "extraHeaders": [*self.headers]}
 
     async def _update(self, page: Page) -> None:
-        if self.rules and self._routing is not page:
+        routes = bool(self.rules) or self.offline
+        if routes and self._routing is not page:
             await page.route("**/*", self._decide)
             self._routing = page
-        elif not self.rules and self._routing is page:
+        elif not routes and self._routing is page:
             await page.unroute("**/*", self._decide)
             self._routing = None
         await self._watch_hops(page)
@@ -167,7 +174,9 @@ class PageNetwork:
         request = route.request
         rule = self._rule(request.url, request.method, request.resource_type)
         try:
-            if rule is None:
+            if rule is None and self.offline:
+                await route.abort("internetdisconnected")
+            elif rule is None:
                 await route.fallback()
             elif rule.answer is None:
                 rule.matched += 1

@@ -101,8 +101,7 @@ class PageRegistry:
         entry = self.add(state, session)
         entry.family = opener.family if opener else entry.page_id
         if opener is not None:
-            entry.dialog_policy = opener.dialog_policy
-            entry.network.inherit(opener.network)
+            entry.set_up_as(opener)
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened

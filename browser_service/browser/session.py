@@ -76,6 +76,8 @@ class SessionEntry:
         self._unsaved = False
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
+        self.headers: dict[str, str] = {}
+        """What every request of its pages carries besides."""
 
     @property
     def attached(self) -> bool:
@@ -90,6 +92,16 @@ class SessionEntry:
     def owns(self, page: Page) -> bool:
         """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
         return page.context is self._context and self.live
+
+    async def set_headers(self, headers: dict[str, str]) -> None:
+        """Kept for the context that may follow this one. A page that shows a dialog makes this hang."""
+        context = await self.context()
+        self.headers = headers
+        await context.set_extra_http_headers(headers)
+
+    def device(self, name: str) -> Json:
+        """Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""
+        return self._launcher.device(name)
 
     async def open_window(self) -> Page:
         """A blank page of its own window; starts the browser where it does not run."""
@@ -158,6 +170,8 @@ class SessionEntry:
             await self._bring_back_cookies(context, after_crash=self._context is not None)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
+        if self.headers:
+            await bounded(context.set_extra_http_headers(self.headers))
         self._shared, self._context = shared, context
         self._windows = Windows(
             context,

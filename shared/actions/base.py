@@ -271,6 +271,10 @@ class PageAction(Action):
     )
     as_: AgentName | None = Field(default=None, alias="as", description=AS)
 
+    def for_session(self) -> "SessionAct | None":
+        """The same for all of the session that the call names, where it names no page."""
+        return None
+
     def allowed_ms(self) -> int:
         return self.timeout
 
@@ -316,6 +320,11 @@ class FeltAct(Action):
 
     affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
 
+    @property
+    def by_origin(self) -> bool:
+        """Whether the other pages of the page's origin feel it."""
+        return False
+
     def concerns(self, url: str) -> bool:  # noqa: ARG002 - the narrower actions look at it
         """Whether a page at `url` would feel it."""
         return True
@@ -341,6 +350,10 @@ class StorageAct(FeltAct, PageAction):
     toolset = "storage"
 
     kind: StorageKind = "local"
+
+    @property
+    def by_origin(self) -> bool:
+        return self.kind == "local"
 
     def narrower(self) -> str:
         return '"kind": "session" is of your page alone; ' + super().narrower()

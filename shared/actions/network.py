@@ -5,7 +5,18 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from shared.actions.base import AN_ACTION, Carried, Effect, Lane, PageAction, Part, WaitingAction, by_parts, strongest
+from shared.actions.base import (
+    AN_ACTION,
+    Carried,
+    Effect,
+    Lane,
+    PageAction,
+    Part,
+    SessionAct,
+    WaitingAction,
+    by_parts,
+    strongest,
+)
 from shared.actions.reading import Budget, Cursor
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -105,8 +116,22 @@ class RemoveRoutes(PageAction):
     route_ids: list[str] | None = Field(default=None, description="Only these of list_routes.")
 
 
+class SetSessionHeaders(SessionAct):
+    """Send extra HTTP headers with every request of a session, from later pages too, in place of those set before; {}
+    removes them. For one page: set_extra_headers."""
+
+    toolset = "network"
+    idempotent = True
+
+    headers: Headers = Field(description="Names and values.")
+
+    def narrower(self) -> str:
+        return 'set_extra_headers {"pageId": "...", "headers": {...}} is for one page; ' + super().narrower()
+
+
 class SetExtraHeaders(PageAction):
-    """Send extra HTTP headers with every request of the page, in place of those set before; {} removes them."""
+    """Send extra HTTP headers with every request of the page, in place of those set before; {} removes them. With
+    sessionId and no pageId: of the whole session, from later pages too."""
 
     toolset = "network"
     effect = Effect.ACTS
@@ -114,6 +139,11 @@ class SetExtraHeaders(PageAction):
     idempotent = True
 
     headers: Headers = Field(description="Names and values.")
+    affect_others: bool = Field(default=False, description="Set a session's although others hold pages there.")
+
+    def for_session(self) -> SessionAct | None:
+        given = {"sessionId": self.session_id, "headers": self.headers, "affectOthers": self.affect_others}
+        return SetSessionHeaders.model_validate(given)
 
 
 class Shown(Part):

@@ -117,6 +117,22 @@ async def test_extra_headers_are_sent_with_every_request_until_they_are_replaced
     assert not served(site, "/data").keys() & {"authorization", "x-custom-header"}
 
 
+async def test_headers_of_a_session_are_sent_by_later_pages_too(tab: Tab, site: Site) -> None:
+    session = (await tab.call("create_session"))["sessionId"]
+    await tab.call("goto", pageId="first", sessionId=session, url=site.page("/one", "one"))
+    await tab.call("set_extra_headers", sessionId=session, headers={"X-All": "1"})
+    await tab.call("set_extra_headers", pageId="first", headers={"X-First": "1"})
+    await tab.call("goto", pageId="first", url=site.url("/one"))
+    await tab.call("goto", pageId="second", sessionId=session, url=site.page("/two", "two"))
+    await tab.call("goto", pageId="elsewhere", url=site.page("/three", "three"))
+    sent = {path: served(site, path).keys() & {"x-all", "x-first"} for path in ("/one", "/two", "/three")}
+    assert sent == {"/one": {"x-all", "x-first"}, "/two": {"x-all"}, "/three": set()}
+    assert (await tab.call("list_routes", pageId="second"))["sessionHeaders"] == ["X-All"]
+    await tab.call("set_session_headers", sessionId=session, headers={})
+    await tab.call("goto", pageId="second", url=site.url("/two"))
+    assert "x-all" not in served(site, "/two")
+
+
 async def test_headers_that_cannot_be_sent_are_refused_by_name(tab: Tab) -> None:
     await tab.show("<h1>x</h1>")
     for headers in ({"Host": "elsewhere"}, {"no name": "x"}, {"X": "a\r\nb: c"}):

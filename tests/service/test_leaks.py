@@ -163,7 +163,8 @@ async def test_what_one_set_on_a_page_ends_when_another_gets_it(agent: Agent, ot
     assert "real" in reply.json()["result"]["value"]
     assert "removed" in str(reply.json()["notices"])
     assert KEY not in str([each.headers for each in site.received if each.path == "/real"])
-    assert (await other.call("list_routes", pageId="own")) == {"routes": [], "extraHeaders": []}
+    listed = await other.call("list_routes", pageId="own")
+    assert (listed["routes"], listed["extraHeaders"]) == ([], [])
 
 
 async def test_the_routes_and_mocks_of_one_do_not_touch_anothers_page(agent: Agent, other: Agent, site: Site) -> None:
@@ -180,6 +181,31 @@ async def test_the_routes_and_mocks_of_one_do_not_touch_anothers_page(agent: Age
     assert await text(agent, "own", "/mine") == "not here"
     told = {each.path: "x-mine" in {name.lower() for name in each.headers} for each in site.received}
     assert (told["/data"], told["/more"], told["/mine"]) == (False, False, True)
+
+
+async def test_the_offline_emulation_of_one_does_not_take_anothers_page_offline(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    site.page("/data", Answer("real", content_type="text/plain"))
+    for client, page_id in ((agent, "own"), (other, "others")):
+        await client.call("goto", pageId=page_id, url=site.page("/own", HTML))
+    await agent.call("emulate", pageId="own", offline=True)
+    assert await text(agent, "own", "/data") == "failed"
+    assert await text(other, "others", "/data") == "real"
+    online = await other.call("evaluate_script", pageId="others", expression="navigator.onLine")
+    assert online["value"] is True
+    await other.call("reload_page", pageId="others")
+
+
+async def test_headers_for_the_shared_session_are_refused_while_another_works_there(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    await other.call("goto", pageId="others", url=site.page("/own", HTML))
+    for action in ("set_extra_headers", "set_session_headers"):
+        error = await agent.error(action, sessionId="default", headers={"X-All": "1"})
+        assert (error["code"], error["details"]["context"]["pages"]) == ("AFFECTS_OTHERS", ["others"])
+    assert await text(other, "others", "/data") == "not here"
+    assert "x-all" not in {name.lower() for name in site.received[-1].headers}
 
 
 async def text(client: Agent, page_id: str, path: str) -> str:

@@ -19,6 +19,7 @@ _MEANT: dict[str, dict[str, Any]] = {
     "fill": {"selector": "#a", "value": "x"},
     "type": {"selector": "#a", "text": "x"},
     "select_option": {"selector": "#s", "value": "1"},
+    "emulate": {"offline": True},
     "wait_for_request": {"during": {"action": "click", "selector": SELECTOR}},
     "wait_for_response": {"during": {"action": "click", "selector": SELECTOR}},
     "find": {"text": "x"},

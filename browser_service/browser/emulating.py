@@ -1,0 +1,168 @@
+"""What a page is told of its device, place, language and network: kept by the pageId, put on each window behind it.
+
+By Chromium's own session for that page, so that no other page feels it; frames of other sites, which have sessions of
+their own, keep the real device, language and time zone. A popup starts as its opener is, and what was set ends when the
+page passes to another client.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from playwright.async_api import CDPSession, Page, ViewportSize
+from playwright.async_api import Error as PlaywrightError
+from pydantic.alias_generators import to_camel
+
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+Settings = Mapping[str, Any]  # Any: the arguments of Playwright's calls
+_FEATURES: Final = {
+    "color_scheme": "prefers-color-scheme",
+    "reduced_motion": "prefers-reduced-motion",
+    "forced_colors": "forced-colors",
+    "contrast": "prefers-contrast",
+}
+_BY_CHROMIUM: Final = ("device", "locale", "timezone", "geolocation")
+_ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+
+
+@dataclass(eq=False)
+class Emulation:
+    """Of one page."""
+
+    holder: Callable[[], str]
+    """The id of the client that holds the page; empty for nobody."""
+    owner: str = ""
+    """Who held it when this was set."""
+    settings: dict[str, Any] = field(default_factory=dict)  # Any: as above
+    size: ViewportSize | None = None
+    """What the page had before."""
+
+    @property
+    def foreign(self) -> bool:
+        """Set by another client than the one that holds the page now."""
+        return bool(self.settings) and self.owner != self.holder()
+
+    @property
+    def offline(self) -> bool:
+        return bool(self.settings.get("offline"))
+
+    def shown(self) -> Json:
+        """What holds now."""
+        known = {name: value["name"] if name == "device" else value for name, value in self.settings.items()}
+        return {to_camel(name): value for name, value in known.items()}
+
+    def inherit(self, opener: "Emulation") -> None:
+        """A popup starts as its opener is."""
+        self.owner, self.settings, self.size = opener.owner, {**opener.settings}, opener.size
+
+    async def attach(self, page: Page, cdp: CDPSession | None) -> None:
+        """Another Playwright page is behind the pageId."""
+        if self.foreign:
+            self.settings = {}
+        self.size = self.size or page.viewport_size
+        wanted, self.settings = self.settings, {}
+        for name, value in wanted.items():
+            try:  # a popup shares its opener's renderer, which has it already
+                await self.change(page, cdp, {name: value})
+            except ValidationFailed:
+                self.settings[name] = value
+
+    async def change(self, page: Page, cdp: CDPSession | None, changes: Settings) -> None:
+        """Emulate what `changes` names, and go on with the rest; None ends one. Raises ValidationFailed, naming what
+        is not possible; then all is as it was."""
+        if cdp is None and (missing := [name for name in _BY_CHROMIUM if changes.get(name)]):
+            raise _impossible(missing[0], "it needs Chromium")
+        before = self.settings
+        wanted = {name: value for name, value in {**before, **changes}.items() if value is not None}
+        try:
+            await self._put(page, cdp, changes, wanted)
+        except PlaywrightError as error:
+            undo = {name: before.get(name) for name in changes}
+            await self._put(page, cdp, undo, before)
+            raise _impossible(*_reason(str(error), changes)) from error
+        self.settings, self.owner = wanted, self.holder()
+
+    async def clear(self, page: Page, cdp: CDPSession | None) -> None:
+        await self.change(page, cdp, dict.fromkeys(self.settings))
+
+    async def _put(self, page: Page, cdp: CDPSession | None, changes: Settings, wanted: Settings) -> None:
+        if cdp is not None:
+            await _put_place(cdp, changes)
+        if changes.keys() & {"device", "locale"} and cdp is not None:
+            await _put_agent(cdp, wanted)
+        if changes.keys() & {"device", "viewport"}:
+            await self._put_size(page, cdp, wanted)
+        if changes.keys() & {"media", *_FEATURES}:
+            await _put_media(page, cdp, changes, wanted)
+        if "offline" in changes and cdp is not None:
+            await cdp.send("Network.emulateNetworkConditions", {**_ONLINE, "offline": bool(changes["offline"])})
+
+    async def _put_size(self, page: Page, cdp: CDPSession | None, wanted: Settings) -> None:
+        """By Playwright first, which has to know the size; a device's pixels and touch are Chromium's."""
+        device = wanted.get("device")
+        size = wanted.get("viewport") or (device and device["viewport"]) or self.size
+        if cdp is not None:
+            await cdp.send("Emulation.setTouchEmulationEnabled", {"enabled": bool(device and device["has_touch"])})
+            await cdp.send("Emulation.clearDeviceMetricsOverride")
+        if size is not None:
+            await page.set_viewport_size(size)
+        if device and size is not None and cdp is not None:
+            pixels = {"deviceScaleFactor": device["device_scale_factor"], "mobile": device["is_mobile"]}
+            await cdp.send("Emulation.setDeviceMetricsOverride", {**size, **pixels})
+
+
+async def allow_position(cdp: CDPSession, origin: str) -> None:
+    """Let a site ask where the page is. Permissions are of a whole session: Chromium has none for one page."""
+    wanted: Json = {"permission": {"name": "geolocation"}, "setting": "granted", "origin": origin}
+    await cdp.send("Browser.setPermission", wanted)
+
+
+async def _put_place(cdp: CDPSession, changes: Settings) -> None:
+    if "timezone" in changes:
+        await cdp.send("Emulation.setTimezoneOverride", {"timezoneId": changes["timezone"] or ""})
+    if "locale" in changes:
+        locale = changes["locale"]
+        await cdp.send("Emulation.setLocaleOverride", {"locale": locale.replace("_", "-")} if locale else {})
+    if "geolocation" in changes:
+        if place := changes["geolocation"]:
+            await cdp.send("Emulation.setGeolocationOverride", place)
+        else:
+            await cdp.send("Emulation.clearGeolocationOverride")
+
+
+async def _put_media(page: Page, cdp: CDPSession | None, changes: Settings, wanted: Settings) -> None:
+    """Of two sessions for one page the later puts its own type of media on the next document: so it is the later's."""
+    if cdp is None:
+        await page.emulate_media(**{name: changes[name] or "null" for name in ("media", *_FEATURES) if name in changes})
+        return
+    features = [{"name": said, "value": wanted[name]} for name, said in _FEATURES.items() if name in wanted]
+    await cdp.send("Emulation.setEmulatedMedia", {"media": wanted.get("media", ""), "features": features})
+
+
+async def _put_agent(cdp: CDPSession, wanted: Settings) -> None:
+    """The device's name and the language go together; an empty one leaves what the session has."""
+    device, locale = wanted.get("device"), (wanted.get("locale") or "").replace("_", "-")
+    told: Json = {"userAgent": device["user_agent"] if device else "", "acceptLanguage": locale}
+    if device:
+        empty = dict.fromkeys(("platformVersion", "architecture", "model"), "")
+        platform = "Android" if "Android" in device["user_agent"] else "iOS" if device["is_mobile"] else "Linux"
+        told["userAgentMetadata"] = {**empty, "platform": platform, "mobile": device["is_mobile"]}
+    await cdp.send("Emulation.setUserAgentOverride", told)
+
+
+def _reason(said: str, changes: Settings) -> tuple[str, str]:
+    """Which argument it was, and why."""
+    name = next((name for name in ("timezone", "locale") if name in said.lower()), next(iter(changes), "emulate"))
+    if "already in effect" in said:
+        return name, f"its session was made with one: create_session with another {name}"
+    return name, said.splitlines()[0].rpartition(": ")[2]
+
+
+def _impossible(name: str, why: str) -> ValidationFailed:
+    return ValidationFailed(
+        f"{name} cannot be emulated: {why}.",
+        hint="Nothing was changed. create_session takes viewport, userAgent, locale and timezone for all of its pages.",
+        details={"context": {"field": name}},
+    )

@@ -1,0 +1,46 @@
+"""Other devices, places and languages, for one page."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from shared.actions.base import FeltAct, PageAction, Part
+from shared.actions.sessions import Viewport
+
+
+class Geolocation(Part):
+    latitude: float = Field(ge=-90, le=90, description="Degrees.")
+    longitude: float = Field(ge=-180, le=180, description="Degrees.")
+    accuracy: float = Field(default=10, ge=0, description="Metres.")
+
+
+class Emulate(FeltAct, PageAction):
+    """Have one page see another device, place, language or network; other pages do not. What is not named stays as it
+    was. geolocation also lets the site that the page is at ask for it, which others at that site feel."""
+
+    toolset = "emulation"
+    idempotent = True
+    told = frozenset({"device", "locale", "timezone"})
+
+    viewport: Viewport | None = Field(default=None, description="Size of the page.")
+    device: str | None = Field(default=None, min_length=1, description='Of Playwright\'s list, such as "Pixel 7".')
+    color_scheme: Literal["light", "dark", "no-preference"] | None = Field(default=None, description="Colours.")
+    media: Literal["screen", "print"] | None = Field(default=None, description="CSS media type.")
+    reduced_motion: Literal["reduce", "no-preference"] | None = Field(default=None, description="Motion.")
+    forced_colors: Literal["active", "none"] | None = Field(default=None, description="Forced colours.")
+    contrast: Literal["more", "no-preference"] | None = Field(default=None, description="Contrast.")
+    locale: str | None = Field(
+        default=None, pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", description="Such as de-DE."
+    )
+    timezone: str | None = Field(default=None, min_length=1, description="Such as Europe/Rome.")
+    geolocation: Geolocation | None = Field(default=None, description="Where it is.")
+    offline: bool | None = Field(default=None, description="Without network.")
+    reset: bool = Field(default=False, description="End what was emulated before.")
+
+    @property
+    def by_origin(self) -> bool:
+        return self.geolocation is not None
+
+    def changes(self) -> dict[str, Any]:  # Any: what Playwright's calls take
+        """What is to be emulated from now on, by Playwright's names."""
+        return {name: value for name, value in self.own().items() if name not in {"device", "reset"}}
