@@ -5,6 +5,7 @@ their own, keep the real device, language and time zone. A popup starts as its o
 page passes to another client.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -79,8 +80,9 @@ class Emulation:
         try:
             await self._put(page, cdp, changes, wanted)
         except PlaywrightError as error:
-            undo = {name: before.get(name) for name in changes}
-            await self._put(page, cdp, undo, before)
+            for name in changes:
+                with contextlib.suppress(PlaywrightError):  # what could not be set cannot be undone either
+                    await self._put(page, cdp, {name: before.get(name)}, before)
             raise _impossible(*_reason(str(error), changes)) from error
         self.settings, self.owner = wanted, self.holder()
 

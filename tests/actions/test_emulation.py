@@ -69,6 +69,16 @@ async def test_what_cannot_be_emulated_is_refused_by_field_and_changes_nothing(t
     assert await tab.sees(SEES) == before
 
 
+async def test_a_session_that_was_made_with_a_language_keeps_it(tab: Tab, site: Site) -> None:
+    session = (await tab.call("create_session", locale="fr-FR"))["sessionId"]
+    await tab.call("goto", pageId="french", sessionId=session, url=site.page("/french", HTML))
+    error = await tab.error("emulate", pageId="french", locale="de-DE", colorScheme="dark")
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "locale")
+    assert "create_session" in error["message"]
+    seen = (await tab.call("evaluate_script", pageId="french", expression=SEES))["value"]
+    assert (seen["locale"], seen["dark"]) == ("fr-FR", False)
+
+
 async def test_offline_is_for_the_page_with_its_frames_and_ends(tab: Tab, site: Site) -> None:
     site.page("/frame", "<h1>in</h1>")
     frame = site.url("/frame", "localhost")
