@@ -1,20 +1,49 @@
-"""Looking into a page as its developers do: its console, and the frames that it is made of."""
+"""Looking into a page as its developers do: its elements, its console, and the frames that it is made of."""
 
 from typing import Final
 
 from playwright.async_api import Frame
 
+from browser_service.browser import locating
 from browser_service.browser.page import BrowserPage
 from shared.actions import inspection
 from shared.calls import Json
 
 _MOST_FRAMES: Final = 100
 _ENTER: Final = " >> internal:control=enter-frame >> "
+_ELEMENTS: Final = r"""(found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
+  const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
+  const said = e.matches('input:not([type=password]), textarea') ? e.value : e.innerText ?? e.textContent;
+  const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
+  const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
+  return {
+    tag: e.localName, text: (said ?? '').trim().replace(/\s+/g, ' ').slice(0, 200), visible,
+    enabled: !e.matches(':disabled') && !e.closest('[aria-disabled=true]'),
+    ...(checked !== undefined && e.matches('[type=checkbox], [type=radio], [aria-checked]') && {checked}),
+    box: visible ? {x: round(box.x), y: round(box.y), width: round(box.width), height: round(box.height)} : null,
+    ...(attributes && {
+      attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, a.value.slice(0, 500)])),
+    }),
+  };
+})})"""
 _FRAME: Final = """e => {
   const named = [e.id && '#' + CSS.escape(e.id), e.name && `${e.localName}[name=${JSON.stringify(e.name)}]`];
   const only = css => css && e.getRootNode() === document && document.querySelectorAll(css).length === 1;
   return {selector: named.find(only) ?? null, title: e.title, visible: e.checkVisibility({visibilityProperty: true})};
 }"""
+
+
+async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
+    found = await page.element(action.selector, action.frame, strict=True)
+    await locating.check_syntax(found, action.selector, page.live)
+    described = await locating.in_page(found, _ELEMENTS, [action.limit, action.attributes])
+    refs = await page.refs(found, action.limit, action.timeout)
+    elements: list[Json] = []
+    for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
+        if what["box"] and (action.frame or locating.enters_frame(action.selector)):  # a frame knows not where it is
+            what["box"] = await found.nth(number).bounding_box(timeout=action.timeout)
+        elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
+    return {**await page.shown_data("elements", [*elements], action.budget), "count": described["count"]}
 
 
 async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:

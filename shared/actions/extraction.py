@@ -124,8 +124,6 @@ class ExtractData(ExtractingAction):
     """Get data as an object, by a schema of where each field is: {"title": "h1", "items": {"selector": ".item",
     "all": true, "fields": {"price": {"selector": ".price", "type": "number"}}}}. Says what it did not find."""
 
-    shown = "data"
-
     fields: dict[str, Datum] = Field(alias="schema", min_length=1, description="Field -> a selector, or where it is.")
     selector: Within = None
     frame: Frame = None
@@ -147,8 +145,6 @@ class ExtractData(ExtractingAction):
 class ExtractTable(ExtractingAction):
     """Get tables as rows: objects by their column's header, cells that span repeated, hidden rows left out. Columns
     without a header are column1, column2."""
-
-    shown = "tables"
 
     selector: Selector = Field(default="table, [role=table], [role=grid]", description="A table, or what it is in.")
     all: All = False

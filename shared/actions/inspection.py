@@ -1,13 +1,26 @@
-"""Looking into a page as its developers do: its console, and the frames that it is made of."""
+"""Looking into a page as its developers do: its elements, its console, and the frames that it is made of."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import Alias, Lane, PageAction
+from shared.actions.base import Alias, Lane, PageAction, Selector
 from shared.actions.reading import Budget
 
 ConsoleType = Literal["exception", "error", "warning", "info", "log", "debug", "other"]
+
+
+class FindElements(PageAction):
+    """Look at all elements that match a selector now: how many, and of each a ref, text, state, and box in px of the
+    window. None is an answer, not an error."""
+
+    toolset = "inspection"
+    untrusted = True
+    selector: Selector = Field(description='CSS, text=..., role=button[name="..."], //xpath or ref.')
+    limit: int = Field(default=20, ge=1, le=100, description="Elements to tell of at most.")
+    attributes: bool = Field(default=False, description="With their attributes.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    budget: Budget = None
 
 
 class GetConsoleMessages(PageAction):

@@ -17,6 +17,56 @@ def icon(site: Site) -> None:
     site.page("/favicon.ico", Answer("", 204))
 
 
+# --- elements --------------------------------------------------------------------------------------------------------
+
+
+async def test_elements_are_counted_and_told_with_a_ref_that_the_next_click_takes(tab: Tab) -> None:
+    await tab.show(
+        "<style>body { margin: 0 } button { position: absolute; width: 50px; height: 20px }</style>"
+        "<button style='left: 10px; top: 5px' onclick='window.hit = 1'>One</button>"
+        "<button style='left: 80px; top: 5px' onclick='window.hit = 2' data-n=2>Two</button>"
+        "<button disabled hidden>Three</button><div id=card><button onclick='window.hit = 4'>Four</button></div>"
+    )
+    result = await tab.call("find_elements", selector="button")
+    assert result["count"] == 4
+    one, two, three, four = result["elements"]
+    assert {**two, "selector": ""} == {
+        "selector": "",
+        "tag": "button",
+        "text": "Two",
+        "visible": True,
+        "enabled": True,
+        "box": {"x": 80, "y": 5, "width": 50, "height": 20},
+    }
+    assert (three["visible"], three["enabled"], three["box"]) == (False, False, None)
+    for element, hit in ((two, 2), (one, 1), (four, 4)):
+        assert ">>" not in element["selector"]
+        await tab.call("click", selector=element["selector"])
+        assert await tab.sees("window.hit") == hit
+    assert (await tab.call("extract_text", selector=three["selector"]))["text"] == "Three"
+    card = (await tab.call("find_elements", selector="#card", attributes=True))["elements"][0]
+    assert card["attributes"] == {"id": "card"}
+    assert (await tab.call("extract_html", selector=card["selector"]))["html"].startswith("<button")
+    assert len((await tab.call("find_elements", selector="button", limit=2))["elements"]) == 2
+    assert await tab.call("find_elements", selector=".none") == {"elements": [], "count": 0}
+    assert (await tab.error("find_elements", selector="p["))["code"] == "INVALID_SELECTOR"
+
+
+async def test_elements_of_a_frame_have_their_box_in_the_window_and_their_state(tab: Tab) -> None:
+    tab.site.page(
+        "/inner", "<style>body { margin: 0 }</style><input type=checkbox checked style='margin: 0'><p>text</p>"
+    )
+    source = tab.site.url("/inner", "localhost")
+    await tab.show(f"<iframe src={source} style='position: fixed; left: 100px; top: 50px; border: 0'></iframe>")
+    (box,) = (await tab.call("find_elements", selector="input", frame="iframe"))["elements"]
+    assert (box["checked"], box["box"]["x"], box["box"]["y"]) == (True, 100, 50)
+    await tab.call("uncheck", selector=box["selector"])
+    again = (await tab.call("find_elements", selector=box["selector"]))["elements"][0]
+    assert (again["checked"], again["box"]) == (False, box["box"])
+
+
+# --- the console -----------------------------------------------------------------------------------------------------
+
 TALKS = """<script>
 console.log('first', {a: 1}); console.warn('careful'); console.error('bad: ' + 'x'.repeat(5000));
 console.debug('detail'); console.table([1]); console.assert(false, 'not so');
