@@ -40,7 +40,7 @@ async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
 async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
     texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
     await _run(page, _SET, action.kind, texts)
-    return {"set": len(texts), "observed": f"{len(texts)} items are set in {_where(page, action)}"}
+    return {"set": len(texts), "observed": f"{_counted(len(texts))} set in {_where(page, action)}"}
 
 
 async def remove_storage(page: BrowserPage, action: storage.RemoveStorage) -> Json:
@@ -53,7 +53,11 @@ async def clear_storage(page: BrowserPage, action: storage.ClearStorage) -> Json
 
 async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None) -> Json:
     count = int(await _run(page, _REMOVE, action.kind, keys))
-    return {"removed": count, "observed": f"{count} items are removed from {_where(page, action)}"}
+    return {"removed": count, "observed": f"{_counted(count)} removed from {_where(page, action)}"}
+
+
+def _counted(count: int) -> str:
+    return "1 item is" if count == 1 else f"{count} items are"
 
 
 def _where(page: BrowserPage, action: StorageAct) -> str:

@@ -8,7 +8,7 @@ SHOP = """<!doctype html><html lang=en><head><meta charset=utf-8><title>Green te
 <script type=application/ld+json>{"@context": "https://schema.org", "@type": "ItemList", "numberOfItems": 2}</script>
 <style>.sale { color: rgb(200, 0, 0); font-weight: 700 } .card { float: left; width: 200px }</style></head><body>
 <header><a href=/ aria-label=Home><img src=/logo.svg alt="Leaf &amp; Co" width=40 height=40></a>
-<nav><a href=/teas>Teas</a> <a href=/pots>Pots</a> 
+<nav><a href=/teas>Teas</a> <a href=/pots>Pots</a>
 <a href="https://leaf.example/blog" rel=noopener>Blog</a></nav></header>
 <main><h1>Green teas</h1><p class=count>2 of 40 teas</p>
 <article class=card data-sku=S-100 data-stock=12><h2><a href=/p/sencha>Sencha <small>Japan</small></a></h2>
