@@ -38,9 +38,10 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
     await locating.check_syntax(found, action.selector, page.live)
     described = await locating.in_page(found, _ELEMENTS, [action.limit, action.attributes])
     refs = await page.refs(found, action.limit, action.timeout)
+    framed = action.frame or locating.scope_of(action.selector) or "enter-frame" in action.selector
     elements: list[Json] = []
     for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
-        if what["box"] and (action.frame or locating.enters_frame(action.selector)):  # a frame knows not where it is
+        if what["box"] and framed:  # a frame knows not where it is
             what["box"] = await found.nth(number).bounding_box(timeout=action.timeout)
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
     return {**await page.shown_data("elements", [*elements], action.budget), "count": described["count"]}

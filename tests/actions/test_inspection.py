@@ -25,7 +25,8 @@ async def test_elements_are_counted_and_told_with_a_ref_that_the_next_click_take
         "<style>body { margin: 0 } button { position: absolute; width: 50px; height: 20px }</style>"
         "<button style='left: 10px; top: 5px' onclick='window.hit = 1'>One</button>"
         "<button style='left: 80px; top: 5px' onclick='window.hit = 2' data-n=2>Two</button>"
-        "<button disabled hidden>Three</button><div id=card><button onclick='window.hit = 4'>Four</button></div>"
+        "<button disabled hidden>Three</button>"
+        "<div id=card><button style='left: 200px; top: 5px' onclick='window.hit = 4'>Four</button></div>"
     )
     result = await tab.call("find_elements", selector="button")
     assert result["count"] == 4
@@ -54,7 +55,8 @@ async def test_elements_are_counted_and_told_with_a_ref_that_the_next_click_take
 
 async def test_elements_of_a_frame_have_their_box_in_the_window_and_their_state(tab: Tab) -> None:
     tab.site.page(
-        "/inner", "<style>body { margin: 0 }</style><input type=checkbox checked style='margin: 0'><p>text</p>"
+        "/inner",
+        "<input type=checkbox checked style='margin: 0; position: fixed; top: 0; left: 0'>",
     )
     source = tab.site.url("/inner", "localhost")
     await tab.show(f"<iframe src={source} style='position: fixed; left: 100px; top: 50px; border: 0'></iframe>")
