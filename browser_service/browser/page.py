@@ -46,6 +46,8 @@ class BrowserPage:
         self.files = Files(artifacts, call.client_id, share)
         self._artifacts = artifacts
         self._dialogs = dialogs
+        self.quiet = False
+        """Others of the same call follow: the last of them tells what all did to the page."""
         self._share = share
         """How many parts have to fit into the one reply."""
 

@@ -51,20 +51,23 @@ class Parts:
         running.at = len(running.done)
         result: Json = {"action": part.name()}
         try:
-            result |= await self._work(entry, step, sum(each.shown != "observed" for each in running.action.parts()))
+            share = sum(each.shown != "observed" for each in running.action.parts())
+            result |= await self._work(entry, step, share, quiet=running.at + 1 < len(running.action.parts()))
         finally:
             running.requests += step.requests
         running.done.append(result)
         running.at = None
         return result
 
-    async def _work(self, entry: PageEntry, step: Running, share: int) -> Json:
+    async def _work(self, entry: PageEntry, step: Running, share: int, *, quiet: bool) -> Json:
         self.admit(entry, step)
         _begin(entry, step.action)
         if step.action.pageless:
             return await self.without_page(step)
         await bring_up(entry, step)
-        return await perform(entry, step, self.handlers[step.action.name()], self.page(entry, step, max(1, share)))
+        page = self.page(entry, step, max(1, share))
+        page.quiet = quiet
+        return await perform(entry, step, self.handlers[step.action.name()], page)
 
 
 async def _no_dialog(running: Running) -> None:

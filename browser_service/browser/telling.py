@@ -60,6 +60,8 @@ async def _whole(page: BrowserPage) -> Json:
 async def _changed(page: BrowserPage, action: Action, observation: Observation) -> Json | None:
     """An outline of another document; of the same, what is otherwise than when this client last looked; None where
     nobody looked."""
+    if page.quiet and "reply" not in action.model_fields_set:
+        return None
     if isinstance(action, Fill) or getattr(action, "trial", False) or page.entry.dialog or observation.error_pages:
         return None  # a fill tells by itself what its field shows, in half the time of a look
     try:

@@ -267,7 +267,7 @@ class PageAction(Action):
         default=None, description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text)."
     )
     reply: Literal["none", "delta", "full"] = Field(
-        default="delta", description="What an act answers: nothing, what was observed, or that and a snapshot."
+        default="delta", description="What an act answers: nothing, what was observed and changed, or a snapshot too."
     )
     as_: AgentName | None = Field(default=None, alias="as", description=AS)
 

@@ -147,6 +147,14 @@ async def test_reply_none_tells_nothing_and_full_the_whole(tab: Tab) -> None:
     assert ("Product 59" in full["snapshot"], "changes" in full) == (True, False)
 
 
+async def test_of_several_acts_in_one_call_the_last_tells_what_all_changed(tab: Tab) -> None:
+    await tab.show(SHOP)
+    click = {"action": "click", "selector": "role=button[name='Add to cart'] >> nth=0"}
+    first, last = (await tab.call("batch", steps=[click, click]))["steps"]
+    assert "changes" not in first
+    assert last["changes"].count('+ button "Added"') == 2
+
+
 async def test_a_client_that_never_looked_is_told_what_was_observed_and_no_more(agent: Agent, tab: Tab) -> None:
     await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
     result = await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3")
