@@ -37,18 +37,18 @@ class _Side:
     own: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     inner: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     outer: dict[str, str] = field(default_factory=dict)
+    owners: list[str] = field(default_factory=list)
+    """The nearest ref round each element."""
 
     def __post_init__(self) -> None:
         for index, node in enumerate(self.nodes):
-            outer = self.owner(index)
+            above_it = node.parent
+            outer = "" if above_it is None else self.nodes[above_it].ref or self.owners[above_it]
+            self.owners.append(outer)
             self.own[node.ref or outer].append(_key(node))
             if node.ref:
                 self.at[node.ref], self.outer[node.ref] = index, outer
                 self.inner[outer].append(node.ref)
-
-    def owner(self, index: int) -> str:
-        """The nearest ref round an element."""
-        return next((ref for outer in above(self.nodes, index) if (ref := self.nodes[outer].ref)), "")
 
     def inside(self, index: int) -> Iterator[tuple[Node, str]]:
         """An element and what is in it, each with the ref that it belongs to."""
@@ -56,11 +56,11 @@ class _Side:
             node = self.nodes[number]
             if number > index and node.depth <= self.nodes[index].depth:
                 return
-            yield node, node.ref or self.owner(number)
+            yield node, node.ref or self.owners[number]
 
     def texts(self, ref: str) -> list[Node]:
         """What is in an element and has no ref of its own; of the page, where there is none round it."""
-        inner = self.inside(self.at[ref]) if ref else ((n, self.owner(i)) for i, n in enumerate(self.nodes))
+        inner = self.inside(self.at[ref]) if ref else ((n, self.owners[i]) for i, n in enumerate(self.nodes))
         return [node for node, owner in inner if not node.ref and owner == ref]
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 _LINE: Final = re.compile(r"^(?P<indent> *)- (?P<rest>.*)$")
@@ -94,22 +95,22 @@ def parse(text: str) -> Tree:
 
 
 def _node(rest: str, depth: int, parent: int | None) -> Node:
+    role, name, ref, marks, text = _fields(rest)
+    return Node(depth, role, name=name, ref=ref, marks=marks, text=text, parent=parent)
+
+
+@lru_cache(maxsize=8_192)
+def _fields(rest: str) -> tuple[str, str, str | None, tuple[str, ...], str]:
+    """Role, name, ref, marks and text of a line: most lines of a page are the same in the next look at it."""
     if quoted := _QUOTED_KEY.match(rest):
         rest = quoted["key"].replace("''", "'") + (quoted["tail"] or "")
     found = _KEY.match(rest)
     if found is None:
-        return Node(depth, "text", text=rest.removeprefix("text: "), parent=parent)
+        return "text", "", None, (), rest.removeprefix("text: ")
     marks: list[str] = re.findall(r"\[([^\]]*)\]", found["marks"])
     ref = next((of.group(1) for mark in marks if (of := _REF.match(mark))), None)
-    return Node(
-        depth,
-        found["role"],
-        name=_unquoted(found["name"] or ""),
-        ref=ref,
-        marks=tuple(mark for mark in marks if not _REF.match(mark)),
-        text=(found["tail"] or "").removeprefix(":").strip(),
-        parent=parent,
-    )
+    others = tuple(mark for mark in marks if not _REF.match(mark))
+    return found["role"], _unquoted(found["name"] or ""), ref, others, (found["tail"] or "").removeprefix(":").strip()
 
 
 def _add_property(node: Node, name: str, value: str) -> None:
