@@ -108,7 +108,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     activity = Activity(ActivityTable(journal), directory)
     await activity.open()
     downloads = await Downloads.opened(DownloadTable(journal))
-    cleaning = asyncio.create_task(_clean_daily(artifacts, activity, downloads, settings.activity_days))
+    cleaning = asyncio.create_task(_clean_daily(artifacts, activity, downloads, settings))
     seal = Seal(settings.data_dir)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
@@ -187,12 +187,12 @@ def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas
     return Quotas(each, clock), Origins(site, clients.send, clock), work
 
 
-async def _clean_daily(artifacts: Artifacts, activity: Activity, downloads: Downloads, days: int) -> None:
+async def _clean_daily(artifacts: Artifacts, activity: Activity, downloads: Downloads, settings: Settings) -> None:
     while True:
         try:
             await artifacts.clean()
-            await activity.clean(days)
-            await downloads.clean(days)
+            await activity.clean(settings.activity_days)
+            await downloads.clean(settings.artifact_days)
         except (JournalFailed, OSError) as error:
             log.warning("what is old cannot be removed", reason=str(error))
         await asyncio.sleep(_DAY_S)

@@ -44,8 +44,11 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     source = await page.element(action.selector, action.frame, strict=action.strict)
     target = await page.element(action.target, action.frame, strict=action.strict)
     drag = await pointing.Drag.watched(source, target, action.timeout)
-    await source.drag_to(**{**action.own(), "target": target}, timeout=action.timeout)
-    seen, moved = await drag.seen(), await drag.moved()
+    try:
+        await source.drag_to(**{**action.own(), "target": target}, timeout=action.timeout)
+    finally:
+        seen = await drag.seen()
+    moved = await drag.moved()
     if action.trial:
         return {}
     return {

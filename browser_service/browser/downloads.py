@@ -44,9 +44,8 @@ class Arriving:
     def ended(self) -> bool:
         return self.state.state != "running"
 
-    @property
-    def line(self) -> str:
-        """What an act's reply says of it."""
+    def report(self) -> str:
+        """What an act's reply, or a notice, says of it; its end is told once."""
         self.told = self.told or self.ended
         return self.state.line
 
@@ -62,10 +61,10 @@ class Downloads:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def began(self, entry: "PageEntry", download: Download) -> None:
-        """It belongs to who holds the page, else to who acts there. A person's own is not ours to keep."""
+        """It belongs to who holds the page, else to who acts there. A person's own is for no agent."""
         turn, owner = entry.queue.current, entry.lease.client_id if entry.lease else ""
         owner = owner or (turn.call.client_id if turn else "")
-        if not owner or not entry.guarded:
+        if not owner or not entry.guarded or entry.person is not None:
             return
         state = DownloadState(
             download_id=f"dl-{secrets.token_hex(6)}",
@@ -75,7 +74,7 @@ class Downloads:
             name=_name(download.suggested_filename),
             began_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         )
-        arriving = Arriving(state, download, entry, lambda: entry.tell(owner, f"{entry.page_id}: {arriving.line}"))
+        arriving = Arriving(state, download, entry, lambda: entry.tell(owner, f"{entry.page_id}: {arriving.report()}"))
         self._arriving.add(arriving)
         if entry.observer is not None:
             entry.observer.download(arriving)

@@ -120,7 +120,7 @@ class Observation:
             *[*self.failed, *self.broken_off[len(self.downloads) :]][:_SHOWN],
             *(f"popup {page_id} opened" for page_id in self.popups),
             *self.dialogs,
-            *(each.line for each in self.downloads),
+            *(each.report() for each in self.downloads),
             *(f"a script of the page failed: {said}" for said in [*dict.fromkeys(self.script_errors)][:_ERRORS_SHOWN]),
         ]
 

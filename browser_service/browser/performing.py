@@ -234,7 +234,7 @@ async def _translated(
         explained = await _explained(error, running.action, page)
         if observation is not None and errors.is_download(error):
             await observation.downloaded(least=1)
-            lines = [each.line for each in observation.downloads]
+            lines = [each.report() for each in observation.downloads]
             explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
         if observation is not None and errors.is_timeout(error) and observation.goes_on:
             await entry.interrupt()  # or the page would move after this reply
