@@ -42,10 +42,11 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
     const moved = down?.path.includes(e) && (x < box.left || x > box.right || y < box.top || y > box.bottom);
     return {{missed: moved ? 'moved' : 'taken', by: named(got.path[0])}};
   }};
+  const sends = n => n.form && /submit|image/.test(n.type);
   const stopped = () => {{
     if (submit) return submit.defaultPrevented ? 'form' : '';
     const by = click?.event.defaultPrevented ? click.path : [];
-    return by.some(n => n.form && /submit|image/.test(n.type)) ? 'form' : by.some(n => n.href) ? 'link' : '';
+    return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
   }};
   const clear = () => !down || click && click.path[0] === down.path[0];
   const verdict = of => {{ off.abort(); return {{...missed(target(of[0])), stopped: stopped(), invalid}}; }};
@@ -63,6 +64,9 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
     on('pointerdown', e => {{ if (e.isTrusted && !down) {{ down = seen(e); if (!force) note(down.path[0]); }} }});
     on('pointerup', e => {{ if (e.isTrusted && !up) {{ up = seen(e); last(); }} }});
     on(kind, e => {{ if (e.isTrusted && !click) {{ click = seen(e); clear() ? last() : end(); }} }});
+    addEventListener(kind, e => {{
+      if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can come of it
+    }}, {{passive: true, signal: off.signal}});
     on('invalid', e => invalid.push([(e.target.labels?.[0]?.innerText || e.target.ariaLabel || e.target.placeholder
       || e.target.name || e.target.localName).trim(), e.target.validationMessage]));
     on('submit', e => {{ submit = e; }});
