@@ -16,13 +16,14 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, reading, sharing, startup, tasks, throughput
+from benchmarks import calls, forms, reading, sharing, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
 
 BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "calls": calls.run,
+    "forms": forms.run,
     "startup": startup.run,
     "throughput": throughput.run,
     "sharing": sharing.run,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from browser_service.sessions import Sessions
 from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
+from shared.actions.navigation import Goto
 from shared.actions.pages import OpenPage
 from shared.calls import PageState
 from shared.errors import NoBrowser, PageNotFound, PageRequired, ValidationFailed
@@ -104,11 +105,17 @@ class Directory:
         if action.session_id is not None and (main := self._pages.get(action.session_id)):
             return Address(main.page_id, main.session_id)
         if action.unaddressed is Unaddressed.NEW_PAGE:
-            return Address(self.mint(), action.session_id or DEFAULT_SESSION)
+            return self._new(action)
         if action.pageless:
             return Address(None, action.session_id or DEFAULT_SESSION)
         own = action.unaddressed is Unaddressed.OWN_PAGE
         return self._own(action, client_id) if own else self._only(action, client_id, label)
+
+    def _new(self, action: PageAction) -> Address:
+        """A page that is to be made: of a session of one's own its main page, which later calls find by the session."""
+        if isinstance(action, Goto) and action.session_id not in {None, DEFAULT_SESSION}:
+            return Address(action.session_id, action.session_id)
+        return Address(self.mint(), action.session_id or DEFAULT_SESSION)
 
     def _named(self, action: PageAction, page_id: str, client_id: str) -> Address:
         known = self._pages.get(page_id)

@@ -25,6 +25,7 @@ from browser_service.service import Service, page_block
 from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope, SessionAction
+from shared.actions.navigation import Goto
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import OpenPage
 from shared.actions.sessions import RestoreSessionState
@@ -209,6 +210,8 @@ class Dispatcher:
         return reply
 
     async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
+        if isinstance(action, Goto) and action.makes_session:
+            return await self._in_new_session(identity, asked, action, call_id)
         address = self.directory.address(action, identity.client_id, identity.label)
         if action.scope is Scope.SERVICE:
             handler, record = self._handlers[action.name()], self.register.find(identity.client_id, call_id)
@@ -226,6 +229,22 @@ class Dispatcher:
         if isinstance(action, OpenPage) and action.page_id and outcome.page and outcome.page.page_id != action.page_id:
             notice = f"{action.page_id} is open already, and yours: this is another page, {outcome.page.page_id}."
             self._clients.notify(identity.client_id, Notice(text=notice, page_id=outcome.page.page_id))
+        return outcome
+
+    async def _in_new_session(self, identity: Identity, asked: Asked, action: Goto, call_id: str) -> Outcome:
+        """A session that came to no page is not left behind."""
+        made = await self.perform(identity, {"action": "create_session"}, f"{call_id}.1")
+        session_id = str(made["sessionId"])
+        outcome = None
+        try:
+            there = action.model_copy(update={"session_id": session_id})
+            outcome = await self._outcome(identity, asked, there, call_id)
+        finally:
+            if outcome is None or outcome.page is None:
+                await self.perform(identity, {"action": "close_session", "sessionId": session_id}, f"{call_id}.2")
+        if outcome.result is not None:
+            said = f"in {session_id}, a new session, which is not logged in anywhere: name it by sessionId"
+            outcome.result["observed"] = f"{outcome.result.get('observed', 'done')}; {said}"
         return outcome
 
     @asynccontextmanager

@@ -6,6 +6,7 @@ import signal
 import threading
 
 from mcp_gateway.front import Front
+from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.stdio import Stdio
 
 EXIT_WITHIN_S = 0.7
@@ -14,7 +15,8 @@ EXIT_WITHIN_S = 0.7
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()  # until all is imported: it would find nothing, again and again
-    front = Front(Stdio.claimed(), at_end=_leave_soon)
+    instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names
+    front = Front(Stdio.claimed(), at_end=_leave_soon, instructions=instructions)
     from mcp_gateway.startup import run  # noqa: PLC0415 - the front answers while this is imported
 
     run(front)

@@ -19,24 +19,26 @@ Sink = Callable[[Message | None], None]
 class Front:
     """Reads for the life of the process: answers what it can, until `hand_over` names who takes all."""
 
-    def __init__(self, stdio: Stdio, at_end: Callable[[], None]) -> None:
+    def __init__(self, stdio: Stdio, at_end: Callable[[], None], instructions: str | None = INSTRUCTIONS) -> None:
         self.stdio = stdio
         self.at_end = at_end
         self.answered: set[object] = set()
         self._lock = threading.Lock()
         self._backlog: list[Message | None] = []
+        self._instructions = instructions
+        """None: they depend on settings that are read later."""
         self._sink: Sink | None = None
         self._tools: Sequence[Message] | None = None
         self._opened = self._shaken = False
         threading.Thread(target=self._read, daemon=True).start()
 
-    def show(self, tools: Sequence[Message]) -> None:
-        """From now on `tools/list` is answered; those that came before are, now."""
+    def show(self, tools: Sequence[Message], instructions: str = INSTRUCTIONS) -> None:
+        """From now on `initialize` and `tools/list` are answered; those that came before are, now."""
         with self._lock:
-            self._tools = tools
+            self._tools, self._instructions = tools, instructions
+            self._opened = False  # what came is looked at again, from the first on
             for message in self._backlog:
-                if message and message.get("method") == "tools/list":
-                    self._answer(message)
+                self._look(message)
 
     def hand_over(self, sink: Sink) -> None:
         """Give `sink` every message so far, and each one to come; None is the end."""
@@ -59,24 +61,24 @@ class Front:
                 self._sink(message)
                 return
             self._backlog.append(message)
-            if message and "id" in message and "method" in message:
-                self._answer(message)
-                self._opened = True
+            self._look(message)
 
-    def _answer(self, message: Message) -> None:
-        result = self._result(message)
-        if result is not None:
+    def _look(self, message: Message | None) -> None:
+        if not message or "id" not in message or "method" not in message:
+            return
+        if message["id"] not in self.answered and (result := self._result(message)) is not None:
             self.answered.add(message["id"])
             self.stdio.reply(message["id"], result=result)
+        self._opened = True
 
     def _result(self, message: Message) -> Message | None:
         """Only what is beyond doubt; the rest, and all of the era without a handshake, waits for the SDK."""
         match message:
             case {"method": "initialize", "params": {"protocolVersion": str(version), **rest}} if not self._opened:
-                if not _is_plain(rest):
+                if not _is_plain(rest) or self._instructions is None:
                     return None
                 self._shaken = True
-                return _initialized(version)
+                return _initialized(version, self._instructions)
             case {"method": "ping", **rest} if not rest.get("params") and (self._shaken or not self._opened):
                 return {}
             case {"method": "tools/list", **rest} if not rest.get("params") and self._shaken and self._tools:
@@ -91,7 +93,7 @@ def _is_plain(params: dict[object, object]) -> bool:
     return False
 
 
-def _initialized(version: str) -> Message:
+def _initialized(version: str, instructions: str) -> Message:
     return {
         "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
         "capabilities": {
@@ -101,5 +103,5 @@ def _initialized(version: str) -> Message:
             "tools": {"listChanged": False},
         },
         "serverInfo": {"name": APP_NAME, "version": VERSION},
-        "instructions": INSTRUCTIONS,
+        "instructions": instructions,
     }

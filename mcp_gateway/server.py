@@ -52,7 +52,8 @@ log = structlog.get_logger()
 class Gateway:
     """One client's view of the service."""
 
-    def __init__(self, tools: Sequence[Message], service: Service) -> None:
+    def __init__(self, tools: Sequence[Message], service: Service, instructions: str = INSTRUCTIONS) -> None:
+        self.instructions = instructions
         self.tools = [Tool.model_validate(tool) for tool in tools]
         self.resources = Resources(service.settings)
         self.subscriptions = Subscriptions()
@@ -62,7 +63,7 @@ class Gateway:
         return Server(
             APP_NAME,
             version=VERSION,
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,

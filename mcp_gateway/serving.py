@@ -17,7 +17,9 @@ from mcp_gateway.stdio import Message
 _LAST_WORDS_WITHIN_S = 0.2
 
 
-async def serve(front: Front, settings: Settings, autostart: Autostart, tools: Sequence[Message]) -> None:
+async def serve(
+    front: Front, settings: Settings, autostart: Autostart, tools: Sequence[Message], instructions: str
+) -> None:
     """Until the client closes stdin."""
     structlog.configure(
         processors=[
@@ -29,7 +31,7 @@ async def serve(front: Front, settings: Settings, autostart: Autostart, tools: S
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     service = Service(settings, Identity(settings), autostart)
-    gateway = Gateway(tools, service)
+    gateway = Gateway(tools, service, instructions)
     gateway.chats.own.appear()
     await Relay(front).serve(gateway.server())
     gateway.chats.leave()

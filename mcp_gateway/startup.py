@@ -9,15 +9,19 @@ from pydantic import ValidationError
 
 from mcp_gateway.autostart import Autostart
 from mcp_gateway.front import Front
+from mcp_gateway.instructions import instructed
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio import Message
-from shared import catalogue
+from shared import catalogue, toolsets
 
 
 def run(front: Front) -> None:
     settings = _settings()
-    tools = listed(settings)
-    front.show(tools)
+    problem = toolset_problem(settings)
+    if problem:
+        sys.stderr.write(f"mcp-gateway: {problem}\n")
+    tools, instructions = listed(settings), instructed(problem)
+    front.show(tools, instructions)
     autostart = Autostart(settings)
     if autostart.enabled:
         autostart.begin()
@@ -26,7 +30,7 @@ def run(front: Front) -> None:
     gc.freeze()
     gc.enable()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(serve(front, settings, autostart, tools))
+        runner.run(serve(front, settings, autostart, tools, instructions))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -46,14 +50,23 @@ def _settings() -> Settings:
             f"BROWSE_{str(fault['loc'][0]).upper().removeprefix('BROWSE_')}: {fault['msg']}" for fault in error.errors()
         ]
         sys.exit(f"mcp-gateway: {'; '.join(faults)}")
-    known = {action.toolset for action in catalogue.ACTIONS.values()} | {"all"}
-    if unknown := settings.toolsets - known:
-        sys.stderr.write(f"No such toolsets: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}.\n")
     return settings
+
+
+def toolset_problem(settings: Settings) -> str:
+    """What to say of names that are no toolset's. The others are listed, or `core` where there is none."""
+    known = toolsets.names(catalogue.ACTIONS.values())
+    unknown = sorted(settings.toolsets.difference(known))
+    if not unknown:
+        return ""
+    instead = ", ".join(sorted(settings.toolsets.intersection(known))) or "core"
+    no_such = f"BROWSE_TOOLSETS: no toolset is called {', '.join(unknown)}; listed is {instead}."
+    return f"{no_such} There are: {', '.join(known)}."
 
 
 def listed(settings: Settings) -> list[Message]:
     """The tools as the protocol spells them; no network is needed, so that the first list is complete."""
+    known = toolsets.names(catalogue.ACTIONS.values())
     return [
         {
             "name": tool.name,
@@ -62,5 +75,5 @@ def listed(settings: Settings) -> list[Message]:
             "inputSchema": tool.schema,
             "annotations": tool.annotations,
         }
-        for tool in catalogue.tools(settings.toolsets)
+        for tool in catalogue.tools(settings.toolsets.intersection(known) or {"core"})
     ]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from shared.actions.base import MOST_PARTS, Action, Alias, Effect, PageAction
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.explaining import Body
 from shared.schema import Schema, full_schema, listed_schema
+from shared.toolsets import chosen
 from shared.wire import CALL_ID_PATTERN, is_page_id
 
 CATEGORIES: Final = (
@@ -44,6 +45,7 @@ CATEGORIES: Final = (
     "work",
     "calls",
     "activity",
+    "help",
     "states",
     "seven",
 )
@@ -234,12 +236,11 @@ class Tool(NamedTuple):
     annotations: dict[str, bool]
 
 
-def tools(toolsets: frozenset[str] = frozenset({"core"})) -> list[Tool]:
-    """The tools of some toolsets (`all` for every one), in a lasting order."""
+def tools(toolsets: Collection[str] = ("core",)) -> list[Tool]:
+    """The tools of some toolsets, in a lasting order."""
     return [
         Tool(name, action.title(), action.description(), listed_schema(action), annotations(action))
-        for name, action in ACTIONS.items()
-        if action.toolset in toolsets or "all" in toolsets
+        for name, action in chosen(ACTIONS, toolsets).items()
     ]
 
 

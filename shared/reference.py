@@ -1,5 +1,6 @@
 """Writes `TOOLS.md`, the reference of all actions and errors; `--check` fails where it is stale."""
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -9,8 +10,9 @@ from typing import Final, cast
 
 from pydantic import AliasChoices, JsonValue
 
+from shared import toolsets
 from shared.actions.base import Action, Effect, Lane, PageAction, Scope, Unaddressed
-from shared.catalogue import ACTIONS, fingerprint
+from shared.catalogue import ACTIONS, Tool, fingerprint, tools
 from shared.errors import BrowseError, every_error
 from shared.schema import Schema, full_schema, inherited_names
 from shared.wire import BROWSER
@@ -75,7 +77,7 @@ def _action(action: type[Action]) -> str:
     parts = [
         f"### {action.title()}: `{action.name()}`",
         action.description(),
-        _manners(action),
+        manners(action),
         _arguments(action, own) if own else "No arguments of its own.",
     ]
     if bags := [bag for bag in action.bags if bag not in PageAction.bags]:
@@ -87,7 +89,7 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def _manners(action: type[Action]) -> str:
+def manners(action: type[Action]) -> str:
     """Effect, scope and lane, in words."""
     effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
     words = [f"{effect} {_SCOPES[action.scope]}"]
@@ -111,9 +113,9 @@ def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
         [
             (
                 " or ".join(f"`{each}`" for each in [name, *twins.get(name, [])]),
-                _type(node),
-                "*required*" if name in required else f"`{_plain(node['default'])}`" if "default" in node else "",
-                _allowed(node),
+                type_of(node),
+                "*required*" if name in required else f"`{plainly(node['default'])}`" if "default" in node else "",
+                allowed(node),
                 str(node.get("description", "")),
             )
             for name, node in properties.items()
@@ -121,24 +123,24 @@ def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
     )
 
 
-def _type(node: Schema) -> str:
+def type_of(node: Schema) -> str:
     if isinstance(options := node.get("anyOf"), list):
-        return " or ".join(_type(cast("Schema", option)) for option in options)
+        return " or ".join(type_of(cast("Schema", option)) for option in options)
     kind = str(node.get("type", "any JSON"))
     if kind == "array":
-        items = _type(cast("Schema", node["items"]))
+        items = type_of(cast("Schema", node["items"]))
         return "array" if items == "any JSON" else f"array of {items}"
     if properties := cast("dict[str, Schema]", node.get("properties", {})):
         return f"object of {', '.join(f'`{name}`' for name in properties)}"
     return kind
 
 
-def _allowed(node: Schema) -> str:
+def allowed(node: Schema) -> str:
     """Enum, range, length or pattern."""
     if isinstance(items := node.get("items"), dict) and "enum" in items:
-        return _allowed(items)
+        return allowed(items)
     if isinstance(choices := node.get("enum"), list):
-        return _listed(map(_plain, choices))
+        return _listed(map(plainly, choices))
     limits = []
     if "minimum" in node and "maximum" in node:
         limits.append(f"{node['minimum']} to {node['maximum']}")
@@ -154,10 +156,29 @@ def _allowed(node: Schema) -> str:
 
 
 def _toolsets() -> str:
-    names = sorted({action.toolset for action in ACTIONS.values()})
-    members = {name: _listed(each for each, action in ACTIONS.items() if action.toolset == name) for name in names}
-    table = _table(("toolset", "actions"), [(f"`{name}`", listed) for name, listed in members.items()])
-    return f"## Toolsets\n\nA toolset filters what is listed; every action can be called.\n\n{table}"
+    rows = []
+    for name in toolsets.names(ACTIONS.values()):
+        listed = tools(frozenset({name}))
+        members = "all but `seven`" if name == "all" else _listed(tool.name for tool in listed)
+        rows.append((f"`{name}`", members, str(sum(map(tokens, listed)))))
+    return _TOOLSETS.format(table=_table(("toolset", "actions", "tokens"), rows))
+
+
+_TOOLSETS: Final = """## Toolsets
+
+`BROWSE_TOOLSETS` says which tools are listed, several with commas between them: `core` by default, any category, or
+`all`. It filters the list alone: every action can be called by its name, and `help` describes it.
+
+The tokens are those of the list, as bytes of JSON by four. The schemas are whole, with every argument that Playwright's
+own call takes, which is why they are no fewer: an agent that pays for each token lists `core`.
+
+{table}"""
+
+
+def tokens(tool: Tool) -> int:
+    """About how many of a model's tokens a tool takes in the list."""
+    listed = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
+    return round(len(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()) / 4)
 
 
 def _errors() -> str:
@@ -181,7 +202,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _plain(value: JsonValue) -> str:
+def plainly(value: JsonValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,5 +1,6 @@
 """Several actions in one call."""
 
+from browser_service.browser.forms import Form
 from browser_service.browser.page import BrowserPage
 from shared.actions import combining
 from shared.calls import Json
@@ -7,3 +8,13 @@ from shared.calls import Json
 
 async def batch(page: BrowserPage, action: combining.Batch) -> Json:
     return {"steps": [await page.do(step) for step in action.steps]}
+
+
+async def fill_form(page: BrowserPage, action: combining.FillForm) -> Json:
+    form = Form(page, action)
+    await form.look()
+    await form.fill()
+    told = await form.told()
+    if action.submit:
+        await form.submit(action.submit)
+    return told

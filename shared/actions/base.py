@@ -126,7 +126,7 @@ class Action(Part):
     scope: ClassVar[Scope] = Scope.SERVICE
     lane: ClassVar[Lane] = Lane.QUEUE
     unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
-    toolset: ClassVar[str] = "core"
+    toolset: ClassVar[str] = ""
     aliases: ClassVar[tuple[Alias, ...]] = ()
     bags: ClassVar[tuple[str, ...]] = ()
     """Arguments whose own keys are folded into the action's, such as `params`."""
@@ -284,7 +284,6 @@ class OwnPageAction(PageAction):
 
     unaddressed = Unaddressed.OWN_PAGE
     alone = True
-    toolset = "seven"
     shown = "text"
 
 
@@ -347,8 +346,6 @@ StorageKind = Annotated[
 class StorageAct(FeltAct, PageAction):
     """A write to what a page's origin keeps. Local storage is one for all of its pages in the session."""
 
-    toolset = "storage"
-
     kind: StorageKind = "local"
 
     @property
@@ -379,7 +376,6 @@ class WaitingAction(PageAction):
 class ExtractingAction(PageAction):
     """Reads data out of a page."""
 
-    toolset = "extraction"
     untrusted = True
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shared.actions.base import MOST_PARTS, Carried, Effect, PageAction, by_parts, strongest
+from shared.actions.base import MOST_PARTS, Carried, Effect, PageAction, Part, Selector, by_parts, strongest
 
 
 class Batch(PageAction):
@@ -25,3 +25,27 @@ class Batch(PageAction):
         ),
     ]
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")
+
+
+class FormField(Part):
+    selector: Selector = Field(description="Ref, CSS, role=... or //xpath; of radio buttons, all of the group.")
+    value: str | bool | int | float | list[str] = Field(
+        description="Text; true or false for a checkbox; an option's value or label, or a list of them."
+    )
+
+
+class FillForm(PageAction):
+    """Fill many fields of a form at once: text, checkboxes, radio buttons and selects are told apart by themselves.
+    The reply says what each has afterwards."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+    told = frozenset({"submit"})
+
+    fields: Annotated[
+        list[FormField],
+        Field(min_length=1, max_length=100, description="In the order in which they are to be filled."),
+    ]
+    submit: Selector | None = Field(default=None, description="Button to click when all are filled.")
+    frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
+    timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")

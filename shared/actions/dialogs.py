@@ -33,7 +33,6 @@ class SetDialogPolicy(PageAction):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
-    toolset = "interaction"
     shown = "observed"
     opens = False
     idempotent = True

@@ -8,14 +8,12 @@ from shared.actions.base import Effect, ElementAction, PageAction, Selector
 class Focus(ElementAction):
     """Give an element the keyboard's focus, without clicking it."""
 
-    toolset = "interaction"
     idempotent = True
 
 
 class Blur(ElementAction):
     """Take the focus from an element, as leaving a field does: what the page checks or saves then happens."""
 
-    toolset = "interaction"
     idempotent = True
 
 
@@ -24,7 +22,6 @@ class Paste(PageAction):
     what the page made of it."""
 
     effect = Effect.ACTS
-    toolset = "interaction"
     shown = "observed"
 
     text: str = Field(description="What to paste.")

@@ -29,7 +29,6 @@ class UploadFile(ElementAction):
     """Choose files in a file input, or in the file chooser that a click on the element opens. The reply has what the
     input holds then."""
 
-    toolset = "files"
     idempotent = True
 
     files: Files = Field(description="The files; an empty list takes them out.")
@@ -38,8 +37,6 @@ class UploadFile(ElementAction):
 
 class Drop(ElementAction):
     """Drop files or data onto an element, as if dragged from outside of the browser."""
-
-    toolset = "files"
 
     files: Files = Field(default=[], description="The files.")
     data: dict[str, str] | None = Field(default=None, description='By MIME type: {"text/plain": "..."}.')
@@ -50,6 +47,5 @@ class ListDownloads(Action):
     """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did not
     come."""
 
-    toolset = "files"
     lane = Lane.BESIDE
     unmetered = True

@@ -14,7 +14,6 @@ class FindElements(PageAction):
     """Look at all elements that match a selector now: how many, and of each a ref, text, state, and box in px of the
     window. None is an answer, not an error."""
 
-    toolset = "inspection"
     untrusted = True
     selector: Selector = Field(description='CSS, text=..., role=button[name="..."], //xpath or ref.')
     limit: int = Field(default=20, ge=1, le=100, description="Elements to tell of at most.")
@@ -29,7 +28,6 @@ class GetConsoleMessages(PageAction):
 
     lane = Lane.BESIDE
     opens = False
-    toolset = "inspection"
     untrusted = True
     shown = "messages"
     aliases = (Alias("get_page_errors", presets={"types": ["exception"]}),)
@@ -44,7 +42,6 @@ class GetConsoleMessages(PageAction):
 class ListFrames(PageAction):
     """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
 
-    toolset = "inspection"
     untrusted = True
     shown = "frames"
 

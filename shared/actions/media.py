@@ -46,7 +46,6 @@ class Screenshot(PageAction):
 class GetScreenshotAsBase64(Screenshot):
     """Take a picture as `screenshot` does, and get its file as base64 text: long; a model looks at `screenshot`."""
 
-    toolset = "media"
     shown = "base64"
 
     cursor: str | None = Field(default=None, description="Where to read on, as the last reply gave it.")
@@ -75,8 +74,6 @@ class Margin(Part):
 
 class GeneratePdf(PageAction):
     """Print the page to a PDF, in the form that it has for print."""
-
-    toolset = "media"
 
     format: Annotated[
         Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"] | None,
@@ -118,7 +115,6 @@ class RecordVideo(PageAction):
     stopped, too long, or the page closes; who began it keeps it."""
 
     effect = Effect.ACTS
-    toolset = "media"
     shown = "observed"
 
     command: Literal["start", "stop"] = Field(description="stop answers with the file.")
@@ -130,7 +126,6 @@ class CompareScreenshots(PageAction):
     """Compare a picture with another one, or with what the page shows now: how many pixels differ, where, and a picture
     of it."""
 
-    toolset = "media"
     shown = "observed"
 
     baseline: str = Field(min_length=1, description="artifactId of a screenshot of yours.")
@@ -158,7 +153,6 @@ class Highlight(PageAction):
     all of them away."""
 
     effect = Effect.ACTS
-    toolset = "media"
     shown = "observed"
 
     selector: Selector | None = Field(default=None, description="The element; it is scrolled into view.")

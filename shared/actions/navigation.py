@@ -1,8 +1,11 @@
 """Going to a URL, back, forward, and where the page is."""
 
+from types import MappingProxyType
+from typing import Any
+
 from pydantic import Field
 
-from shared.actions.base import NavigationAction, PageAction, Unaddressed, WaitUntil
+from shared.actions.base import Alias, NavigationAction, PageAction, Unaddressed, WaitUntil
 
 
 class Goto(NavigationAction):
@@ -11,11 +14,22 @@ class Goto(NavigationAction):
     A site that answers 429 is left alone: RATE_LIMITED says until when."""
 
     unaddressed = Unaddressed.NEW_PAGE
+    aliases = (Alias("navigate_to", presets=MappingProxyType({"newSession": True})),)
     shown = "observed"
 
     url: str = Field(min_length=1, description="Absolute URL, with its scheme.")
     wait_until: WaitUntil = "load"
     referer: str | None = Field(default=None, description="Referer header value.")
+    new_session: bool = Field(
+        default=False, description="Without pageId and sessionId: in a session of its own, with no login."
+    )
+
+    def own(self) -> dict[str, Any]:  # Any: as there
+        return {name: value for name, value in super().own().items() if name != "new_session"}
+
+    @property
+    def makes_session(self) -> bool:
+        return self.new_session and self.page_id is None and self.session_id is None
 
 
 class GoBack(NavigationAction):

@@ -58,7 +58,6 @@ Method = Annotated[
 class MockResponse(PageAction):
     """Answer the page's requests that match, without asking the server. The latest match counts."""
 
-    toolset = "network"
     effect = Effect.ACTS
     shown = "observed"
     idempotent = True
@@ -85,7 +84,6 @@ class MockResponse(PageAction):
 class BlockRequests(PageAction):
     """Block the page's requests to matching URLs, and those of resource types. Adds to what is blocked already."""
 
-    toolset = "network"
     effect = Effect.ACTS
     shown = "observed"
     idempotent = True
@@ -100,7 +98,6 @@ class BlockRequests(PageAction):
 class ListRoutes(PageAction):
     """List the page's mocks and blocks, with how often each matched, and the names of its extra headers."""
 
-    toolset = "network"
     lane = Lane.BESIDE
     opens = False
 
@@ -108,7 +105,6 @@ class ListRoutes(PageAction):
 class RemoveRoutes(PageAction):
     """Remove mocks and blocks of the page: some, or all."""
 
-    toolset = "network"
     effect = Effect.ACTS
     shown = "observed"
     idempotent = True
@@ -120,7 +116,6 @@ class SetSessionHeaders(SessionAct):
     """Send extra HTTP headers with every request of a session, from later pages too, in place of those set before; {}
     removes them. For one page: set_extra_headers."""
 
-    toolset = "network"
     idempotent = True
 
     headers: Headers = Field(description="Names and values.")
@@ -133,7 +128,6 @@ class SetExtraHeaders(PageAction):
     """Send extra HTTP headers with every request of the page, in place of those set before; {} removes them. With
     sessionId and no pageId: of the whole session, from later pages too."""
 
-    toolset = "network"
     effect = Effect.ACTS
     shown = "observed"
     idempotent = True
@@ -158,7 +152,6 @@ class GetNetworkLog(Shown, PageAction):
     """List the page's last 500 requests, oldest first. Headers and bodies are told to the client alone that held the
     page when they were sent."""
 
-    toolset = "network"
     lane = Lane.BESIDE
     opens = False
     shown = "log"
@@ -197,7 +190,6 @@ class NetworkWait(Shown):
 class WaitForRequest(NetworkWait, WaitingAction):
     """Wait until the page sends a request that matches."""
 
-    toolset = "network"
     effect = by_parts(Effect.DESTROYS, strongest)
     lane = by_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
     carries = ("during",)
@@ -214,7 +206,6 @@ class WaitForRequest(NetworkWait, WaitingAction):
 class WaitForResponse(NetworkWait, WaitingAction):
     """Wait until a request of the page that matches is answered."""
 
-    toolset = "network"
     effect = by_parts(Effect.DESTROYS, strongest)
     lane = by_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
     carries = ("during",)
@@ -233,7 +224,6 @@ class ExportHar(PageAction):
     """Export the page's last 500 requests as a HAR 1.2 file. What was not sent while you held the page is in it without
     headers and bodies."""
 
-    toolset = "network"
     lane = Lane.BESIDE
     opens = False
 

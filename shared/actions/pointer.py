@@ -13,8 +13,6 @@ class DragAndDrop(ElementAction):
     """Drag an element onto another one. The reply says what the page made of it: an HTML drag and where it was dropped,
     or where the element is now."""
 
-    toolset = "interaction"
-
     selector: Selector = Field(
         validation_alias=AliasChoices("source", "selector"),
         serialization_alias="source",
@@ -40,7 +38,6 @@ class Mouse(PageAction):
     reply names the element there."""
 
     effect = Effect.ACTS
-    toolset = "interaction"
     shown = "observed"
 
     do: Literal["move", "click", "down", "up", "drag", "wheel"] = Field(description="What to do there.")
@@ -60,7 +57,6 @@ class Scroll(PageAction):
     one screen down. The reply says where it is then, and how much more there is."""
 
     effect = Effect.ACTS
-    toolset = "interaction"
     shown = "observed"
 
     selector: Selector | None = Field(default=None, description="Element to bring into view, or to scroll inside.")

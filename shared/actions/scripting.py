@@ -18,7 +18,7 @@ class EvaluateScript(PageAction):
     effect = Effect.ACTS
     shown = "value"
     untrusted = True
-    aliases = (Alias("evaluate"),)
+    aliases = (Alias("evaluate"), Alias("execute_script"))
 
     expression: str = Field(
         min_length=1,

@@ -148,7 +148,6 @@ class Cookie(Part):
 class SetCookies(SessionAct):
     """Set cookies in a session. Refused while others hold pages that would send them, unless affectOthers."""
 
-    toolset = "storage"
     idempotent = True
     told = frozenset({"domain", "name", "path"})
 

@@ -78,7 +78,6 @@ class BrowserLaunch(Action):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
-    toolset = "seven"
     shown = "text"
     bare = "launching browser"
 
@@ -185,7 +184,6 @@ class BrowserQuit(Action):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
-    toolset = "seven"
     shown = "text"
     bare = "closing browser"
     unmetered: ClassVar[bool] = True

@@ -17,7 +17,6 @@ MaxAge = Annotated[
 class GetPageState(PageAction):
     """Get the state of a page: URL, title, how far it has loaded, its frames, and its description."""
 
-    toolset = "resources"
     untrusted = True
 
     max_age: MaxAge = 0
@@ -26,7 +25,6 @@ class GetPageState(PageAction):
 class GetElement(PageAction):
     """Get what is known of an element: whether it is there, visible and enabled, its box, attributes, text and HTML."""
 
-    toolset = "resources"
     untrusted = True
 
     selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
@@ -35,8 +33,6 @@ class GetElement(PageAction):
 
 class GetScreenshot(PageAction):
     """Get a screenshot that you took, by its artifactId, or the current one."""
-
-    toolset = "resources"
 
     screenshot_id: str = Field(default=CURRENT, min_length=1, max_length=64, description="artifactId, or `current`.")
     max_age: MaxAge = 0

@@ -13,7 +13,6 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 class GetStorage(PageAction):
     """Get local or session storage of the page's origin."""
 
-    toolset = "storage"
     untrusted = True
     shown = "items"
 

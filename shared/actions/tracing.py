@@ -9,7 +9,6 @@ class StartTracing(SessionAct):
     """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
     another."""
 
-    toolset = "media"
     looks = True
 
     screenshots: bool = Field(default=True, description="With pictures.")
@@ -24,7 +23,6 @@ class StopTracing(SessionAction):
     """End the trace that you began, and get it as a file for Playwright's trace viewer."""
 
     effect = Effect.ACTS
-    toolset = "media"
     shown = "observed"
 
     def allowed_ms(self) -> int:

@@ -28,7 +28,6 @@ UrlGlob = Annotated[
 class WaitForNavigation(WaitingAction):
     """Wait for the page's next navigation to load. One that began after your own last act on the page counts too."""
 
-    toolset = "waiting"
     shown = "observed"
 
     pattern: UrlGlob | None = Field(default=None, alias="url", description="Only to a URL that matches.")
@@ -38,7 +37,6 @@ class WaitForNavigation(WaitingAction):
 class WaitForUrl(WaitingAction):
     """Wait until the page is at a URL that matches, and has loaded."""
 
-    toolset = "waiting"
     shown = "observed"
 
     pattern: UrlGlob = Field(alias="url")
@@ -48,7 +46,6 @@ class WaitForUrl(WaitingAction):
 class WaitForLoad(WaitingAction):
     """Wait until the page's document has loaded."""
 
-    toolset = "waiting"
     shown = "observed"
 
     state: Literal["load", "domcontentloaded", "networkidle"] = Field(

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from shared.actions.base import Action, Effect, PageAction, Unaddressed
-from shared.catalogue import ACTIONS, NAMES, annotations, tools
+from shared.catalogue import ACTIONS, NAMES, annotations
 from shared.schema import Schema, full_schema, inherited_names, listed_schema
 
 DESCRIPTION_LENGTH = 300
@@ -101,9 +101,3 @@ def test_the_effect_is_told_to_clients(action: type[Action]) -> None:
 def test_no_name_is_used_twice() -> None:
     aliases = [alias.name for action in ACTIONS.values() for alias in action.aliases]
     assert len(NAMES) == len(ACTIONS) + len(aliases)
-
-
-def test_all_toolsets_together_list_every_action_in_order() -> None:
-    assert [tool.name for tool in tools(frozenset({"all"}))] == [*ACTIONS]
-    assert [tool.name for tool in tools(frozenset())] == []
-    assert {tool.name for tool in tools()} == {name for name, action in ACTIONS.items() if action.toolset == "core"}

@@ -16,6 +16,7 @@ from PIL import Image
 from browser_service.security.auth import Identity, mint
 from shared import wire
 from shared.catalogue import ACTIONS
+from shared.toolsets import category
 from tests.gateway.chat import Chat, chatting
 from tests.support.gateways import environment, service_process
 from tests.support.named_site import NamedSite, browser_that_knows, named_site
@@ -141,7 +142,7 @@ async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> No
     reply = await documented.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})
     listed = {tool["name"]: tool for tool in reply["result"]["tools"]}
     assert reply["id"] == 2
-    assert [*listed] == [name for name, action in ACTIONS.items() if action.toolset == "seven"]
+    assert [*listed] == [name for name, action in ACTIONS.items() if category(action) == "seven"]
     assert listed["browser_launch"]["description"].startswith(
         "Launch a Playwright browser (chromium, firefox, or webkit)"
     )

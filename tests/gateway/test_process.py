@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import cast
 
 import psutil
 import pytest
@@ -17,6 +18,7 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from mcp_gateway.__main__ import EXIT_WITHIN_S
+from mcp_gateway.instructions import INSTRUCTIONS
 from shared import catalogue
 from shared.wire import MAX_MESSAGE_BYTES
 from tests.gateway.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
@@ -60,6 +62,33 @@ async def test_every_handshake_revision_is_spoken(chat: StartChat, version: str)
         assert isinstance(reply["result"], dict)
         assert reply["result"]["protocolVersion"] == version
         assert json.loads(text(await client.call("list_pages"))) == {"heard": "list_pages"}
+
+
+@pytest.mark.parametrize(
+    ("given", "listed", "told"),
+    [
+        ("help, dialogs", ["help", "dialogs"], None),
+        (
+            "medai",
+            ["core"],
+            "Tell the user: BROWSE_TOOLSETS: no toolset is called medai; listed is core. There are: core, ",
+        ),
+        ("medai,help", ["help"], "Tell the user: BROWSE_TOOLSETS: no toolset is called medai; listed is help. "),
+    ],
+)
+async def test_a_misspelt_toolset_is_told_to_the_user_and_the_rest_is_listed(
+    chat: StartChat, given: str, listed: list[str], told: str | None
+) -> None:
+    async with chat(BROWSE_TOOLSETS=given) as client:
+        instructions = str(cast("dict[str, JsonValue]", (await client.initialize())["result"])["instructions"])
+        tools = cast("dict[str, list[dict[str, str]]]", (await client.ask("tools/list"))["result"])["tools"]
+        assert json.loads(text(await client.call("hover"))) == {"heard": "hover"}
+        client.process.terminate()
+        said = (await client.stderr.read()).decode()
+    assert [tool["name"] for tool in tools] == [tool.name for tool in catalogue.tools(listed)]
+    assert instructions.endswith(INSTRUCTIONS)
+    assert instructions.startswith(told or "One real")
+    assert (told or "").removeprefix("Tell the user: ") in said
 
 
 async def test_the_revision_without_a_handshake_is_spoken(chat: StartChat) -> None:

@@ -50,6 +50,22 @@ def test_the_last_quarter_is_for_clients_that_had_less(clock: Clock) -> None:
     assert site.enter(visits("c")[0])
 
 
+def test_a_visit_of_several_requests_needs_room_for_all_and_pays_for_all(clock: Clock) -> None:
+    site, _ = origin(clock, 0, 8)
+    several = Visit("a0", "a", "batch", 30.0, 4)
+    assert site.enter(several)
+    again = Visit("a1", "a", "batch", 30.0, 4)
+    assert not site.enter(again)
+    assert site.rate_free_in("a", 4) == 60
+    assert site.rate_free_in("b") == 0
+    endless = Visit("b0", "b", "batch", 30.0, 100)
+    clock.pass_s(60)
+    site.advance()
+    assert site.runs(again)
+    clock.pass_s(60)
+    assert site.enter(endless), "more than there ever is room for goes when nobody else does"
+
+
 def test_a_newcomer_gets_what_is_freed_before_who_used_the_minute_up(clock: Clock) -> None:
     site, _ = origin(clock, 0, 4)
     for visit in visits(*"aaa"):

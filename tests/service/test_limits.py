@@ -75,6 +75,36 @@ async def test_too_many_calls_a_minute_are_refused_until_the_first_is_a_minute_o
         await agent.call("close_page", pageId="p")
 
 
+async def test_the_steps_of_a_batch_count_like_calls_and_like_requests_to_their_sites(
+    start: StartService, clock: Clock, site: Site
+) -> None:
+    service = await start(clock=clock, client_calls_per_minute=9, origin_per_minute=8)
+    url = site.page("/", "hello")
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=url)
+        steps = [{"action": "get_page_title"}, {"action": "goto", "url": url}, {"action": "fetch", "url": "/"}]
+        await agent.call("batch", pageId="p", steps=[*steps, *steps[1:], steps[2]])
+        _, context = await refused(agent, "reload_page", pageId="p")
+        assert (context["limit"], context["value"]) == ("originPerMinute", 8)
+        _, context = await refused(agent, "batch", pageId="p", steps=[steps[0]] * 5)
+        assert (context["limit"], context["value"]) == ("callsPerMinute", 9)
+        await agent.call("batch", pageId="p", steps=steps[:1])
+
+
+async def test_a_batch_stops_where_a_site_asks_for_a_pause(start: StartService, clock: Clock, site: Site) -> None:
+    service = await start(clock=clock, origin_pause_s=900)
+    slow, more = throttle(site, "/", "60"), site.page("/more", "more")
+    async with service.agent() as agent:
+        await agent.call("open_page", pageId="p")
+        steps = [{"action": "goto", "url": slow}, {"action": "get_page_title"}, {"action": "fetch", "url": more}]
+        error = await agent.error("batch", pageId="p", steps=steps)
+        assert error["code"] == "NETWORK_ERROR"
+        assert error["message"].startswith(f"At step 3 of 3 (fetch): {site.url('')} asked for a pause")
+        assert "Done before: 1 goto: HTTP 429" in error["message"]
+        assert site.counts["/more"] == 0
+        await refused(agent, "fetch", pageId="p", url=more)
+
+
 async def test_a_refused_call_may_come_again_under_its_id(start: StartService, clock: Clock, site: Site) -> None:
     """As a program does that heeds Retry-After and repeats the very request."""
     service = await start(clock=clock, client_calls_per_minute=1, origin_pause_s=900)

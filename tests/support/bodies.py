@@ -15,6 +15,7 @@ _MEANT: dict[str, dict[str, Any]] = {
     "set_cookies": {"cookies": [{"name": "x", "value": "x", "domain": "example.com"}]},
     "evaluate_script": {"expression": "document.body.innerHTML = 'mine now'"},
     "press": {"key": "a"},
+    "fill_form": {"fields": [{"selector": "#a", "value": "x"}]},
     "batch": {"steps": [{"action": "click", "selector": "#b"}]},
     "fill": {"selector": "#a", "value": "x"},
     "type": {"selector": "#a", "text": "x"},

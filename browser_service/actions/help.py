@@ -1,0 +1,10 @@
+"""What there is to call, and how. No Playwright: the catalogue says it."""
+
+from browser_service.service import Service
+from shared import helping
+from shared.actions import help as asking
+from shared.calls import Json
+
+
+async def help_(_: Service, action: asking.Help) -> Json:
+    return {"help": helping.described(action.tool) if action.tool else helping.overview()}

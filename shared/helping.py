@@ -1,0 +1,126 @@
+"""What `help` says: all that is known of an action, in text, and the list of all of them."""
+
+import json
+from collections.abc import Mapping
+from itertools import groupby
+from types import MappingProxyType
+from typing import Final, cast
+
+from pydantic import AliasChoices, JsonValue
+
+from shared.actions.base import Action, PageAction
+from shared.catalogue import ACTIONS, NAMES, Named
+from shared.errors import InvalidRequest
+from shared.explaining import nearest
+from shared.reference import allowed, manners, plainly, type_of
+from shared.schema import Schema, full_schema, inherited_names
+from shared.toolsets import category
+
+_SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
+    {
+        "selector": 'role=button[name="Buy"]',
+        "url": "https://example.com/shop",
+        "value": "Ana",
+        "text": "Ana",
+        "key": "Enter",
+        "expression": "document.title",
+        "steps": [{"action": "click", "selector": "#buy"}, {"action": "content", "format": "text"}],
+        "schema": {"title": "h1", "price": {"selector": ".price", "type": "number"}},
+        "fields": [{"selector": "#name", "value": "Ana"}, {"selector": "#terms", "value": True}],
+    }
+)
+"""For arguments of these names, whosever they are."""
+_ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
+    {"select_option": {"label": "Germany"}, "find": {"text": "Kettle"}, "drop": {"data": {"text/plain": "Ana"}}}
+)
+"""What an action needs though no single argument is required."""
+
+
+def overview() -> str:
+    """All tools by category, a line each category."""
+    groups = groupby(ACTIONS.values(), category)
+    lines = [f"{name}: {', '.join(action.name() for action in actions)}" for name, actions in groups]
+    return "\n".join(
+        [*lines, 'One in full: help {"name": "click"}. Those that are not listed can be called all the same.']
+    )
+
+
+def described(name: str) -> str:
+    """All that is known of an action. Raises InvalidRequest for a name that is none."""
+    named = NAMES.get(name)
+    if named is None:
+        raise InvalidRequest(
+            f"There is no tool {name!r}.",
+            hint=f"Did you mean {nearest(name, NAMES)}? help {{}} lists all.",
+            details={"context": {"field": "name"}},
+        )
+    action = named.action
+    properties = cast("dict[str, Schema]", full_schema(action)["properties"])
+    inherited = inherited_names(action)
+    own = [_argument(action, each, node) for each, node in properties.items() if each not in inherited]
+    every = [_argument(action, each, node) for each, node in properties.items() if each in inherited]
+    bags = [f"Options may also stand in {' or '.join(action.bags)}, by Playwright's names."] if action.bags else []
+    return "\n".join(
+        [
+            f"{action.name()}: {action.description()}",
+            manners(action).replace("*", ""),
+            *_alias(named),
+            *(["Arguments:", *own] if own else ["No arguments of its own."]),
+            *(["As every tool of a page:", *every] if issubclass(action, PageAction) else []),
+            *bags,
+            f"Example: {action.name()} {json.dumps(example(action), ensure_ascii=False)}",
+        ]
+    )
+
+
+def example(action: type[Action]) -> dict[str, JsonValue]:
+    """Arguments with which it can be called."""
+    schema = full_schema(action)
+    properties = cast("dict[str, Schema]", schema["properties"])
+    required = cast("list[str]", schema.get("required", []))
+    return {name: _sample(name, properties[name]) for name in required} | _ALSO.get(action.name(), {})
+
+
+def _sample(name: str, node: Schema) -> JsonValue:
+    """Something that the schema allows."""
+    if name in _SAMPLES:
+        return _SAMPLES[name]
+    options = node.get("enum") or node.get("anyOf")
+    if isinstance(options, list):
+        return options[0] if "enum" in node else _sample(name, cast("Schema", options[0]))
+    if node.get("type") == "array":
+        return [_sample(name, cast("Schema", node["items"]))]
+    if node.get("type") == "object":
+        properties = cast("dict[str, Schema]", node.get("properties", {}))
+        if "minProperties" in node:
+            return {"a": _sample("", cast("Schema", node["additionalProperties"]))}
+        return {key: _sample(key, properties[key]) for key in cast("list[str]", node.get("required", []))}
+    least = max(cast("int", node.get("minimum", 1)), 1)
+    plain: dict[str, JsonValue] = {"integer": least, "number": least, "boolean": True}
+    return plain.get(str(node.get("type")), "a")
+
+
+def _argument(action: type[Action], name: str, node: Schema) -> str:
+    required = name in cast("list[str]", full_schema(action).get("required", []))
+    limits = {key: value for key, value in node.items() if key != "pattern"}
+    facts = [type_of(node).replace("`", ""), allowed(limits).replace("`", "")]
+    facts.append("required" if required else f"default {plainly(node['default'])}" if "default" in node else "")
+    names = " or ".join([name, *_second_names(action, name)])
+    return f"- {names} ({', '.join(fact for fact in facts if fact)}): {node.get('description', '')}"
+
+
+def _second_names(action: type[Action], name: str) -> list[str]:
+    for field in action.model_fields.values():
+        aliases = field.validation_alias
+        if isinstance(aliases, AliasChoices) and aliases.choices[0] == name:
+            return [str(choice) for choice in aliases.choices[1:]]
+    return []
+
+
+def _alias(named: Named) -> list[str]:
+    if named.alias is None:
+        return []
+    renamed = [f"{new} is {old}" for new, old in named.alias.renames.items()]
+    preset = [f"{name} is {plainly(value)}" for name, value in named.alias.presets.items()]
+    means = f": {', '.join([*renamed, *preset])}" if renamed or preset else ""
+    return [f"{named.alias.name} is another name of it{means}."]

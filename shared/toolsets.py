@@ -1,0 +1,53 @@
+"""Toolsets: which tools a list shows. They filter the list alone; every action can be called by its name."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from shared.actions.base import Action
+
+CORE: Final = (
+    "goto",
+    "click",
+    "fill",
+    "fill_form",
+    "type",
+    "press",
+    "select_option",
+    "find",
+    "snapshot",
+    "content",
+    "screenshot",
+    "wait_for_selector",
+    "evaluate_script",
+    "fetch",
+    "list_pages",
+    "open_page",
+    "close_page",
+    "handle_dialog",
+    "batch",
+    "claim_page",
+    "request_human",
+    "help",
+)
+"""What nearly every task needs, and `help` to learn of the rest."""
+APART: Final = "seven"
+"""The category of those that say in other words what there is already: `all` is without it."""
+
+
+def category(action: type[Action]) -> str:
+    return action.__module__.rpartition(".")[2]
+
+
+def names(actions: Iterable[type[Action]]) -> tuple[str, ...]:
+    """Of all toolsets there are: `core`, each category, and `all`."""
+    return ("core", *dict.fromkeys(map(category, actions)), "all")
+
+
+def chosen(actions: Mapping[str, type[Action]], toolsets: Collection[str]) -> dict[str, type[Action]]:
+    """The actions of some toolsets, in the order of the catalogue."""
+
+    def listed(name: str, action: type[Action]) -> bool:
+        whole = "all" in toolsets and category(action) != APART
+        return whole or category(action) in toolsets or ("core" in toolsets and name in CORE)
+
+    return {name: action for name, action in actions.items() if listed(name, action)}

@@ -1,0 +1,49 @@
+"""What `help` says of each action: all of it, and an example that can be sent as it stands."""
+
+from typing import cast
+
+import pytest
+
+from shared.actions.base import Action
+from shared.catalogue import ACTIONS, CATEGORIES, parse
+from shared.errors import InvalidRequest
+from shared.helping import described, example, overview
+from shared.schema import full_schema
+
+every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+
+
+@every_action
+def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
+    text = described(action.name())
+    assert text.startswith(f"{action.name()}: {action.description()}\n")
+    for name, node in cast("dict[str, dict[str, str]]", full_schema(action)["properties"]).items():
+        (line,) = [line for line in text.splitlines() if line.startswith((f"- {name} (", f"- {name} or "))]
+        assert line.endswith(f": {node['description']}")
+        assert ("required" in line) >= (name in cast("list[str]", full_schema(action).get("required", [])))
+    for alias in action.aliases:
+        assert f"`{alias.name}`" in text
+
+
+@every_action
+def test_the_example_can_be_sent_as_it_stands(action: type[Action]) -> None:
+    assert parse({"action": action.name(), **example(action)}).name() == action.name()
+
+
+def test_without_a_name_all_tools_are_told_by_category() -> None:
+    lines = overview().splitlines()
+    assert [line.partition(":")[0] for line in lines[:-1]] == [*CATEGORIES]
+    assert [name for line in lines[:-1] for name in line.partition(": ")[2].split(", ")] == [*ACTIONS]
+
+
+def test_a_second_name_leads_to_the_action_that_it_means() -> None:
+    text = described("double_click")
+    assert text.startswith("click: ")
+    assert "double_click is another name of it: clickCount is 2." in text
+
+
+def test_a_misspelt_name_gets_the_nearest() -> None:
+    with pytest.raises(InvalidRequest, match=r"There is no tool 'clik'\.") as caught:
+        described("clik")
+    assert caught.value.advice is not None
+    assert caught.value.advice.startswith("Did you mean click")
