@@ -326,7 +326,9 @@ def test_every_argument_that_can_name_a_page_or_a_session_is_declared() -> None:
             action.model_fields[field].alias or field for field in (*action.page_fields, *action.session_fields)
         }
         naming = {key for key in full_schema(action)["properties"] if "page" in key.lower() or "session" in key.lower()}  # type: ignore[union-attr] # a schema has properties
-        assert naming <= declared | {"fullPage", "pageRanges", "preferCssPageSize"} or name in NAME_NOTHING, (
+        assert (
+            naming <= declared | {"fullPage", "newSession", "pageRanges", "preferCssPageSize"} or name in NAME_NOTHING
+        ), (
             name,
             naming - declared,
         )
