@@ -108,8 +108,8 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
 
 
 def _service(data_dir: Path) -> AbstractAsyncContextManager[ServiceProcess]:
-    """Without the limit on calls, of which there are more here than an agent makes in a minute."""
-    return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0")
+    """Without the limits on calls and requests, of which there are more here than an agent makes in a minute."""
+    return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0", BROWSE_ORIGIN_PER_MINUTE="0")
 
 
 def _http(service: ServiceProcess) -> httpx.AsyncClient:
