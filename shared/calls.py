@@ -277,8 +277,6 @@ class CallMoved(Model):
 class PageMoved(Model):
     """A page opened, changed or closed: told to every client that may know of it."""
 
-    model_config = ConfigDict(extra="ignore")
-
     page_id: str
     session_id: str
     revision: int = 0

@@ -17,7 +17,7 @@ from shared.actions.base import Action
 from shared.schema import full_schema
 
 ACTIONS = [pytest.param(action, id=name) for name, action in catalogue.ACTIONS.items()]
-OWN = {"--data-dir", "--json", "--out", "--person", "--help"}
+OWN = {"--data-dir", "--json", "--out", "--output", "--person", "--help"}
 SAMPLES: dict[type, JsonValue] = {int: 1234, bool: False, str: "x"}
 
 

@@ -31,6 +31,7 @@ from shared.calls import (
     PageBlock,
     PageChanged,
     PageClosed,
+    PageMoved,
     PageOpened,
     PageState,
     Person,
@@ -80,6 +81,7 @@ EXAMPLES: list[Model] = [
     SessionOptions(permissions=["camera"]),
     SessionSpec(session_id="default", profile=True, state={"cookies": [{"name": "a"}]}, pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
+    PageMoved(page_id="cart", session_id="default", revision=3),
     PageBlock(
         page_id="a",
         session_id="b",

@@ -139,6 +139,7 @@ def test_by_default_everything_is_limited_and_generously() -> None:
         "client_pages": 30,
         "client_calls_in_flight": 32,
         "client_calls_per_minute": 600,
+        "client_artifacts_mb": 1_000,
         "origin_at_once": 8,
         "origin_per_minute": 120,
         "origin_pause_s": 900,
