@@ -47,7 +47,7 @@ class Option(NamedTuple):
 
 def kebab(name: str) -> str:
     """`fullPage` and `full_page` are written `full-page`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
 def parameter(option: Option) -> inspect.Parameter:

@@ -126,7 +126,6 @@ class Action(Part):
     scope: ClassVar[Scope] = Scope.SERVICE
     lane: ClassVar[Lane] = Lane.QUEUE
     unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
-    toolset: ClassVar[str] = ""
     aliases: ClassVar[tuple[Alias, ...]] = ()
     bags: ClassVar[tuple[str, ...]] = ()
     """Arguments whose own keys are folded into the action's, such as `params`."""

@@ -60,6 +60,7 @@ async def test_record_video_shows_what_the_page_showed_through_a_navigation(tab:
     await tab.sees("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     await tab.sees("document.body.style.background = 'rgb(0, 160, 0)'")
     await tab.sees("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    await tab.call("screenshot")  # which waits until that is drawn
     found = await tab.call("record_video", command="stop")
     assert (found["width"], found["height"], "data" in found["artifact"]) == (1280, 720, False)
     frames = _watched(await _bytes(tab.agent, found["artifact"]["url"]))

@@ -29,7 +29,7 @@ def offered(app: typer.Typer, *command: str) -> list[str]:
 
 
 def kebab(name: str) -> str:
-    return "--" + re.sub(r"([A-Z])", r"-\1", name).replace("_", "-").lower()
+    return "--" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
 @pytest.mark.parametrize(("app", "command"), [(lifecycle.app, "up"), (upkeep.app, "doctor")])
