@@ -14,8 +14,9 @@ setup: ## Make .venv with everything in it, and see to a browser
 demo: setup ## Two agents share one login in a smart home
 	@$(PYTHON_IN_VENV) -m examples.demo
 
-test: setup ## Run all tests, on all cores
-	@$(PYTHON_IN_VENV) -m pytest -n logical --dist worksteal
+# Most tests wait for a browser most of the time: two cores have work for four.
+test: setup ## Run all tests, four at a time
+	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
 
 lint: setup ## Check style and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .
