@@ -117,6 +117,7 @@ async def service_url(data_dir: Path, service: asyncio.subprocess.Process) -> st
 
 @asynccontextmanager
 async def agent(name: str, env: dict[str, str]) -> AsyncIterator[Agent]:
+    env = env | {"BROWSE_TOOLSETS": "core,navigation"}
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
     info = Implementation(name=name, version="1.0")
     async with Client(gateway, client_info=info, mode="legacy", read_timeout_seconds=60) as client:
