@@ -13,6 +13,8 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 ALL = "({...localStorage})"
+EMPTIED = "new Promise(ok => { const look = () => localStorage.length ? setTimeout(look, 20) : ok(true); look() })"
+"""Another page of the origin has a process of its own, which is told of a change a little later."""
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------
@@ -74,6 +76,7 @@ async def test_local_storage_is_not_written_under_those_who_work_at_the_origin(
     assert (await other.call("clear_storage", pageId="mine"))["removed"] == 1
     await other.call("goto", pageId="mine", url=site.url("/cart"))
     assert (await other.call("clear_storage", pageId="mine", affectOthers=True))["removed"] == 1
+    assert (await agent.call("evaluate_script", pageId="cart", expression=EMPTIED))["value"] is True
     assert (await agent.call("get_storage", pageId="cart"))["items"] == {}
 
 
