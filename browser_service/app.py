@@ -124,7 +124,10 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     )
     metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
     keeper = Keeper(
-        *(host, directory, journal, seal, clients), shared=_shared_login(settings), idle_ms=settings.session_idle_ms
+        *(host, directory, journal, seal, clients),
+        shared=_shared_login(settings),
+        idle_ms=settings.session_idle_ms,
+        closed=feed.session_closed,
     )
     dispatcher = Dispatcher(
         *(host, directory, clients, feed, _handlers(Scope.SERVICE)),

@@ -83,6 +83,12 @@ class Feed:
             await self._apply_all(batch)
             full = len(batch.events) == _BATCH
 
+    async def session_closed(self, session_id: str) -> None:
+        """All that the host told of it is known; what could not be written of its logins is not written any more."""
+        await self.catch_up()
+        for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
+            del self._unsaved[owed]
+
     async def _apply_all(self, batch: EventBatch) -> None:
         async with self._lock:
             if batch.incarnation != self._incarnation:  # a host that started anew counts from one

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import cast
 from zoneinfo import available_timezones
 
@@ -40,7 +41,10 @@ class Keeper:
         *,
         shared: SessionOptions,
         idle_ms: int,
+        closed: Callable[[str], Awaitable[None]],
     ) -> None:
+        """`closed` returns when nothing more that a host told of a session it closed will be kept."""
+        self._closed = closed
         self._host = host
         self._directory = directory
         self._sessions = directory.sessions
@@ -56,6 +60,7 @@ class Keeper:
         """The shared login and the persistent sessions with their pages, as they were: each page comes back when it is
         used."""
         records = [SessionRecord(session_id=DEFAULT_SESSION, persistent=True, options=self._shared)]
+        await self._journal.forget_ended_sessions()
         for sealed in await self._journal.sessions():
             known = self._seal.open(sealed)
             if isinstance(known, dict):  # else it was sealed with a key that is no more
@@ -94,10 +99,7 @@ class Keeper:
                 hint="Leave sessionId out, and a free name is made.",
                 details={"context": {"field": "sessionId"}},
             )
-        if (
-            sum(each.owner is not None and each.owner.client_id == owner.client_id for each in self._sessions.all())
-            >= _MOST
-        ):
+        if self._sessions.owned_by(owner.client_id) >= _MOST:
             raise ResourceExhausted(
                 f"You have {_MOST} sessions.", hint="Close one: list_sessions {}, close_session {...}."
             )
@@ -118,6 +120,9 @@ class Keeper:
             expires_at=time.time() + asked.ttl / 1000,
         )
         self._sessions.add(record)
+        await self._journal.forget_session(
+            session_id
+        )  # one of that name that did not come back: its logins are not its
         await self._keep(record)
         await self._host.open(await self._spec(record, []))
         go_on = f'goto {{"sessionId": "{session_id}", "url": "..."}}'
@@ -158,7 +163,7 @@ class Keeper:
         return {"sessionId": session_id, "expiresAt": record.described()["expiresAt"]}
 
     async def close(self, session_id: str, client_id: str) -> Json:
-        self._sessions.owned(session_id, client_id)
+        record = self._sessions.owned(session_id, client_id)
         for page in await self._host.describe():
             if page.session_id == session_id and page.person is not None:
                 raise HumanInControl(
@@ -166,7 +171,7 @@ class Keeper:
                     hint="Close it when they have done.",
                     details={"sessionId": session_id},
                 )
-        await self._end(session_id)
+        await self._end(record)
         return {"closed": session_id}
 
     async def saved(self, session_id: str, name: str) -> Json:
@@ -205,12 +210,14 @@ class Keeper:
             text = f'The time of session "{record.session_id}" is over: it was closed, with its pages.'
             for client_id in {page.holder_id for page in pages} - {None}:
                 self._clients.notify(str(client_id), Notice(text=text))
-            await self._end(record.session_id, expired=True)
+            await self._end(record, expired=True)
 
-    async def _end(self, session_id: str, *, expired: bool = False) -> None:
-        self._sessions.drop(session_id, expired=expired)
-        await self._host.close(session_id)
-        await self._journal.forget_session(session_id)
+    async def _end(self, record: SessionRecord, *, expired: bool = False) -> None:
+        """Its name is free again when nothing is left of it."""
+        await self._host.close(record.session_id)
+        await self._closed(record.session_id)
+        if self._sessions.drop(record, expired=expired):
+            await self._journal.forget_session(record.session_id)
 
     def _idle(self, record: SessionRecord) -> bool:
         return not record.persistent and time.time() - record.accessed_at > self._idle_s

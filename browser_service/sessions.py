@@ -95,12 +95,21 @@ class Sessions:
         self._records[record.session_id] = record
         self._expired.pop(record.session_id, None)
 
-    def drop(self, session_id: str, *, expired: bool = False) -> None:
-        self._records.pop(session_id, None)
+    def drop(self, record: SessionRecord, *, expired: bool = False) -> bool:
+        """Says whether it was there; a later one of its name stays."""
+        session_id = record.session_id
+        if self._records.get(session_id) is not record:
+            return False
+        del self._records[session_id]
         if expired:
             self._expired[session_id] = None
             while len(self._expired) > _EXPIRED_KEPT:
                 self._expired.popitem(last=False)
+        return True
+
+    def owned_by(self, client_id: str) -> int:
+        """How many."""
+        return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
 
     def all(self) -> list[SessionRecord]:
         return [*self._records.values()]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shared.calls import PageState
+from shared.wire import DEFAULT_SESSION
 
 T = TypeVar("T")
 
@@ -101,6 +102,19 @@ class Journal:
         def forget(db: sqlite3.Connection) -> None:
             for table in ("sessions", "session_states", "saved_states", "pages"):
                 db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - names of ours
+
+        await self.transact(forget)
+
+    async def forget_ended_sessions(self) -> None:
+        """Logins of sessions that were not to outlive the process."""
+
+        def forget(db: sqlite3.Connection) -> None:
+            for table in ("session_states", "saved_states"):
+                db.execute(
+                    f"DELETE FROM {table} WHERE session_id NOT IN (SELECT session_id FROM sessions)"  # noqa: S608 - names of ours
+                    " AND session_id != ?",
+                    (DEFAULT_SESSION,),
+                )
 
         await self.transact(forget)
 

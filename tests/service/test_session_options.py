@@ -208,3 +208,29 @@ async def test_what_is_exported_is_imported_elsewhere(agent: Agent, other: Agent
     await agent.call("import_login", sessionId="to", content=content)
     await agent.call("goto", pageId="there", sessionId="to", url=site.page("/", "no new cookie"))
     assert await seen(agent, SIGNED_IN, pageId="there") == ["token=t1", "ana"]
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+async def test_a_session_of_an_earlier_ones_name_has_nothing_of_its_logins(
+    start: StartService, site: Site, *, persistent: bool
+) -> None:
+    """Neither after that one was closed, nor where it ended with the service."""
+    url = site.page("/", LOGIN)
+    service = await start()
+    async with service.agent(client_id="ana") as ana:
+        await ana.call("create_session", sessionId="shop", persistent=persistent)
+        await ana.call("goto", pageId="in", sessionId="shop", url=url)
+        await ana.call("save_session_state", sessionId="shop")
+        if persistent:
+            await seen(ana, SIGN_IN, pageId="in")
+            await ana.call("close_session", sessionId="shop")
+        else:
+            await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+            service = await start()
+    site.page("/", "no new cookie")
+    async with service.agent(client_id="eve") as eve:
+        await eve.call("create_session", sessionId="shop", persistent=True)
+        await eve.call("goto", pageId="hers", sessionId="shop", url=url)
+        assert await seen(eve, SIGNED_IN, pageId="hers") == ["", None]
+        assert (await eve.error("restore_session_state", sessionId="shop"))["status"] == 404
+        assert (await eve.call("get_session", sessionId="shop"))["savedStates"] == []
