@@ -99,16 +99,9 @@ async def _lifespan(app: FastAPI, *, settings: Settings, carrier: Carrier, clock
 async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Clock, stack: AsyncExitStack) -> Parts:
     """Everything that runs; the stack ends it in the opposite order."""
     secret = ensure_secret(settings.data_dir)
-    journal = Journal(settings.data_dir / "journal.sqlite3")
-    await journal.open()
-    stack.push_async_callback(journal.close)
-    artifacts = _artifacts(settings, journal)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
     directory.sessions.shared_browser = _shared_browser(settings)
-    activity = Activity(ActivityTable(journal), directory)
-    await activity.open()
-    downloads = await Downloads.opened(DownloadTable(journal))
-    cleaning = asyncio.create_task(_clean_daily(artifacts, activity, downloads, settings))
+    journal, artifacts, activity, downloads = await _stores(settings, directory, stack)
     seal = Seal(settings.data_dir)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
@@ -141,12 +134,11 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     )
     await keeper.reopen()
     await local.start()
-    keeping = asyncio.create_task(keeper.run())
     following = asyncio.create_task(feed.run())
+    upkeep = asyncio.gather(keeper.run(), _clean_daily(artifacts, activity, downloads, settings))
 
     async def stop() -> None:
-        cleaning.cancel()
-        keeping.cancel()
+        upkeep.cancel()
         await clients.close()
         activity.end_streams()
         await notifier.close()
@@ -155,10 +147,22 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await feed.catch_up()
         await activity.close()
         following.cancel()
-        await asyncio.gather(following, cleaning, keeping, return_exceptions=True)
+        await asyncio.gather(following, upkeep, return_exceptions=True)
 
     stack.push_async_callback(stop)
     return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
+
+
+async def _stores(
+    settings: Settings, directory: Directory, stack: AsyncExitStack
+) -> tuple[Journal, Artifacts, Activity, Downloads]:
+    """What is on disk."""
+    journal = Journal(settings.data_dir / "journal.sqlite3")
+    await journal.open()
+    stack.push_async_callback(journal.close)
+    activity = Activity(ActivityTable(journal), directory)
+    await activity.open()
+    return journal, _artifacts(settings, journal), activity, await Downloads.opened(DownloadTable(journal))
 
 
 def _notifier(app: FastAPI, settings: Settings, requests: Requests) -> Notifier:

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.browser.background import Background
 from browser_service.browser.entry import DialogPolicy, Emit, PageEntry
 from browser_service.browser.events import sendable, well_formed
 from browser_service.browser.observing import Observation
@@ -18,7 +19,7 @@ from shared.actions.base import Action, Effect, Lane, WaitingAction
 from shared.actions.dialogs import HandleDialog
 from shared.actions.navigation import GetCurrentUrl
 from shared.actions.pages import ClosePage
-from shared.calls import Call, Json, Notice, NoticeGiven, Outcome, PageChanged
+from shared.calls import Call, Json, Outcome, PageChanged
 from shared.errors import DialogOpen, NoDialog, TimedOut, ValidationFailed
 
 _ANSWERED_WITHIN_S = 5
@@ -89,7 +90,7 @@ class Dialogs:
         self._open: list[OpenDialog] = []
         self._early: dict[Page, Dialog] = {}
         self._changed = asyncio.Event()
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     # --- what the browser tells ----------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ class Dialogs:
         if entry is not None:
             self._add(entry, dialog)
         elif page is None:
-            self._spawn(_declined(dialog))
+            self._background.spawn(_declined(dialog))
         else:
             self._early[page] = dialog
             asyncio.get_running_loop().call_later(self._within_s, self._give_up, page)
@@ -157,11 +158,11 @@ class Dialogs:
     def cancelled(self, running: Running) -> None:
         """The dialogs that a cancelled call waits for are declined, where its client may."""
         for dialog in [o for o in self._open if running in o.calls and o.may_be_answered_by(running.call.client_id)]:
-            self._spawn(self._decline(dialog))
+            self._background.spawn(self._decline(dialog))
 
     def stop(self) -> None:
         for dialog in [*self._open]:
-            self._spawn(self._decline(dialog))
+            self._background.spawn(self._decline(dialog))
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -171,9 +172,11 @@ class Dialogs:
         if policy is not None:
             if entry.observer is not None:
                 entry.observer.dialog_coming()
-            self._spawn(self._by_policy(asked, policy))
+            self._background.spawn(self._by_policy(asked, policy))
             return
-        asked.timer = asyncio.get_running_loop().call_later(self._within_s, lambda: self._spawn(self._expire(asked)))
+        asked.timer = asyncio.get_running_loop().call_later(
+            self._within_s, lambda: self._background.spawn(self._expire(asked))
+        )
         self._open.append(asked)
         entry.dialog = asked.named
         if entry.page is not None:
@@ -186,7 +189,7 @@ class Dialogs:
         told |= {r.call.client_id for r in self._running.values() if isinstance(r.action, HandleDialog)}
         holder = entry.lease.client_id if entry.lease else None
         if holder and holder not in told:
-            self._tell(holder, entry, f"{entry.page_id} shows {asked.named}. {asked.next_call(holder)}")
+            entry.tell(holder, f"{entry.page_id} shows {asked.named}. {asked.next_call(holder)}")
         self._emit(PageChanged(page=entry.state()))
         self._changed.set()
 
@@ -329,20 +332,12 @@ class Dialogs:
             if running.action.effect is not Effect.READS:
                 clients[running.call.client_id] = f" What came of {running.action.name()}: {_get_call(running)}."
         for client_id, more in clients.items():
-            self._tell(client_id, dialog.entry, f"{dialog.entry.page_id}: {dialog.named} {how}.{more}")
-
-    def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:
-        self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=entry.page_id)))
+            dialog.entry.tell(client_id, f"{dialog.entry.page_id}: {dialog.named} {how}.{more}")
 
     def _give_up(self, page: Page) -> None:
         dialog = self._early.pop(page, None)
         if dialog is not None:
-            self._spawn(_declined(dialog))
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+            self._background.spawn(_declined(dialog))
 
 
 def _touches(action: Action) -> bool:

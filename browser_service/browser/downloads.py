@@ -5,7 +5,7 @@ import contextlib
 import mimetypes
 import secrets
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.browser.background import Background
 from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort
 from shared.calls import DownloadMoved, DownloadState, HostEvent
@@ -58,7 +59,7 @@ class Downloads:
         self._emit = emit
         self._max_mb = max_mb
         self._arriving: set[Arriving] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     def began(self, entry: "PageEntry", download: Download) -> None:
         """It belongs to who holds the page, else to who acts there. A person's own is for no agent."""
@@ -79,7 +80,7 @@ class Downloads:
         if entry.observer is not None:
             entry.observer.download(arriving)
         self._emit(DownloadMoved(download=state))
-        self._spawn(self._follow(arriving))
+        self._background.spawn(self._follow(arriving))
 
     def watch(self, cdp: CDPSession) -> None:
         """Have Chromium tell how much has come. Elsewhere only the end is known."""
@@ -92,15 +93,13 @@ class Downloads:
 
         cdp.on("Page.downloadWillBegin", lambda event: urls.update({event["guid"]: event["url"]}))
         cdp.on("Page.downloadProgress", progressed)
-        self._spawn(_enabled(cdp))
+        self._background.spawn(_enabled(cdp))
 
     async def stop(self) -> None:
         """What has not come by now is lost with the browser."""
         for arriving in [*self._arriving]:
             self._end(arriving, state="failed", reason="the service was stopped")
-        for task in [*self._tasks]:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.stop()
 
     def _progressed(self, url: str, received: int, total: int) -> None:
         for arriving in [each for each in self._arriving if each.download.url == url and not each.ended]:
@@ -108,7 +107,7 @@ class Downloads:
             self._emit(DownloadMoved(download=arriving.state))
             if self._exceeds(max(received, total)) and not arriving.refused:
                 arriving.refused = self._too_large(max(received, total))
-                self._spawn(_cancelled(arriving.download))
+                self._background.spawn(_cancelled(arriving.download))
 
     async def _follow(self, arriving: Arriving) -> None:
         try:
@@ -159,11 +158,6 @@ class Downloads:
 
     def _too_large(self, size: int) -> str:
         return f"it has {size:,} bytes, and {self._max_mb} MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 async def _enabled(cdp: CDPSession) -> None:

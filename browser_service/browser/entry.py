@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import snapshot
+from browser_service.browser.background import Background
 from browser_service.browser.console import Console
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.emulating import Emulation
@@ -119,7 +120,7 @@ class PageEntry:
         self._emit = emit
         self._on_close = on_close
         self._asking: asyncio.TimerHandle | None = None
-        self._background: set[asyncio.Task[object]] = set()
+        self._background = Background()
 
     @property
     def lease(self) -> Lease | None:
@@ -284,7 +285,9 @@ class PageEntry:
         """Behind the replies, once for many acts in a row: asking costs as much as an act."""
         if self._asking is not None:
             self._asking.cancel()
-        self._asking = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, self._spawn, self.read_title)
+        self._asking = asyncio.get_running_loop().call_later(
+            _TITLE_AFTER_S, lambda: self._background.spawn(self.read_title())
+        )
 
     def taken(self, request: Request) -> None:
         """A person has the page from now on, above its lease."""
@@ -381,7 +384,7 @@ class PageEntry:
         """Leave the window that this pageId had, where it is still there, without waiting for its end."""
         page, self.page, self.dialog = self.page, None, None
         if page is not None and not page.is_closed() and self.session.owns(page):
-            self._spawn(lambda: bounded(page.close()))
+            self._background.spawn(bounded(page.close()))
 
     async def _revisit(self, page: Page) -> None:
         """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
@@ -432,15 +435,10 @@ class PageEntry:
             return True
         if self.guarded and url.startswith(("http:", "https:")) and not self._policy.permits(url):
             self._on_refused(url)
-            self._spawn(lambda: page.goto(BLANK))
+            self._background.spawn(page.goto(BLANK))
             return False
         self.url = url
         return True
-
-    def _spawn(self, work: Callable[[], Coroutine[object, object, object]]) -> None:
-        task: asyncio.Task[object] = asyncio.create_task(work())
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
     def _on_refused(self, url: str) -> None:
         if self.lease is not None:

@@ -3,12 +3,13 @@
 import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_origin, check_others
+from browser_service.browser.background import Background
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import PageEntry
@@ -34,8 +35,6 @@ from shared.calls import (
     CallState,
     EventBatch,
     Json,
-    Notice,
-    NoticeGiven,
     Outcome,
     PageChanged,
     PageOpened,
@@ -83,7 +82,7 @@ class LocalHost:
         self._working: set[asyncio.Task[None]] = set()
         self._running: dict[str, Running] = {}
         self._cancelled: OrderedDict[str, None] = OrderedDict()
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background()
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self._parts = Parts(self._admit, handlers, artifacts, self._dialogs)
@@ -163,7 +162,7 @@ class LocalHost:
         await self._launcher.clear()
         if self._launcher.attached:
             for session in self._sessions.values():
-                self._spawn(self._attach(session))
+                self._background.spawn(self._attach(session))
 
     async def _attach(self, session: SessionEntry) -> None:
         try:
@@ -283,8 +282,8 @@ class LocalHost:
         taken_from = admit(entry, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
-            self._tell(taken_from.client_id, entry, f'"{who}" took {entry.page_id}, which you had left idle.')
-            self._tell(call.client_id, entry, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
+            entry.tell(taken_from.client_id, f'"{who}" took {entry.page_id}, which you had left idle.')
+            entry.tell(call.client_id, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
         check_origin(entry, call, action, self._pages.values())
         self._dialogs.check(entry, call, action)
 
@@ -354,11 +353,3 @@ class LocalHost:
 
     def state(self, session_id: str, state: Json, name: str = "") -> None:
         self._log.emit(StateSaved(session_id=session_id, state=state, name=name))
-
-    def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:
-        self._log.emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=entry.page_id)))
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)

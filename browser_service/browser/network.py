@@ -14,6 +14,7 @@ from typing import Final, Literal
 from playwright.async_api import CDPSession, Page, Route
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.browser.background import Background
 from browser_service.browser.patterns import UrlPattern
 from browser_service.browser.traffic import Traffic
 from shared.calls import Json
@@ -90,7 +91,7 @@ class PageNetwork:
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     _hops: CDPSession | None = None
     _routing: Page | None = None
-    _background: set[asyncio.Task[None]] = field(default_factory=set)
+    _background: Background = field(default_factory=Background)
 
     def inherit(self, opener: "PageNetwork") -> None:
         """A popup starts as its opener is."""
@@ -202,16 +203,11 @@ class PageNetwork:
             return
         if blocks and self._hops is None:
             self._hops = session = await page.context.new_cdp_session(page)
-            session.on("Fetch.requestPaused", lambda event: self._spawn(session, event))
+            session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide_hop(session, event)))
             await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
         elif not blocks and self._hops is not None:
             session, self._hops = self._hops, None
             await session.detach()
-
-    def _spawn(self, session: CDPSession, event: Json) -> None:
-        task = asyncio.create_task(self._decide_hop(session, event))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
     async def _decide_hop(self, session: CDPSession, event: Json) -> None:
         """A type is the same from the first hop to the last; and CDP calls a fetch an XHR."""

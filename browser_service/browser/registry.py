@@ -1,9 +1,9 @@
 """The pages of a host by their ids, and what the browser tells of them: popups, people's tabs, dialogs, their end."""
 
 import asyncio
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING
 
+from browser_service.browser.background import Background
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import Busy, PageEntry, target_of
@@ -13,7 +13,7 @@ from browser_service.browser.person import People
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import SessionEntry
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Notice, NoticeGiven, PageClosed, PageOpened, PageState
+from shared.calls import PageClosed, PageOpened, PageState
 from shared.errors import BrowserCrashed
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class PageRegistry:
         self._policy = policy
         self._limits = limits
         self._busy = busy
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry) -> PageEntry:
         """An entry for a page, which need not be open yet."""
 
         def on_close(entry: PageEntry, page: "Page") -> None:
-            self._spawn(self._closed(entry, page))
+            self._background.spawn(self._closed(entry, page))
 
         entry = self._pages[state.page_id] = PageEntry(
             state,
@@ -74,7 +74,7 @@ class PageRegistry:
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
 
     def foreign_page(self, session: SessionEntry, page: "Page") -> None:
-        self._spawn(self._register(session, page))
+        self._background.spawn(self._register(session, page))
 
     def popup_coming(self, opener_target: str) -> None:
         opener = next((entry for entry in self._pages.values() if entry.target_id == opener_target), None)
@@ -133,7 +133,7 @@ class PageRegistry:
         await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
         if entry.page is page and entry.session.owns(page) and not entry.closed:
             if entry.lease is not None:
-                self._tell(entry.lease.client_id, entry, f"{entry.page_id} was closed in the browser.")
+                entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
             self.forget(entry)
 
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
@@ -150,13 +150,5 @@ class PageRegistry:
     async def _too_many(self, page: "Page", opener: PageEntry | None) -> None:
         if opener is not None and opener.lease is not None:
             text = f"{opener.page_id} opened a popup over the limit of {self._limits.max_pages} pages; it was closed."
-            self._tell(opener.lease.client_id, opener, text)
+            opener.tell(opener.lease.client_id, text)
         await bounded(page.close())
-
-    def _tell(self, client_id: str, entry: PageEntry, text: str) -> None:
-        self._log.emit(NoticeGiven(client_id=client_id, notice=Notice(text=text, page_id=entry.page_id)))
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)

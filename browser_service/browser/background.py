@@ -1,0 +1,22 @@
+"""Work beside the calls."""
+
+import asyncio
+from collections.abc import Coroutine
+
+
+class Background:
+    """Tasks that nobody waits for. asyncio itself keeps none alive: held here, each runs to its end."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def spawn(self, work: Coroutine[object, object, object]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        """Cancel what runs, and wait for its end."""
+        for task in [*self._tasks]:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
