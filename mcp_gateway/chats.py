@@ -1,7 +1,7 @@
 """Which chat a request comes from: one host process may carry many, and each is a client of its own."""
 
 import asyncio
-import re
+import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +11,6 @@ from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
 from mcp_gateway.presence import Presence
 from mcp_gateway.subscriptions import Subscriptions
-from shared.wire import CLIENT_ID_PATTERN
 
 _KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
@@ -53,14 +52,18 @@ class Chats:
             return self.own
         chat = self._named.get(name)
         if chat is None:
-            chat = self._named[name] = Chat(
-                self.own.service.for_client(Identity(settings, chat=name)), self._subscriptions
-            )
+            self._make_room()
+            identity = Identity(settings, chat=name)
+            chat = self._named[name] = Chat(self.own.service.for_client(identity), self._subscriptions)
             chat.appear()
-            if len(self._named) > _PRESENT:
-                self._named.popitem(last=False)[1].leave()
         self._named.move_to_end(name)
         return chat
+
+    def _make_room(self) -> None:
+        """Those that were silent longest leave; none that waits for a reply."""
+        silent = [name for name, chat in self._named.items() if not chat.presence.awaits]
+        for name in silent[: max(len(self._named) - _PRESENT + 1, 0)]:
+            self._named.pop(name).leave()
 
     def leave(self) -> None:
         for chat in (self.own, *self._named.values()):
@@ -68,8 +71,9 @@ class Chats:
 
 
 def _name(meta: Mapping[str, object]) -> str | None:
+    """A client id for it, of whatever characters the chat's own id is."""
     for key in _KEYS:
         told = meta.get(key)
         if isinstance(told, str) and told:
-            return re.fullmatch(CLIENT_ID_PATTERN, name := f"chat:{told}") and name
+            return f"chat:{hashlib.sha256(f'{key}:{told}'.encode()).hexdigest()[:24]}"
     return None

@@ -47,6 +47,11 @@ class Presence:
         self._tried = asyncio.Event()
         self._wanted = asyncio.Event()
 
+    @property
+    def awaits(self) -> bool:
+        """Whether a call is under way."""
+        return bool(self._watched)
+
     @contextlib.contextmanager
     def watch(self, call_id: str, report: Report, on_person: OnPerson) -> Iterator[None]:
         """Report a call's moves as progress, meanwhile, and what a person is waited for."""

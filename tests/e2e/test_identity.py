@@ -51,6 +51,10 @@ async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_ow
         assert text_of(hits).splitlines()[0] == "1"
 
 
+ONE, TWO = "dm9uIGVpbnM/Pg==", "dm9uIHp3ZWk/Pg=="
+"""Ids as VS Code makes them: base64, which is more than a client id may have."""
+
+
 async def call(host: Client, conversation: str, tool: str, **arguments: str) -> CallToolResult:
     """As VS Code calls: all of its conversations through one gateway, each under its name."""
     meta = cast("RequestParamsMeta", {"vscode.conversationId": conversation})
@@ -60,12 +64,12 @@ async def call(host: Client, conversation: str, tool: str, **arguments: str) -> 
 async def test_the_conversations_of_one_host_are_owners_of_their_own(running: ServiceProcess, site: Site) -> None:
     url = site.page("/", HTML)
     async with chat(running, "Code") as host:
-        opened = [text_of(await call(host, name, "goto", url=url)) for name in ("one", "two")]
+        opened = [text_of(await call(host, name, "goto", url=url)) for name in (ONE, TWO)]
         assert len(set(opened)) == 2  # without an id each has a page of its own
-        await call(host, "one", "goto", pageId="firsts", url=url)
-        refused = await call(host, "two", "click", pageId="firsts", selector="#b")
+        await call(host, ONE, "goto", pageId="firsts", url=url)
+        refused = await call(host, TWO, "click", pageId="firsts", selector="#b")
         assert text_of(refused).startswith('PAGE_OWNED: "firsts" is in use by "Code"')
-        assert not (await call(host, "one", "click", pageId="firsts", selector="#b")).is_error
+        assert not (await call(host, ONE, "click", pageId="firsts", selector="#b")).is_error
 
 
 async def test_a_conversation_finds_its_pages_after_its_gateway_was_killed(running: ServiceProcess, site: Site) -> None:

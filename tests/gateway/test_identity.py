@@ -10,9 +10,13 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import Implementation
 from starlette.responses import Response
 
+from mcp_gateway.autostart import Autostart
+from mcp_gateway.chats import Chats
+from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
 from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
+from mcp_gateway.subscriptions import Subscriptions
 from shared import wire
 from tests.gateway.conftest import SECRET
 from tests.gateway.standin import Seen, StandIn, echo, failure
@@ -124,3 +128,21 @@ async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, st
         assert not (await client.call_tool("list_pages", {})).is_error
     attempts = [(await standin.call()).headers["x-browse-attempt"] for _ in range(4)]
     assert attempts == ["1"] * 4
+
+
+async def test_a_chat_whose_call_runs_stays_when_many_others_come(standin: StandIn, data_dir: Path) -> None:
+    settings = Settings(url=standin.url, data_dir=data_dir, autostart=False)
+    chats = Chats(Service(settings, Identity(settings), Autostart(settings)), Subscriptions())
+    waiting, silent = (chats.of({"vscode.conversationId": name}) for name in ("waits==", "silent"))
+    with waiting.presence.watch("c1", report, print):
+        others = [chats.of({"vscode.conversationId": f"other-{n}"}) for n in range(31)]
+        assert chats.of({"vscode.conversationId": "waits=="}) is waiting
+        assert chats.of({"vscode.conversationId": "other-30"}) is others[-1]
+        assert chats.of({"vscode.conversationId": "silent"}) is not silent
+    ids = {chat.service.identity.client_id for chat in (chats.own, waiting, silent, *others)}
+    assert len(ids) == 34  # whatever characters their hosts' names have
+    chats.leave()
+
+
+async def report(progress: float, total: float | None, text: str) -> None:
+    raise AssertionError((progress, total, text))
