@@ -76,7 +76,7 @@ class Requests:
                 details={"context": {"field": "answer", "choices": [*choices]}},
             )
         text = said.answer if said.state == "done" else said.reason
-        by = said.by if who.operator else "" if who.request_id else f'The person at "{who.label}"'
+        by = _name(who, said)
         if not await self._host.answer(request_id, Answer(state=said.state, text=text, by=by)):
             raise RequestNotFound(f"Request {request_id!r} was answered by somebody else first.")
         log.info("request to a person", request=request_id, kind=page.person.kind, state=said.state, by=by)
@@ -92,6 +92,13 @@ class Requests:
 
     def _may(self, who: Identity, page: PageState, request_id: str) -> bool:
         return who.operator or who.request_id == request_id or who.client_id == page.asker_id
+
+
+def _name(who: Identity, said: Resolution) -> str:
+    """Who answers: the account's own command line says it; behind a request's own link it is not known."""
+    if who.operator:
+        return said.by
+    return "" if who.request_id else f'The person at "{who.label}"'
 
 
 def shown(page: PageState) -> Json:
