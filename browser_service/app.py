@@ -34,16 +34,18 @@ from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions import Browser
 from browser_service.settings import Settings
+from browser_service.storage import Storage
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.downloads import DownloadTable
-from browser_service.store.journal import Journal, JournalFailed
+from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.uploads import UploadRoots
 from browser_service.work import Work
 from shared import wire
 from shared.actions.base import Scope
 from shared.calls import Json, Notice, SessionOptions, Size
 from shared.catalogue import ACTIONS
+from shared.errors import JournalFailed
 
 _DAY_S = 86_400
 
@@ -65,6 +67,7 @@ class Parts:
     activity: Activity
     metrics: Metrics
     requests: Requests
+    storage: Storage
 
 
 def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic) -> FastAPI:
@@ -79,6 +82,7 @@ def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, cloc
         redoc_url=None,
     )
     app.state.port = settings.port
+    app.state.start_failed = None
     app.include_router(routes.router)
     app.include_router(person.router)
     faults.install(app)
@@ -92,7 +96,11 @@ def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, cloc
 @asynccontextmanager
 async def _lifespan(app: FastAPI, *, settings: Settings, carrier: Carrier, clock: Clock) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
-        app.state.parts = await _start(app, settings, carrier, clock, stack)
+        try:
+            app.state.parts = await _start(app, settings, carrier, clock, stack)
+        except Exception as error:
+            app.state.start_failed = error  # for who runs the server, which only says that it did not start
+            raise
         yield
 
 
@@ -100,8 +108,9 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     """Everything that runs; the stack ends it in the opposite order."""
     secret = ensure_secret(settings.data_dir)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
+    storage = Storage(settings.data_dir, clients.announce)
     directory.sessions.shared_browser = _shared_browser(settings)
-    journal, artifacts, activity, downloads = await _stores(settings, directory, stack)
+    journal, artifacts, activity, downloads = await _stores(settings, directory, storage, stack)
     seal = Seal(settings.data_dir)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
@@ -110,6 +119,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     notifier = _notifier(app, settings, requests)
     feed = Feed(
         *(host, directory, clients, journal, seal),
+        storage=storage,
         downloads=downloads,
         origins=origins,
         on_person=notifier.tell,
@@ -150,14 +160,16 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await asyncio.gather(following, upkeep, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
+    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests, storage)
 
 
 async def _stores(
-    settings: Settings, directory: Directory, stack: AsyncExitStack
+    settings: Settings, directory: Directory, storage: Storage, stack: AsyncExitStack
 ) -> tuple[Journal, Artifacts, Activity, Downloads]:
     """What is on disk."""
-    journal = Journal(settings.data_dir / "journal.sqlite3")
+    journal = Journal(settings.data_dir / JOURNAL_FILE)
+    loop = asyncio.get_running_loop()
+    journal.on_damage = lambda damage: loop.call_soon_threadsafe(storage.replaced, str(damage))
     await journal.open()
     stack.push_async_callback(journal.close)
     activity = Activity(ActivityTable(journal), directory)

@@ -1,6 +1,8 @@
 """The clients: who is present, and what each has yet to be told."""
 
 import asyncio
+import itertools
+import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
@@ -11,6 +13,8 @@ _NOTICES_KEPT = 50
 _NOTICES_SHOWN = 3
 _QUEUED = 1_000
 _KNOWN = 1_000
+_ANNOUNCED_FOR_S = 86_400.0
+_ANNOUNCED = 20
 
 OnGone = Callable[[str], Awaitable[None]]
 
@@ -25,6 +29,9 @@ class Clients:
         self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
         self._last: dict[tuple[str, str], CallMoved] = {}
         self._labels: dict[str, str] = {}
+        self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
+        self._numbers = itertools.count(1)
+        self._heard: dict[str, int] = {}
         self._closed = False
         self.on_gone: OnGone | None = None
 
@@ -96,16 +103,26 @@ class Clients:
     def notify(self, client_id: str, notice: Notice) -> None:
         self._notices[client_id].append(notice)
 
+    def announce(self, text: str) -> None:
+        """To every client once, also to one that comes within a day."""
+        self._announced.append((next(self._numbers), time.monotonic(), Notice(text=text)))
+
     def take_notices(self, client_id: str) -> list[Notice]:
         """What happened to a client's pages since its last reply: three lines at most."""
-        waiting = self._notices.pop(client_id, None)
-        if not waiting:
-            return []
-        lines = list(waiting)
+        lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
         if len(lines) <= _NOTICES_SHOWN:
             return lines
         rest = len(lines) - _NOTICES_SHOWN + 1
         return [*lines[: _NOTICES_SHOWN - 1], Notice(text=f"and {rest} more things happened to your pages")]
+
+    def _unheard(self, client_id: str) -> list[Notice]:
+        if not self._announced:
+            return []
+        last, since = self._heard.pop(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
+        self._heard[client_id] = self._announced[-1][0]
+        if len(self._heard) > _KNOWN:
+            del self._heard[next(iter(self._heard))]
+        return [notice for number, at, notice in self._announced if number > last and at > since]
 
     def drop_notices(self, client_id: str) -> int:
         return len(self._notices.pop(client_id, ()))

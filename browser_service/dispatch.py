@@ -28,10 +28,10 @@ from shared.actions.base import Action, Scope, SessionAction
 from shared.actions.navigation import Goto
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import OpenPage
-from shared.actions.sessions import RestoreSessionState
+from shared.actions.sessions import RestoreSessionState, SaveSessionState
 from shared.calls import Call, CallEnded, Json, Notice, Outcome, Person, weight
 from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, ErrorBody, RateLimited, Relayed, ValidationFailed
+from shared.errors import BrowseError, ErrorBody, JournalFailed, RateLimited, Relayed, ValidationFailed
 from shared.wire import REPLY_WITHIN_MS
 
 ServiceHandler = Callable[[Service, Action], Awaitable[Json]]
@@ -186,6 +186,11 @@ class Dispatcher:
             log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
             outcome = Outcome(call_id=call_id, error=unexpected("The service failed at this call.").body())
         await self._feed.catch_up()
+        if isinstance(action, SaveSessionState) and self._feed.owes(action.session_id, action.called):
+            failed_to = JournalFailed(
+                f"The logins of {action.session_id!r} could not be saved: the disk takes nothing."
+            )
+            outcome = Outcome(call_id=call_id, error=failed_to.body())
         own = action.session_id if isinstance(action, SessionAction) else None
         session_id = outcome.page.session_id if outcome.page else own
         self.directory.sessions.used(session_id, failed=outcome.error is not None)

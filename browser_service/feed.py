@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-import structlog
-
 from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
@@ -12,7 +10,8 @@ from browser_service.downloads import Downloads
 from browser_service.security.origins import Origins
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import origin_of
-from browser_service.store.journal import Journal, JournalFailed
+from browser_service.storage import Storage
+from browser_service.store.journal import Journal
 from shared.calls import (
     CallEnded,
     CallMoved,
@@ -30,12 +29,11 @@ from shared.calls import (
     StateSaved,
     Throttled,
 )
+from shared.errors import JournalFailed
 
 _POLL_MS = 20_000
 _BATCH = 500
 _SEEN = ("revision", "url", "title", "dialog", "access")
-
-log = structlog.get_logger(__name__)
 
 
 class Feed:
@@ -49,6 +47,7 @@ class Feed:
         journal: Journal,
         seal: Seal,
         *,
+        storage: Storage,
         origins: Origins,
         downloads: Downloads,
         on_person: Callable[[PageState], None],
@@ -59,6 +58,8 @@ class Feed:
         self._clients = clients
         self._journal = journal
         self._seal = seal
+        self._storage = storage
+        storage.on_replaced = self.rewrite
         self._origins = origins
         self._on_person = on_person
         self._link = link
@@ -74,6 +75,14 @@ class Feed:
         """Follow the host until cancelled."""
         while True:
             await self._apply_all(await self._host.events_after(self._seq, _POLL_MS, _BATCH))
+
+    def rewrite(self) -> None:
+        """Write all pages down anew: the journal's file is another one."""
+        self._unwritten |= dict.fromkeys(page.page_id for page in self._directory.pages())
+
+    def owes(self, session_id: str, name: str) -> bool:
+        """Whether logins that were saved under a name are not on disk yet."""
+        return (session_id, name) in self._unsaved
 
     async def catch_up(self) -> None:
         """All that the host has told by now is known, and on disk where it must be, when this returns."""
@@ -100,7 +109,7 @@ class Feed:
             try:
                 await self._write_down()
             except JournalFailed as error:  # what was done was done; it is written with the next event
-                log.warning("the journal cannot be written", reason=str(error))
+                self._storage.failed(error)
 
     def _apply(self, event: HostEvent) -> None:
         match event:
@@ -115,13 +124,19 @@ class Feed:
             case CallEnded():
                 self.on_call_ended(event)
             case NoticeGiven():
-                self._clients.notify(event.client_id, event.notice)
+                self._given(event)
             case StateSaved():
                 self._unsaved[event.session_id, event.name] = event.state
             case DownloadMoved():
                 self._downloads.note(event.download)
             case Throttled():
                 self._pause(event)
+
+    def _given(self, event: NoticeGiven) -> None:
+        if event.client_id:
+            self._clients.notify(event.client_id, event.notice)
+        else:
+            self._storage.say(event.notice.text)
 
     def _note(self, page: PageState) -> None:
         if self._directory.note(page):
@@ -159,6 +174,7 @@ class Feed:
 
     async def _write_down(self) -> None:
         """Pages, logins and downloads as they are now; what was written is no longer owed."""
+        owed = bool(self._unwritten or self._unsaved)
         await self._downloads.write_down()
         for page_id in [*self._unwritten]:
             page = self._directory.get(page_id)
@@ -172,3 +188,5 @@ class Feed:
                 else self._journal.keep_state(session_id, sealed)
             )
             del self._unsaved[session_id, name]
+        if owed:
+            self._storage.worked()

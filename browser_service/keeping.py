@@ -15,10 +15,10 @@ from browser_service.clients import Clients
 from browser_service.directory import Directory, revived
 from browser_service.security.sealing import Seal
 from browser_service.sessions import SessionRecord
-from browser_service.store.journal import Journal, JournalFailed
+from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import Json, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
-from shared.errors import HumanInControl, ResourceExhausted, StateNotFound, ValidationFailed
+from shared.errors import HumanInControl, JournalFailed, ResourceExhausted, StateNotFound, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
 _LOOKS_EVERY_S = 15

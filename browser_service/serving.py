@@ -1,11 +1,15 @@
 """Running the service as a process: one a data directory, on a socket that was bound before anything else starts."""
 
 import asyncio
+import contextlib
 import gc
+import getpass
 import json
 import os
 import signal
 import socket
+import tempfile
+import time
 from pathlib import Path
 from types import FrameType
 
@@ -20,37 +24,55 @@ from browser_service.settings import Settings
 from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10
+_WRITES_ADDRESS_WITHIN_S = 2.0
 _GC_AFTER = 20_000
 """Objects made since the last look; Python's 700 are made by two calls."""
 
 log = structlog.get_logger(__name__)
 
 
-class AlreadyRunning(Exception):
+class CannotStart(Exception):
+    """What is in the way, and the way on."""
+
+
+class AlreadyRunning(CannotStart):
     """Another service has this data directory, or the port."""
 
 
 def serve(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT. Raises AlreadyRunning, naming who is in the way."""
+    """Run until SIGTERM or SIGINT. Raises CannotStart, naming what or who is in the way."""
     configure(settings.log_level, for_people=settings.app_env != "production")
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_writable(settings.data_dir)
+    instance = settings.data_dir / INSTANCE_FILE
     lock = FileLock(settings.data_dir / "instance.lock")
     try:
         lock.acquire(blocking=False)
     except Timeout:
         raise AlreadyRunning(_who_has(settings.data_dir)) from None
     try:
+        instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
         listener = bind(settings)
         port = listener.getsockname()[1]
         url = f"http://{_reachable(settings.host)}:{port}"
-        instance = settings.data_dir / INSTANCE_FILE
         instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
-        try:
-            _serve(settings, listener, port, url)
-        finally:
-            instance.unlink(missing_ok=True)
+        _serve(settings, listener, port, url)
     finally:
+        with contextlib.suppress(OSError):  # a disk that takes nothing more is no reason to end in another way
+            instance.unlink(missing_ok=True)
         lock.release()
+
+
+def check_writable(data_dir: Path) -> None:
+    """Make the data directory where it is not. Raises CannotStart where nothing can be written there."""
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=data_dir) as file:
+            file.write(b"x")
+    except OSError as error:
+        raise CannotStart(
+            f"The data directory {data_dir} cannot be written by {_user()}: {error.strerror or error}. Free space there or "
+            "make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR."
+        ) from error
 
 
 class Server(uvicorn.Server):
@@ -86,8 +108,12 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
     gc.set_threshold(_GC_AFTER)
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir))
+    server = Server(config, app)
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where there is one
-        runner.run(Server(config, app).serve(sockets=[listener]))
+        runner.run(server.serve(sockets=[listener]))
+    if not server.started:
+        why = app.state.start_failed
+        raise CannotStart(f"The service could not start: {why}" if why else "The service could not start.") from why
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -114,8 +140,18 @@ def _reachable(host: str) -> str:
 
 
 def _who_has(data_dir: Path) -> str:
+    """A service writes its address once it listens: one that is just starting is given a moment."""
+    deadline = time.monotonic() + _WRITES_ADDRESS_WITHIN_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+            return f"The service runs already, as process {instance['pid']} at {instance['url']}."
+        time.sleep(0.05)
+    return f"Another service uses the data directory {data_dir}, and is just starting or ending."
+
+
+def _user() -> str:
     try:
-        instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return f"Another service uses the data directory {data_dir}."
-    return f"The service runs already, as process {instance['pid']} at {instance['url']}."
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"

@@ -294,7 +294,7 @@ class CallEnded(Model):
 class NoticeGiven(Model):
     kind: Literal["notice"] = "notice"
     seq: int = 0
-    client_id: str
+    client_id: str = Field(description="Whose it is; empty where it concerns all.")
     notice: Notice
 
 

@@ -44,6 +44,7 @@ BrowseError
     ├── NetworkError              NETWORK_ERROR             502
     ├── ScriptExecutionFailed     SCRIPT_EXECUTION_FAILED   500
     ├── ResourceExhausted         RESOURCE_EXHAUSTED        503
+    │   └── JournalFailed                                   503
     ├── ServiceUnavailable        SERVICE_UNAVAILABLE       503
     └── UnknownOutcome            UNKNOWN_OUTCOME           500
 """
@@ -386,6 +387,12 @@ class ResourceExhausted(BrowseError):
 
     code = "RESOURCE_EXHAUSTED"
     status = 503
+
+
+class JournalFailed(ResourceExhausted):
+    """Raised when what must outlive the service cannot be written down or read: a full disk, a damaged file."""
+
+    hint = "Free space in the data directory, or make it writable (`browse-together doctor`); then repeat the call."
 
 
 class ServiceUnavailable(BrowseError):

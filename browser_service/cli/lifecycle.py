@@ -72,11 +72,11 @@ def status(*, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
 
 
 def _in_the_foreground(settings: Settings) -> None:
-    from browser_service.serving import AlreadyRunning, serve  # noqa: PLC0415 - half a second that `status` saves
+    from browser_service.serving import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
 
     try:
         serve(settings)
-    except AlreadyRunning as error:
+    except CannotStart as error:
         output.say(str(error), to_stderr=True)
         raise typer.Exit(1) from None
 

@@ -16,9 +16,9 @@ from browser_service.security import redaction
 from browser_service.security.auth import Identity
 from browser_service.sessions import Sessions
 from browser_service.store.activity import ActivityTable, Row, Wanted
-from browser_service.store.journal import JournalFailed
 from shared.actions.base import Action, Effect, Scope
 from shared.calls import ActivityRecord, Json, Outcome, PageState
+from shared.errors import JournalFailed
 from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25

@@ -2,9 +2,11 @@
 
 import asyncio
 import base64
+import contextlib
 import secrets
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -39,10 +41,7 @@ class Artifacts:
         """Keep `data`, and let the oldest go where there is no room. The reply carries it as base64 where `inline` and
         it is small enough, or a preview of a picture that is not. Raises ResourceExhausted for what never fits."""
         self._check_fits(len(data))
-        artifact_id = f"art-{secrets.token_urlsafe(12)}"
-        await asyncio.to_thread(self._write, artifact_id, data)
-        await self._journal.keep_artifact(artifact_id, client_id, mime_type, len(data), time.time())
-        await self._make_room(client_id)
+        artifact_id = await self._keep(lambda name: self._write(name, data), len(data), mime_type, client_id)
         reduced = await asyncio.to_thread(preview, data, mime_type) if inline else None
         whole = inline and reduced is None and len(data) <= INLINE_BYTES
         return Artifact(
@@ -58,11 +57,31 @@ class Artifacts:
         """The same for a file that is there already: it is moved."""
         size = (await asyncio.to_thread(path.stat)).st_size
         self._check_fits(size)
-        artifact_id = f"art-{secrets.token_urlsafe(12)}"
-        await asyncio.to_thread(self._move, path, artifact_id)
-        await self._journal.keep_artifact(artifact_id, client_id, mime_type, size, time.time())
-        await self._make_room(client_id)
+        artifact_id = await self._keep(lambda name: self._move(path, name), size, mime_type, client_id)
         return Artifact(artifact_id=artifact_id, mime_type=mime_type, size=size, url=f"{FILES}/{artifact_id}")
+
+    async def _keep(self, write: Callable[[str], None], size: int, mime_type: str, client_id: str) -> str:
+        """Its id. What can be written in part alone is not kept. Raises ResourceExhausted."""
+        artifact_id = f"art-{secrets.token_urlsafe(12)}"
+        try:
+            await asyncio.to_thread(write, artifact_id)
+            await self._journal.keep_artifact(artifact_id, client_id, mime_type, size, time.time())
+        except OSError as error:
+            self._unlink(artifact_id)
+            raise ResourceExhausted(
+                f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
+                hint=f"A person must free space in {self._directory.parent}, or make it writable; then repeat the call. "
+                "Text that fits a reply needs no file.",
+            ) from error
+        except BaseException:
+            self._unlink(artifact_id)
+            raise
+        await self._make_room(client_id)
+        return artifact_id
+
+    def _unlink(self, artifact_id: str) -> None:
+        with contextlib.suppress(OSError):
+            (self._directory / artifact_id).unlink(missing_ok=True)
 
     async def path(self, artifact_id: str, client_id: str) -> tuple[Path, str]:
         """The file and its MIME type, for the client it belongs to."""
@@ -87,7 +106,13 @@ class Artifacts:
     async def export(self, artifact_id: str, client_id: str, name: str) -> str:
         """Copy it to a name in the output directory, which no name leads out of; the whole path."""
         path, _ = await self.path(artifact_id, client_id)
-        return await asyncio.to_thread(self._copy, path, name)
+        try:
+            return await asyncio.to_thread(self._copy, path, name)
+        except OSError as error:
+            raise ResourceExhausted(
+                f"{name!r} could not be written in {self._output}: {error.strerror or error}.",
+                hint=f"The file itself is kept: {artifact_id}. A person must free space there, or make it writable.",
+            ) from error
 
     async def clean(self) -> None:
         """Remove what is too old."""

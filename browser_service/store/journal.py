@@ -1,24 +1,30 @@
 """The journal: what outlives the process. Memory is the authority; this is where it is read back from."""
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import ValidationError
+
+from browser_service.store import opening
+from browser_service.store.opening import Damage, Migration
 from shared.calls import PageState
+from shared.errors import JournalFailed
 from shared.wire import DEFAULT_SESSION
 
 T = TypeVar("T")
 
-Migration = Callable[[sqlite3.Connection], None]
-_MIGRATIONS: list[Migration] = []
+JOURNAL_FILE = "journal.sqlite3"
+MIGRATIONS: list[Migration] = []
 
 
 def migration(step: Migration) -> Migration:
     """Append a step; each runs once in the life of a file, and is known by its name."""
-    _MIGRATIONS.append(step)
+    MIGRATIONS.append(step)
     return step
 
 
@@ -41,10 +47,6 @@ def m003_sessions(db: sqlite3.Connection) -> None:
     )
 
 
-class JournalFailed(Exception):
-    """The file cannot be read or written."""
-
-
 class Journal:
     """One connection in one thread: SQLite waits for nothing there, and the event loop for nothing here."""
 
@@ -52,6 +54,8 @@ class Journal:
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._db: sqlite3.Connection | None = None
+        self.on_damage: Callable[[Damage], None] = lambda _: None
+        """Told, in the journal's thread, that the file was damaged and has been replaced."""
 
     async def open(self) -> None:
         await self._run(self._connect)
@@ -66,8 +70,12 @@ class Journal:
         self._thread.shutdown()
 
     async def pages(self) -> list[PageState]:
-        rows = await self._query("SELECT state FROM pages ORDER BY rowid")
-        return [PageState.model_validate_json(str(row[0])) for row in rows]
+        """As they were kept; one that cannot be read is left out."""
+        pages = []
+        for (state,) in await self._query("SELECT state FROM pages ORDER BY rowid"):
+            with contextlib.suppress(ValidationError):
+                pages.append(PageState.model_validate_json(str(state)))
+        return pages
 
     async def keep_page(self, page: PageState) -> None:
         sql = (
@@ -167,18 +175,15 @@ class Journal:
         return await self._run(run)
 
     def _connect(self) -> None:
-        self._path.touch(mode=0o600)
-        db = sqlite3.connect(self._path, check_same_thread=False)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
-        applied = {row[0] for row in db.execute("SELECT name FROM migrations")}
-        for step in _MIGRATIONS:
-            if step.__name__ not in applied:
-                with db:
-                    step(db)
-                    db.execute("INSERT INTO migrations VALUES (?)", (step.__name__,))
-        self._db = db
+        self._db, damage = opening.connect(self._path, MIGRATIONS)
+        if damage:
+            self.on_damage(damage)
+
+    def _replace(self, why: sqlite3.Error) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db, damage = opening.replace(self._path, MIGRATIONS, why)
+        self.on_damage(damage)
 
     async def _query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         def fetch() -> list[tuple[object, ...]]:
@@ -199,7 +204,16 @@ class Journal:
         return self._db
 
     async def _run(self, work: Callable[[], T]) -> T:
+        def run() -> T:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                if self._db is None or not opening.is_damage(error):
+                    raise
+                self._replace(error)
+                return work()
+
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except sqlite3.Error as error:
-            raise JournalFailed(f"{self._path.name}: {error}") from error
+            return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+        except (sqlite3.Error, OSError) as error:
+            raise JournalFailed(f"{self._path} cannot be used: {error}.") from error

@@ -1,0 +1,25 @@
+"""Files that cannot be used any more: renamed, and never deleted."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+_MARK = ".damaged-"
+
+
+def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:
+    """Rename a file or folder, with the files beside it that have its name and one of these endings; to what."""
+    stem = f"{path.name}{_MARK}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
+    target = next(free for name in names if not (free := path.with_name(name)).exists())
+    for ending in companions:
+        beside = path.with_name(path.name + ending)
+        if beside.exists():
+            beside.rename(target.with_name(target.name + ending))
+    path.rename(target)
+    return target
+
+
+def found_aside(data_dir: Path) -> list[Path]:
+    """What was set aside in a data directory, without what belongs to another file."""
+    return sorted(path for path in data_dir.glob(f"*{_MARK}*") if not path.name.endswith(("-wal", "-shm")))

@@ -1,0 +1,133 @@
+"""Opening the journal's file. A damaged one is set aside, and what can be read of it is taken over; one that a newer
+version made is refused."""
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from browser_service.aside import set_aside
+
+Migration = Callable[[sqlite3.Connection], None]
+
+COMPANIONS = ("-wal", "-shm")
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_OURS = "migrations"
+
+
+class NewerJournal(Exception):
+    """The file was written by a version that knows more than this one."""
+
+
+class Damage(NamedTuple):
+    """What became of a damaged file."""
+
+    aside: Path
+    why: str
+    rows: int
+    """That could still be read, and were taken over."""
+
+    def __str__(self) -> str:
+        taken = f"{self.rows} rows of it could be read and are kept" if self.rows else "nothing of it could be read"
+        return f"The journal was damaged ({self.why}); it lies aside as {self.aside.name}, and {taken}."
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether it says that the file's content is wrong, not that it cannot be reached or written now."""
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    return code & 0xFF in _DAMAGED or code == sqlite3.SQLITE_IOERR_SHORT_READ
+
+
+def connect(path: Path, migrations: Sequence[Migration]) -> tuple[sqlite3.Connection, Damage | None]:
+    """The file, made where there is none, and brought up to date. Raises NewerJournal, sqlite3.Error."""
+    path.touch(mode=0o600)
+    db: sqlite3.Connection | None = None
+    try:
+        db = _open(path)
+        check(db)
+        _migrate(db, migrations)
+    except sqlite3.Error as error:
+        if db is not None:
+            db.close()
+        if not is_damage(error):
+            raise
+        return replace(path, migrations, error)
+    except NewerJournal:
+        db.close()
+        raise
+    return db, None
+
+
+def replace(path: Path, migrations: Sequence[Migration], why: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
+    """A new file in the place of a damaged one, which is closed, with what can be read of that."""
+    aside = set_aside(path, COMPANIONS)
+    path.touch(mode=0o600)
+    db = _open(path)
+    _migrate(db, migrations)
+    return db, Damage(aside, str(why), _salvage(aside, db))
+
+
+def check(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError where the file is not sound: 20 MB take 0.1 s."""
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        error = sqlite3.DatabaseError(" ".join(str(found).split()))
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+
+def unknown(db: sqlite3.Connection, known: Iterable[Migration]) -> list[str]:
+    """Steps that were done to the file, and that this version does not know."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OURS,)).fetchone():
+        return []
+    return sorted(
+        {str(row[0]) for row in db.execute("SELECT name FROM migrations")} - {step.__name__ for step in known}
+    )
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
+    if newer := unknown(db, migrations):
+        raise NewerJournal(
+            f"The journal was written by a newer version of browse-together, which did {', '.join(newer)} to it."
+        )
+    db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
+    applied = {row[0] for row in db.execute("SELECT name FROM migrations")}
+    for step in migrations:
+        if step.__name__ not in applied:
+            with db:
+                step(db)
+                db.execute("INSERT INTO migrations VALUES (?)", (step.__name__,))
+
+
+def _salvage(aside: Path, db: sqlite3.Connection) -> int:
+    """Row by row, until the damage; how many."""
+    taken = 0
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(aside)) as old:
+        tables = [str(row[0]) for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            if table != _OURS:
+                taken += _take(table, old, db)
+    return taken
+
+
+def _take(table: str, old: sqlite3.Connection, db: sqlite3.Connection) -> int:
+    taken = 0
+    with contextlib.suppress(sqlite3.Error), db:
+        for row in old.execute(f"SELECT * FROM {table}"):  # noqa: S608 - a table of ours
+            marks = ",".join("?" * len(row))
+            with contextlib.suppress(sqlite3.Error):
+                db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608 - question marks
+                taken += 1
+    return taken
