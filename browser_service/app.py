@@ -39,6 +39,7 @@ from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.downloads import DownloadTable
 from browser_service.store.journal import JOURNAL_FILE, Journal
+from browser_service.store.opening import Damage
 from browser_service.store.uploads import UploadRoots
 from browser_service.work import Work
 from shared import wire
@@ -169,7 +170,12 @@ async def _stores(
     """What is on disk."""
     journal = Journal(settings.data_dir / JOURNAL_FILE)
     loop = asyncio.get_running_loop()
-    journal.on_damage = lambda damage: loop.call_soon_threadsafe(storage.replaced, str(damage))
+
+    def damaged(damage: Damage) -> None:
+        """In the journal's thread."""
+        loop.call_soon_threadsafe(storage.replaced, str(damage))
+
+    journal.on_damage = damaged
     await journal.open()
     stack.push_async_callback(journal.close)
     activity = Activity(ActivityTable(journal), directory)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import platform
+import shutil
 import socket
 import sys
 import tempfile
@@ -14,15 +15,21 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from browser_service.aside import found_aside
 from browser_service.browser.launcher import Launcher, LaunchOptions
 from browser_service.cli import instance
 from browser_service.settings import Settings
+from browser_service.store import activity, downloads  # noqa: F401 - their steps are among those that are known
+from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
+from browser_service.store.opening import NewerJournal, check_version, damage_of
 from shared import wire
 from shared.catalogue import fingerprint
 from shared.errors import BrowseError
 
 _START_WITHIN_S: Final = 60
 _OTHERS: Final = 0o077
+_MB: Final = 1_000_000
+_LEAST_FREE_MB: Final = 100
 
 
 class Check(NamedTuple):
@@ -39,6 +46,8 @@ async def examine(settings: Settings) -> list[Check]:
         check_versions(),
         check_data_dir(settings.data_dir),
         check_secret(settings.data_dir),
+        check_journal(settings.data_dir, running),
+        *check_aside(settings.data_dir),
         check_port(settings, running),
         *([check_running(running)] if running else []),
         check_display(settings),
@@ -76,6 +85,35 @@ def check_secret(directory: Path) -> Check:
                 advice = f"chmod {mode:o} {path}; if others use this machine, then remove {secret} and start anew."
                 return Check("secret", ok=False, found=f"{path} has mode {seen:04o}: others may read it", advice=advice)
     return Check("secret", ok=True, found=f"{secret}, for this account alone")
+
+
+def check_journal(directory: Path, running: instance.Instance | None) -> Check:
+    """Whether it can be read by this version, and written by the service that runs."""
+    file = directory / JOURNAL_FILE
+    if not file.exists():
+        return Check("journal", ok=True, found="none yet; made at first start")
+    try:
+        check_version(file, MIGRATIONS)
+    except NewerJournal as error:
+        return Check("journal", ok=False, found=str(error))
+    if problem := damage_of(file):
+        advice = "The next start sets it aside and begins a new one; logins of the shared profile stay."
+        return Check("journal", ok=False, found=f"{file} is damaged: {problem}", advice=advice)
+    if running and instance.ready(running.url).get("storage") == "failing":
+        advice = f"Free space in {directory}, or make it writable; the service goes on by itself then."
+        return Check("journal", ok=False, found="the service cannot write to it now", advice=advice)
+    free = shutil.disk_usage(directory).free
+    found = f"{file}, sound; {free / _MB:,.0f} MB free"
+    if free < _LEAST_FREE_MB * _MB:
+        return Check("journal", ok=False, found=found, advice=f"Free space: {_LEAST_FREE_MB} MB should be there.")
+    return Check("journal", ok=True, found=found)
+
+
+def check_aside(directory: Path) -> list[Check]:
+    """What could not be used any more."""
+    advice = "Nothing needs them any more: keep them for whoever can repair them, or remove them."
+    names = ", ".join(path.name for path in found_aside(directory))
+    return [Check("set aside", ok=True, found=names, advice=advice)] if names else []
 
 
 def check_port(settings: Settings, running: instance.Instance | None) -> Check:

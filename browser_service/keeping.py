@@ -120,11 +120,13 @@ class Keeper:
             expires_at=time.time() + asked.ttl / 1000,
         )
         self._sessions.add(record)
-        await self._journal.forget_session(
-            session_id
-        )  # one of that name that did not come back: its logins are not its
-        await self._keep(record)
-        await self._host.open(await self._spec(record, []))
+        try:
+            await self._journal.forget_session(session_id)  # of one that did not come back: its logins are not its
+            await self._keep(record)
+            await self._host.open(await self._spec(record, []))
+        except BaseException:
+            self._sessions.drop(record)  # what cannot be kept as it was asked for is not made
+            raise
         go_on = f'goto {{"sessionId": "{session_id}", "url": "..."}}'
         return {"sessionId": session_id, "shared": False, "expiresAt": record.described()["expiresAt"], "next": go_on}
 

@@ -21,6 +21,8 @@ from filelock import FileLock, Timeout
 from browser_service.app import Parts, create_app
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
+from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
+from browser_service.store.opening import NewerJournal, check_version
 from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10
@@ -50,12 +52,15 @@ def serve(settings: Settings) -> None:
     except Timeout:
         raise AlreadyRunning(_who_has(settings.data_dir)) from None
     try:
+        check_version(settings.data_dir / JOURNAL_FILE, MIGRATIONS)
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
-        listener = bind(settings)
-        port = listener.getsockname()[1]
-        url = f"http://{_reachable(settings.host)}:{port}"
-        instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
-        _serve(settings, listener, port, url)
+        with bind(settings) as listener:
+            port = listener.getsockname()[1]
+            url = f"http://{_reachable(settings.host)}:{port}"
+            instance.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
+            _serve(settings, listener, port, url)
+    except NewerJournal as error:
+        raise CannotStart(str(error)) from error
     finally:
         with contextlib.suppress(OSError):  # a disk that takes nothing more is no reason to end in another way
             instance.unlink(missing_ok=True)
@@ -70,8 +75,8 @@ def check_writable(data_dir: Path) -> None:
             file.write(b"x")
     except OSError as error:
         raise CannotStart(
-            f"The data directory {data_dir} cannot be written by {_user()}: {error.strerror or error}. Free space there or "
-            "make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR."
+            f"The data directory {data_dir} cannot be written by {_user()}: {error.strerror or error}. "
+            "Free space there or make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR."
         ) from error
 
 
@@ -109,11 +114,12 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     gc.set_threshold(_GC_AFTER)
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir))
     server = Server(config, app)
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where there is one
+    failing = contextlib.suppress(SystemExit)  # uvicorn's way to end where the start failed
+    with failing, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where there is one
         runner.run(server.serve(sockets=[listener]))
     if not server.started:
         why = app.state.start_failed
-        raise CannotStart(f"The service could not start: {why}" if why else "The service could not start.") from why
+        raise CannotStart(f"The service could not start: {why or 'see the log above.'}") from why
 
 
 def bind(settings: Settings) -> socket.socket:

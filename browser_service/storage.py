@@ -34,8 +34,8 @@ class Storage:
         log.warning("the journal cannot be written", reason=str(error))
         if not self.problem:
             self._announce(
-                f"{error.message} What is open goes on, and is written when that can be done again; until then it would "
-                f"be lost with the service. A person should look at the disk of {self._data_dir}."
+                f"{error.message} What is open goes on, and is written when that can be done again; until then it "
+                f"would be lost with the service. A person should look at the disk of {self._data_dir}."
             )
         self.problem = error.message
 

@@ -166,7 +166,8 @@ async def health() -> JSONResponse:
 @router.get(wire.READY)
 async def ready(request: Request) -> JSONResponse:
     pages = await parts(request).host.describe()
-    return JSONResponse({"status": "ready", "pages": len(pages)})
+    storage = "failing" if parts(request).storage.problem else "ok"
+    return JSONResponse({"status": "ready", "pages": len(pages), "storage": storage})
 
 
 @router.get(wire.METRICS)

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from browser_service.cli import logfile
 from browser_service.cli.flags import environment
 from shared.errors import ServiceUnavailable
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, START_LOCK
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, START_LOCK
 
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
@@ -49,6 +49,15 @@ def health(url: str) -> dict[str, JsonValue] | None:
         if reply.status_code == HTTPStatus.OK and isinstance(said, dict) and {"pid", "catalogue"} <= said.keys():
             return said
     return None
+
+
+def ready(url: str) -> dict[str, JsonValue]:
+    """How it goes there; nothing where that is not said."""
+    with contextlib.suppress(httpx.HTTPError, ValueError), http(url) as client:
+        said = client.get(READY).json()
+        if isinstance(said, dict):
+            return said
+    return {}
 
 
 def find(data_dir: Path) -> Instance | None:

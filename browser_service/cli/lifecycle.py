@@ -8,7 +8,6 @@ from browser_service.cli import flags, instance, output
 from browser_service.cli.parameters import new_app, parameters_of, signed
 from browser_service.settings import Settings
 from shared.calls import Json
-from shared.wire import READY
 
 NOT_RUNNING = 3
 """Exit code of `status` where no service runs, as init scripts have it."""
@@ -90,8 +89,7 @@ def _detached(settings: Settings, changes: Json) -> None:
 
 
 def _pages(running: instance.Instance) -> int | None:
-    with instance.http(running.url) as client:
-        count = client.get(READY).json().get("pages")
+    count = instance.ready(running.url).get("pages")
     return count if isinstance(count, int) else None
 
 

@@ -1,12 +1,31 @@
 """Logs: structlog, JSON in production and readable otherwise, always to stderr."""
 
+import contextlib
+import io
 import logging
 import sys
 import traceback
+from typing import TextIO, cast
 
 import structlog
 
 from shared.errors import InternalError
+
+
+class Unfailing(io.TextIOBase):
+    """A stream to log to: where its disk is full or its reader gone, a line is lost, and nothing else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def configure(level: str, *, for_people: bool) -> None:
@@ -20,7 +39,7 @@ def configure(level: str, *, for_people: bool) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )
 

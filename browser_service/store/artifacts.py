@@ -70,8 +70,7 @@ class Artifacts:
             self._unlink(artifact_id)
             raise ResourceExhausted(
                 f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
-                hint=f"A person must free space in {self._directory.parent}, or make it writable; then repeat the call. "
-                "Text that fits a reply needs no file.",
+                hint=f"A person must free space in {self._directory}, or make it writable; then repeat the call.",
             ) from error
         except BaseException:
             self._unlink(artifact_id)

@@ -42,29 +42,28 @@ def is_damage(error: sqlite3.Error) -> bool:
 def connect(path: Path, migrations: Sequence[Migration]) -> tuple[sqlite3.Connection, Damage | None]:
     """The file, made where there is none, and brought up to date. Raises NewerJournal, sqlite3.Error."""
     path.touch(mode=0o600)
-    db: sqlite3.Connection | None = None
     try:
-        db = _open(path)
-        check(db)
-        _migrate(db, migrations)
+        return _sound(path, migrations), None
     except sqlite3.Error as error:
-        if db is not None:
-            db.close()
         if not is_damage(error):
             raise
         return replace(path, migrations, error)
-    except NewerJournal:
-        db.close()
-        raise
-    return db, None
+
+
+def check_version(path: Path, migrations: Sequence[Migration]) -> None:
+    """Raise NewerJournal before anything is started. What else is wrong with the file shows when it is opened."""
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
+    ):
+        _refuse_newer(db, migrations)
 
 
 def replace(path: Path, migrations: Sequence[Migration], why: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
     """A new file in the place of a damaged one, which is closed, with what can be read of that."""
     aside = set_aside(path, COMPANIONS)
     path.touch(mode=0o600)
-    db = _open(path)
-    _migrate(db, migrations)
+    db = _sound(path, migrations)
     return db, Damage(aside, str(why), _salvage(aside, db))
 
 
@@ -77,6 +76,16 @@ def check(db: sqlite3.Connection) -> None:
         raise error
 
 
+def damage_of(path: Path) -> str:
+    """What is wrong with the file's content; nothing where it is sound, or cannot be looked at now."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            check(db)
+    except sqlite3.Error as error:
+        return str(error) if is_damage(error) else ""
+    return ""
+
+
 def unknown(db: sqlite3.Connection, known: Iterable[Migration]) -> list[str]:
     """Steps that were done to the file, and that this version does not know."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OURS,)).fetchone():
@@ -86,22 +95,30 @@ def unknown(db: sqlite3.Connection, known: Iterable[Migration]) -> list[str]:
     )
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _sound(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     db = sqlite3.connect(path, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:
+        check(db)
+        _migrate(db, migrations)
+    except (sqlite3.Error, NewerJournal):
         db.close()
         raise
     return db
 
 
-def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
+def _refuse_newer(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
     if newer := unknown(db, migrations):
         raise NewerJournal(
-            f"The journal was written by a newer version of browse-together, which did {', '.join(newer)} to it."
+            "The journal was written by a newer version of browse-together, which this one would damage "
+            f"(unknown here: {', '.join(newer)}). Install that version again, or choose another data directory: "
+            "--data-dir or BROWSE_DATA_DIR."
         )
+
+
+def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
+    _refuse_newer(db, migrations)
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
     applied = {row[0] for row in db.execute("SELECT name FROM migrations")}
     for step in migrations:

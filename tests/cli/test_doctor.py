@@ -10,6 +10,8 @@ import pytest
 
 from browser_service import doctor
 from browser_service.settings import Settings
+from browser_service.store import opening
+from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from shared.wire import SECRET_FILE
 from tests.cli.terminal import Terminal
 
@@ -20,7 +22,7 @@ def failed(examined: Any) -> dict[str, dict[str, str]]:
 
 def test_where_all_is_well_each_line_is_ticked(running: Terminal) -> None:
     done = running.succeed("doctor")
-    assert [line[0] for line in done.out.splitlines() if not line.startswith(" ")] == ["✓"] * 8
+    assert [line[0] for line in done.out.splitlines() if not line.startswith(" ")] == ["✓"] * 9
     assert "starts and takes a picture" in done.out
     assert "process" in done.out
 
@@ -72,6 +74,18 @@ def test_a_directory_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:
     assert not doctor.check_data_dir(tmp_path / "file" / "data").ok
     assert doctor.check_data_dir(tmp_path / "data").ok
     assert not (tmp_path / "data").exists()
+
+
+def test_a_journal_that_cannot_be_used_is_told_with_what_becomes_of_it(tmp_path: Path) -> None:
+    assert doctor.check_journal(tmp_path, None).ok
+    file = tmp_path / JOURNAL_FILE
+    file.write_bytes(b"no database" * 1_000)
+    damaged = doctor.check_journal(tmp_path, None)
+    assert (damaged.ok, "sets it aside" in damaged.advice) == (False, True)
+    opening.connect(file, MIGRATIONS)[0].close()
+    (aside,) = doctor.check_aside(tmp_path)
+    assert (aside.ok, aside.found.startswith(f"{JOURNAL_FILE}.damaged-")) == (True, True)
+    assert doctor.check_journal(tmp_path, None).ok
 
 
 def test_a_service_of_another_version_is_to_be_restarted(running: Terminal) -> None:
