@@ -165,7 +165,8 @@ def _ref(known: str, step: Step) -> str:
     passed = not step.near
     for line in known.splitlines():
         passed = passed or step.near in line
-        found = _REF.search(line) if passed and wanted.search(line) else None
+        named = wanted.search(line) if passed else None
+        found = _REF.search(line, named.end()) if named else None
         if found and not line.endswith("is gone"):
             return found.group(1)
     return ""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from browser_service.browser import changes, finding, locating
+from browser_service.browser import changes, compact, finding, locating
 from browser_service.browser import tree as trees
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.snapshot import Refs
@@ -104,7 +104,7 @@ def _cut(nodes: Tree, action: reading.Snapshot, root: str | None, part: str) -> 
         nodes = trees.cut_depth(nodes, action.depth)
     if action.interactive_only:
         nodes = trees.interactive(nodes)
-    return trees.write(nodes)
+    return compact.write(nodes)
 
 
 def _since(given: Tree, now: Tree, action: reading.Snapshot, root: str | None) -> str:

@@ -6,13 +6,12 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser import changes
+from browser_service.browser import changes, compact
 from browser_service.browser.locating import scope_of
 from browser_service.browser.observing import Observation
 from browser_service.browser.outline import outline
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.snapshot import Seen
-from browser_service.browser.tree import write
 from shared.actions.base import Action, NavigationAction
 from shared.actions.interaction import Check, Fill, Hover, SelectOption, Type, Uncheck
 from shared.calls import Json
@@ -52,7 +51,7 @@ async def _whole(page: BrowserPage) -> Json:
         async with asyncio.timeout(_LOOK_MS / 1000):
             seen = await page.look(_LOOK_MS)
             seen.give_all()
-            return await page.shown("snapshot", write(seen.tree), None)
+            return await page.shown("snapshot", compact.write(seen.tree), None)
     except (TimeoutError, PlaywrightError):
         return {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -61,14 +61,17 @@ class Node:
         """It can be acted on."""
         return self.role in CONTROLS or "cursor=pointer" in self.marks
 
-    @property
-    def line(self) -> str:
+    def head(self, *, ref: bool = True) -> str:
+        """Its line without what is in it."""
         pointer = "cursor=pointer" if self.role in CONTROLS else ""  # as it is for every link and button
         marks = [*(mark for mark in self.marks if mark != pointer)]
-        marks += [f"ref={self.ref}"] if self.ref else []
+        marks += [f"ref={self.ref}"] if self.ref and ref else []
         marks += [f"url={_cut(self.url)}"] if self.url else []
-        words = " ".join([self.what, *(f"[{mark}]" for mark in marks)])
-        return f"- {words}: {self.text}" if self.text else f"- {words}{':' if self.inner else ''}"
+        return " ".join([self.what, *(f"[{mark}]" for mark in marks)])
+
+    @property
+    def line(self) -> str:
+        return f"- {self.head()}: {self.text}" if self.text else f"- {self.head()}{':' if self.inner else ''}"
 
 
 Tree = list[Node]
@@ -144,10 +147,6 @@ def hide(nodes: Tree, typed: list[str]) -> None:
 def prefix_of(ref: str) -> str:
     """`f1` of `f1e2`: what the refs of one document have in common."""
     return ref[: ref.index("e")]
-
-
-def write(nodes: Iterable[Node]) -> str:
-    return "\n".join(f"{'  ' * node.depth}{node.line}" for node in nodes)
 
 
 def part(nodes: Tree, start: int) -> Tree:

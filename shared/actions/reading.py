@@ -29,8 +29,8 @@ class Content(PageAction):
 
 
 class Snapshot(PageAction):
-    """Get the page as an accessibility tree. Every element has a ref, such as e12, that any selector argument takes
-    until the page's document changes."""
+    """Get the page as an accessibility tree. What can be acted on, and what it is in, has a ref such as e12 that any
+    selector argument takes until the page's document changes."""
 
     shown = "snapshot"
     untrusted = True
