@@ -8,6 +8,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -24,6 +25,9 @@ from rich.markup import escape
 
 PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30
+WAITS = 10
+WAIT_ON = re.compile(r"Wait on: request_human (\{.*?\})")
+"""How a reply says to go on waiting for a person, who took longer than a reply may."""
 
 console = Console(width=110, highlight=False)
 
@@ -185,9 +189,9 @@ async def ask_a_person(a: Agent, b: Agent, home: str, env: dict[str, str], scrip
     await b.do("reload_page", pageId="garden")
     script.say("House", "the login has ended: both agents meet the login form")
     login = {"kind": "login", "message": "The house wants its password."}
-    asking = asyncio.create_task(a.do("request_human", pageId="ana", **login))
+    asking = asyncio.create_task(answered(a, pageId="ana", **login))
     await listed(env, 1)
-    joining = asyncio.create_task(b.do("request_human", pageId="garden", **login))
+    joining = asyncio.create_task(answered(b, pageId="garden", **login))
     request = await listed(env, 2)
     script.say("Agent A", f"asks a person: {request['kind']}, {request['message']} Agent B joins that request")
     text = text_of(await b.call("snapshot", pageId="ana"))
@@ -205,6 +209,17 @@ async def ask_a_person(a: Agent, b: Agent, home: str, env: dict[str, str], scrip
     content = await b.do("content", pageId="garden", format="text")
     expect("Logged in as Ana" in content, f"B is not logged in again: {content[:200]}")
     script.say("Agents", "A and B go on at once, both logged in")
+
+
+async def answered(agent: Agent, **asked: str) -> str:
+    """What a person answered. A reply that says how to wait on is followed, as a model would."""
+    for _ in range(WAITS):
+        said = await agent.do("request_human", **asked)
+        found = WAIT_ON.search(said)
+        if found is None:
+            return said
+        asked = json.loads(found.group(1))
+    raise Unexpected(f"no person answered: {said}")
 
 
 async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JSON
