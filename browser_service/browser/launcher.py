@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
-import psutil
-from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings, async_playwright
+from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api._context_manager import PlaywrightContextManager
 
+from browser_service.browser import errors
+from browser_service.browser.driver import start_driver
 from browser_service.browser.executables import find_executable, user_agent
+from browser_service.browser.launch_errors import AGAIN, STARTS, launch_failed, not_attached
 from browser_service.browser.ordinary import OrdinaryWindow
+from browser_service.browser.orphans import Orphans
 from browser_service.browser.processes import Watched, end_all, watched
 from browser_service.browser.profile import Profile
 from shared.calls import Engine, Json
@@ -24,6 +25,8 @@ from shared.errors import BrowserCrashed, BrowserLaunchFailed, HumanInControl, V
 
 _CLOSES_WITHIN_S: Final = 5
 _ATTACHES_WITHIN_MS: Final = 10_000
+_LAUNCHES_WITHIN_S: Final = 35
+"""Playwright gives a browser 30 s; a driver that hangs would give it for ever."""
 
 _PLAYWRIGHTS_DISABLED: Final = (
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -68,8 +71,13 @@ class Launcher:
         self.options = options
         self._playwright: Playwright | None = None
         self._context: BrowserContext | None = None
+        self._driver: Watched | None = None
         self._processes: list[Watched] = []
+        self._orphans = Orphans(options.profile_dir)
+        self.ended_badly = False
+        """Whether the last to have the profile was a service that was killed."""
         self._one_at_a_time = asyncio.Lock()
+        self._end_of_last = ""
         self._profile = Profile(options.profile_dir)
         self._others: dict[str, Browser] = {}
         self._executable: Path | None = None
@@ -92,7 +100,8 @@ class Launcher:
         if context is None or context is not self._context:
             return False
         browser = context.browser
-        return all(process.runs for process in self._processes) and (browser is None or browser.is_connected())
+        driven = self._driver is None or self._driver.runs
+        return driven and all(each.runs for each in self._processes) and (browser is None or browser.is_connected())
 
     def device(self, name: str) -> Json:
         """Raises ValidationFailed for one that Playwright does not know."""
@@ -112,13 +121,49 @@ class Launcher:
         async with self._one_at_a_time:
             self.check_free()
             if self._context is None or not self.runs(self._context):
-                await self._end()
-                self._playwright, driver = await _start_driver()
-                start = self._attach if self.attached else self._launch
-                context = await start(self._playwright)
-                self._processes = watched(driver, self.options.profile_dir) if driver else []
-                self._context = context
+                self._context = await self._started()
             return self._context
+
+    def ended(self) -> str:
+        """What has ended without our doing, now or the last time, in words; nothing where it was our doing."""
+        if self._context is not None and not self.runs(self._context):
+            driven = self._driver is None or self._driver.runs
+            self._end_of_last = "the browser ended" if driven else "Playwright's driver ended"
+        return self._end_of_last
+
+    async def _started(self) -> BrowserContext:
+        """One that is killed while it starts is started again, and again: then something is wrong with it."""
+        self.ended()
+        for left in reversed(range(STARTS)):
+            await self._end(driver=self._driver is None or not self._driver.runs)
+            if self._playwright is None:
+                self._playwright, driver = await start_driver()
+                self._driver = Watched(driver) if driver else None
+            try:
+                async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                    context = await (self._attach if self.attached else self._launch)(self._playwright)
+                break
+            except PlaywrightError as error:
+                if not left or not errors.is_closed(error):
+                    raise launch_failed(error, self.options) from error
+            except TimeoutError:
+                await self._end(kills=True)
+                said = f"The browser did not start within {_LAUNCHES_WITHIN_S} s, and was ended."
+                raise BrowserLaunchFailed(said, hint=AGAIN) from None
+        self._note()
+        return context
+
+    def _note(self) -> None:
+        """So that these processes are known, here and to a service that follows when this one is killed."""
+        if self._driver is None:
+            return
+        self._processes = watched(self._driver.process, self.options.profile_dir)
+        self._orphans.note(each.process for each in (self._driver, *self._processes))
+
+    async def end_hanging(self) -> None:
+        """End a browser and a driver that do not answer any more; the next who needs one has it started."""
+        async with self._one_at_a_time:
+            await self._end(kills=True)
 
     async def browser_for(self, engine: Engine | None, shared: BrowserContext) -> Browser:
         """The browser of an isolated session: the shared one, or one of the engine that it asks for."""
@@ -138,7 +183,7 @@ class Launcher:
         try:
             return await getattr(self._playwright, engine).launch(headless=self.options.headless)  # type: ignore[no-any-return] # getattr by engine
         except PlaywrightError as error:
-            failed = _launch_failed(error, replace(self.options, engine=engine))  # type: ignore[arg-type] # checked before
+            failed = launch_failed(error, replace(self.options, engine=engine))  # type: ignore[arg-type] # checked before
             failed.advice = f"Install it: playwright install {engine}. Or leave browserType out."
             raise failed from error
 
@@ -150,7 +195,8 @@ class Launcher:
     # --- the profile in a person's hands --------------------------------------------------------------------------
 
     async def clear(self) -> None:
-        """End a window that a service which was killed left open."""
+        """End what a service which was killed left behind: its driver and browser, and a person's window."""
+        self.ended_badly = await self._orphans.end()
         if not self.attached:
             await self._profile.take_back()
 
@@ -175,6 +221,7 @@ class Launcher:
         """Close the browser and open an ordinary window instead. To be reserved first, and `free` afterwards."""
         async with self._one_at_a_time:
             await self._end()
+            self._end_of_last = "a person signed in"
             if self._executable is None:
                 raise BrowserLaunchFailed("There is no browser to open a window of.")
             self._profile.hand_over()
@@ -185,40 +232,48 @@ class Launcher:
             self._profile.note_window(window.process)
             return window
 
-    async def _end(self) -> None:
-        context, playwright, processes = self._context, self._playwright, self._processes
-        self._context, self._playwright, self._processes = None, None, []
-        others, self._others = self._others, {}
-        for browser in others.values():
-            await bounded(browser.close())
+    async def _end(self, *, driver: bool = True, kills: bool = False) -> None:
+        """`driver`: with it; else it goes on, and what else it started. `kills`: nobody is asked to end first."""
+        context, self._context = self._context, None
+        if not kills:
+            await self._close(context)
+        if not driver:
+            processes, self._processes = self._processes, []
+        else:
+            ours, self._driver = self._driver, None
+            processes, self._processes = [*([ours] if ours else []), *self._processes], []
+            playwright, self._playwright, others, self._others = self._playwright, None, self._others, {}
+            for browser in () if kills else others.values():
+                await bounded(browser.close())
+            if playwright is not None and not kills:
+                await bounded(playwright.stop())
+        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
+        if driver:
+            self._orphans.forget()
+
+    async def _close(self, context: BrowserContext | None) -> None:
         if context is not None and (not self.attached or context.browser is None):
             await bounded(context.close())
         elif context is not None and context.browser is not None:
             await bounded(context.browser.close())  # which lets go of a browser that was attached to
-        if playwright is not None:
-            await bounded(playwright.stop())
-        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
 
     async def _launch(self, playwright: Playwright) -> BrowserContext:
         options = self.options
         await self._prepare(playwright)
         width, height = options.viewport
-        try:
-            return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
-                options.profile_dir,
-                executable_path=self._executable,
-                headless=options.headless,
-                chromium_sandbox=options.sandboxed,
-                args=CHROMIUM_ARGS if options.engine == "chromium" else (),
-                handle_sigint=False,
-                handle_sigterm=False,
-                handle_sighup=False,
-                viewport={"width": width, "height": height},
-                user_agent=self.user_agent,
-                proxy=ProxySettings(server=options.proxy) if options.proxy else None,
-            )
-        except PlaywrightError as error:
-            raise _launch_failed(error, options) from error
+        return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
+            options.profile_dir,
+            executable_path=self._executable,
+            headless=options.headless,
+            chromium_sandbox=options.sandboxed,
+            args=CHROMIUM_ARGS if options.engine == "chromium" else (),
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+            viewport={"width": width, "height": height},
+            user_agent=self.user_agent,
+            proxy=ProxySettings(server=options.proxy) if options.proxy else None,
+        )
 
     async def _prepare(self, playwright: Playwright) -> None:
         """What is started, under what name, on a profile that nobody else has."""
@@ -234,7 +289,8 @@ class Launcher:
                 self._profile.forget_setting()
 
     def took_back(self) -> None:
-        """The cookies of a person's window are known, and saved where they must be."""
+        """The cookies of a person's window, or of a killed service, are known, and saved where they must be."""
+        self.ended_badly = False
         self._profile.taken_back()
 
     async def _attach(self, playwright: Playwright) -> BrowserContext:
@@ -242,64 +298,8 @@ class Launcher:
         try:
             browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
         except PlaywrightError as error:
-            raise _not_attached(error, url) from error
+            raise not_attached(error, url) from error
         return browser.contexts[0]
-
-
-def _not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
-    """Without the URL's path, which is the key to that browser."""
-    parts = urlsplit(url)
-    return BrowserLaunchFailed(
-        f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
-        hint="Start it with --remote-debugging-port=9222 and a --user-data-dir of its own, or correct BROWSE_CDP_URL, "
-        "or unset it for a browser of the service's own. `browse-together doctor` checks.",
-        details={"context": {"lastError": str(error).splitlines()[0].replace(parts.path or url, "")[:300]}},
-    )
-
-
-_NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
-
-
-def _launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLaunchFailed:
-    text = str(error)
-    details: Json = {"context": {"lastError": text[:2_000]}}
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
-    if "Executable doesn't exist" in text:
-        return BrowserLaunchFailed("The browser is not installed.", details=details)
-    if "ProcessSingleton" in text or "SingletonLock" in text:
-        return BrowserLaunchFailed(
-            f"Another browser has the profile {options.profile_dir.name} open.",
-            hint="Close that browser, or give this service a data directory of its own: BROWSE_DATA_DIR.",
-            details=details,
-        )
-    if any(said in text for said in _NO_SANDBOX):
-        return BrowserLaunchFailed(
-            "Chromium could not start its sandbox.",
-            hint="Allow user namespaces on this machine, or set BROWSE_SANDBOX=off where that is acceptable.",
-            details=details,
-        )
-    if not options.headless and ("XServer" in text or "$DISPLAY" in text or "headed" in text):
-        return BrowserLaunchFailed(
-            "A window was asked for, but there is no display.", hint="Set HEADLESS=true.", details=details
-        )
-    return BrowserLaunchFailed(f"The browser did not start: {first[:300]}", details=details)
-
-
-async def _start_driver() -> tuple[Playwright, psutil.Process | None]:
-    before = set(psutil.Process().children())
-    manager = async_playwright()
-    playwright = await manager.start()
-    _read_drivers_end(manager)
-    drivers = [child for child in psutil.Process().children() if child not in before]
-    return playwright, next(iter(drivers), None)
-
-
-def _read_drivers_end(manager: PlaywrightContextManager) -> None:
-    """Playwright tells a driver's sudden end in a future too that nobody reads: asyncio would log it as our mistake."""
-    client = manager._client  # noqa: SLF001 - there is no public way
-    ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
-    if ended is not None:
-        ended.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 async def bounded(closing: Awaitable[None]) -> None:
