@@ -15,7 +15,7 @@ from browser_service.api import faults, person, routes
 from browser_service.api.openapi import describe
 from browser_service.browser.host import LocalHost
 from browser_service.browser.launcher import Launcher, LaunchOptions
-from browser_service.browser.seam import HostLimits, SessionHost
+from browser_service.browser.seam import HostLimits, Idle, SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory
 from browser_service.dispatch import Dispatcher
@@ -126,11 +126,12 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         on_person=notifier.tell,
         link=requests.link,
     )
-    metrics = Metrics(lambda: len(directory.pages()), lambda: len(clients.present_ids))
+    metrics = Metrics(lambda: len(clients.present_ids))
     keeper = Keeper(
         *(host, directory, journal, seal, clients),
         shared=_shared_login(settings),
         idle_ms=settings.session_idle_ms,
+        blank_ms=settings.blank_pages_ms,
         closed=feed.session_closed,
     )
     dispatcher = Dispatcher(
@@ -239,6 +240,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         viewport=(settings.viewport_width, settings.viewport_height),
         login_within_s=settings.login_within_s,
         cdp_url=settings.cdp_url,
+        max_instances=settings.max_instances,
     )
     policy = UrlPolicy(
         own_hosts=lambda: {*loopback_hosts(app.state.port), *settings.allowed_hosts},
@@ -248,6 +250,14 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
     limits = HostLimits(
         *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
         download_max_mb=settings.download_max_mb,
+        session_pages=settings.session_pages,
+        memory_mb=settings.memory_mb,
+        idle=Idle(
+            page_s=settings.park_after_ms / 1000,
+            page_in_need_s=settings.idle_lease_ms / 1000,
+            browser_s=settings.instance_idle_ms / 1000,
+            browsers_kept=settings.min_instances,
+        ),
     )
     handlers = _handlers(Scope.PAGE) | _handlers(Scope.SESSION)
     return LocalHost(Launcher(options), handlers, artifacts, policy, limits)

@@ -207,7 +207,7 @@ def revived(page: PageState) -> PageState:
 
 def _durable(page: PageState) -> tuple[object, ...]:
     """What is written down when it changes; revisions in steps, because every act has one."""
-    place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id)
+    place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id, page.parked)
     owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.access, page.hold_reason)
     return *place, *owner, _step(page.revision)
 

@@ -41,6 +41,7 @@ class Keeper:
         *,
         shared: SessionOptions,
         idle_ms: int,
+        blank_ms: int,
         closed: Callable[[str], Awaitable[None]],
     ) -> None:
         """`closed` returns when nothing more that a host told of a session it closed will be kept."""
@@ -53,6 +54,7 @@ class Keeper:
         self._clients = clients
         self._shared = shared
         self._idle_s = idle_ms / 1000
+        self._blank_ms = blank_ms
 
     # --- the start -----------------------------------------------------------------------------------------------
 
@@ -196,6 +198,7 @@ class Keeper:
         while True:
             try:
                 await self.close_expired()
+                await self.close_blank()
             except JournalFailed as error:
                 log.warning("the journal cannot be written", reason=str(error))
             await asyncio.sleep(_LOOKS_EVERY_S)
@@ -213,6 +216,14 @@ class Keeper:
             for client_id in {page.holder_id for page in pages} - {None}:
                 self._clients.notify(str(client_id), Notice(text=text))
             await self._end(record, expired=True)
+
+    async def close_blank(self) -> None:
+        """Pages of clients that are gone, and that nothing was done on; none that a person is at or holds."""
+        for page in await self._host.describe() if self._blank_ms else []:
+            gone = page.holder_id is None or not self._clients.present(page.holder_id)
+            kept = page.person is not None or page.hold_left_ms
+            if page.untouched and gone and not kept and page.idle_ms >= self._blank_ms:
+                await self._host.discard(page.page_id, self._blank_ms)
 
     async def _end(self, record: SessionRecord, *, expired: bool = False) -> None:
         """Its name is free again when nothing is left of it."""
@@ -247,4 +258,5 @@ def _options(asked: CreateSession) -> SessionOptions:
         timezone=asked.timezone,
         permissions=asked.permissions,
         proxy=Proxy(**asked.proxy.model_dump()) if asked.proxy else None,
+        own_browser=asked.own_browser,
     )

@@ -134,6 +134,8 @@ def _listed(page: PageState, client_id: str) -> Json:
         unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
     if page.left_by and page.holder_id is None:
         unusual["leftBy"] = page.left_by
+    if page.parked is not None:
+        unusual["parked"] = True
     if page.person is not None:
         unusual["person"] = f'{page.person.what}, asked for by "{page.person.asked_by}"'
     return {**page_block(page, client_id).model_dump(mode="json"), "actedMsAgo": page.acted_ago_ms, **unusual}

@@ -75,6 +75,7 @@ class SessionRecord(Model):
             "userAgent": self.options.user_agent,
             "locale": self.options.locale,
             "timezone": self.options.timezone,
+            "ownBrowser": self.options.own_browser,
             "permissions": [*self.options.permissions],
             "proxy": proxy.model_dump(exclude={"password"}, exclude_none=True) if proxy else None,
             "createdAt": _iso(self.created_at),

@@ -84,7 +84,36 @@ class Settings(BaseSettings):
     dialog_wait_ms: int = Field(
         default=30_000, ge=100, description="A dialog that nobody answers for this long is dismissed."
     )
-    max_pages: int = Field(default=100, ge=1, description="Pages open at once.")
+    max_pages: int = Field(default=100, ge=1, description="Pages at once, of all sessions; parked ones count too.")
+    session_pages: int = Field(default=80, ge=0, description="Pages of one session; 0 is no limit.")
+    memory_mb: int | None = Field(
+        default=None,
+        ge=0,
+        description="Megabytes that the browsers may have: above, idle pages are parked, then new ones refused. By "
+        "default 60 % of the machine's, or the container's. 0 is no limit.",
+    )
+    park_after_ms: int = Field(
+        default=1_800_000,
+        ge=0,
+        description="A page that nobody uses for this long is parked: its window is closed, and comes back with the "
+        "next call. 0 is never.",
+    )
+    blank_pages_ms: int = Field(
+        default=600_000,
+        ge=0,
+        description="How long an unused page of a client that is gone stays; 0 is for ever.",
+    )
+    min_instances: int = Field(
+        default=1,
+        ge=0,
+        description="Browsers that stay though idle. 1: the shared one, warm from the start. 0: it comes with a call.",
+    )
+    max_instances: int = Field(
+        default=10, ge=1, description="Browsers at once: the shared one, and those of sessions with one of their own."
+    )
+    instance_idle_ms: int = Field(
+        default=300_000, ge=100, description="A browser above the minimum that nobody uses for this long is closed."
+    )
     activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
     artifact_days: int = Field(default=7, ge=1, description="Days for which files that calls made are kept.")
     artifacts_mb: int = Field(

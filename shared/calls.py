@@ -85,6 +85,15 @@ class Answer(Model):
     by: str = ""
 
 
+class Parked(Model):
+    """Where a page was when its window was closed because nobody used it."""
+
+    x: int = 0
+    y: int = Field(default=0, description="How far it was scrolled, px.")
+    history: int = Field(default=1, description="How many entries its history had.")
+    loses: bool = Field(default=False, description="It was acted on: its scripts may have had something in memory.")
+
+
 class PageState(Model):
     """A page as its host knows it; `holder_id` stays inside the service."""
 
@@ -97,6 +106,9 @@ class PageState(Model):
     holder_label: str = ""
     holder_agent: str = Field(default="", description="Which of the holder's agents, as it calls itself.")
     acted_ago_ms: int | None = None
+    idle_ms: int = Field(default=0, description="Since anybody used it.")
+    untouched: bool = Field(default=False, description="Blank, and nothing was done to it since it was opened.")
+    parked: Parked | None = Field(default=None, description="Its window is closed until somebody uses it.")
     opener_id: str | None = None
     left_by: str = Field(default="", description="The label of the last holder, where nobody holds it now.")
     of_person: bool = Field(default=False, description="A tab that nobody here opened.")
@@ -226,6 +238,7 @@ class SessionOptions(Model):
     timezone: str | None = None
     permissions: list[Permission] = []
     proxy: Proxy | None = None
+    own_browser: bool = Field(default=False, description="In a browser to itself.")
 
 
 class SessionSpec(Model):
@@ -237,6 +250,16 @@ class SessionSpec(Model):
     options: SessionOptions = SessionOptions()
     state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")
     pages: list[PageState] = []
+
+
+class Figures(Model):
+    """What a host has open, and what that weighs."""
+
+    pages: int
+    parked: int
+    browsers: int
+    memory_mb: int = Field(description="Of the browsers, as last measured.")
+    memory_limit_mb: int = Field(description="0 is no limit.")
 
 
 class PageOpened(Model):

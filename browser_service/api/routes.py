@@ -165,14 +165,14 @@ async def health() -> JSONResponse:
 
 @router.get(wire.READY)
 async def ready(request: Request) -> JSONResponse:
-    pages = await parts(request).host.describe()
+    now = await parts(request).host.figures()
     storage = "failing" if parts(request).storage.problem else "ok"
-    return JSONResponse({"status": "ready", "pages": len(pages), "storage": storage})
+    return JSONResponse({"status": "ready", **now.model_dump(mode="json"), "storage": storage})
 
 
 @router.get(wire.METRICS)
 async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
-    return Response(parts(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(parts(request).metrics.text(await parts(request).host.figures()), media_type=CONTENT_TYPE_LATEST)
 
 
 def _asked(request: Request) -> Json:

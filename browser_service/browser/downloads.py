@@ -82,6 +82,9 @@ class Downloads:
         self._emit(DownloadMoved(download=state))
         self._background.spawn(self._follow(arriving))
 
+    def running_on(self, entry: "PageEntry") -> bool:
+        return any(arriving.entry is entry and not arriving.ended for arriving in self._arriving)
+
     def watch(self, cdp: CDPSession) -> None:
         """Have Chromium tell how much has come. Elsewhere only the end is known."""
         urls: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -10,15 +11,20 @@ import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_origin, check_others
 from browser_service.browser.background import Background
+from browser_service.browser.closing import bounded
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
+from browser_service.browser.idling import Idling
+from browser_service.browser.memory import Memory
+from browser_service.browser.parking import Parking
 from browser_service.browser.parts import Parts, account
-from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_live, perform_on_session
+from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
 from browser_service.browser.registry import PageRegistry
 from browser_service.browser.replies import Replies
+from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import BrowserSession, SessionEntry
 from browser_service.observability.logging import unexpected
@@ -34,6 +40,7 @@ from shared.calls import (
     CallMoved,
     CallState,
     EventBatch,
+    Figures,
     Json,
     Outcome,
     PageChanged,
@@ -46,7 +53,6 @@ from shared.errors import (
     BrowseError,
     ErrorBody,
     PageNotFound,
-    ResourceExhausted,
     SessionNotFound,
 )
 
@@ -83,12 +89,26 @@ class LocalHost:
         self._running: dict[str, Running] = {}
         self._cancelled: OrderedDict[str, None] = OrderedDict()
         self._background = Background()
+        self._looking: asyncio.Task[None] | None = None
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self._parts = Parts(self._admit, handlers, artifacts, self._dialogs)
         self._downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
+        self._memory = Memory(limits.memory_mb, lambda: launcher.driver)
+        self._room = Room(self._pages, limits, self._memory)
         self._registry = PageRegistry(
-            *(self._pages, self._log, self._dialogs, policy, limits), downloads=self._downloads, busy=self._busy
+            *(self._pages, self._log, self._dialogs, policy, limits),
+            downloads=self._downloads,
+            busy=self._busy,
+            room=self._room,
+        )
+        self._parking = Parking(self._pages, self._running, self._downloads, headed=not launcher.options.headless)
+        self.idling = Idling(
+            *(self._pages, self._sessions, self._running),
+            launcher=launcher,
+            parking=self._parking,
+            memory=self._memory,
+            idle=limits.idle,
         )
 
     # --- the seam ------------------------------------------------------------------------------------------------
@@ -128,6 +148,8 @@ class LocalHost:
         for entry in [entry for entry in self._pages.values() if entry.session is session]:
             self._registry.forget(entry)
         await session.close()
+        if session.kind is not None and session.kind.session_id:
+            await self._launcher.rest(session.kind)
 
     async def cancel(self, call_id: str) -> None:
         running = self._running.get(call_id)
@@ -151,29 +173,50 @@ class LocalHost:
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)
 
+    async def discard(self, page_id: str, idle_ms: int) -> None:
+        entry = self._pages.get(page_id)
+        if entry is not None and self._parking.to_discard(entry, idle_ms):
+            self._registry.forget(entry)
+            await bounded(entry.leave())
+
     async def describe(self) -> list[PageState]:
         return [entry.state() for entry in self._pages.values()]
+
+    async def figures(self) -> Figures:
+        parked = sum(entry.use.parked is not None for entry in self._pages.values())
+        return Figures(
+            pages=len(self._pages),
+            parked=parked,
+            browsers=self._launcher.running,
+            memory_mb=self._memory.used_mb,
+            memory_limit_mb=self._memory.limit_mb,
+        )
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return await self._log.after(seq, wait_ms, limit)
 
     async def start(self) -> None:
-        """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known."""
+        """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known, or have
+        the shared login ready for the first call."""
         await self._launcher.clear()
-        if self._launcher.attached:
-            for session in self._sessions.values():
-                self._background.spawn(self._attach(session))
+        for session in self._sessions.values():
+            if self._launcher.attached or (session.profile and self._limits.idle.browsers_kept):
+                self._background.spawn(self._warm(session))
+        self._looking = asyncio.create_task(self.idling.run())
 
-    async def _attach(self, session: SessionEntry) -> None:
+    async def _warm(self, session: SessionEntry) -> None:
         try:
             await session.context()
         except BrowseError as error:  # the first call tries again, and tells its caller
-            _log.warning("no browser to attach to yet", reason=error.message)
+            _log.warning("no browser yet", session=session.session_id, reason=error.message)
 
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed."""
         for running in [*self._running.values()]:
             running.cancel.request()
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
         self._dialogs.stop()
         self._registry.people.stop()
         if self._working:
@@ -203,6 +246,7 @@ class LocalHost:
                 return Outcome(call_id=call.call_id, result=await self._parts.without_page(running))
             if isinstance(running.action, SessionAction):
                 return Outcome(call_id=call.call_id, result=sendable(await self._on_session(running, running.action)))
+            await self._room.look()
             entry = self._entry(running)
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
@@ -237,13 +281,15 @@ class LocalHost:
             self._admit(entry, running)
             if waited:
                 self._started(running)
-            return await perform_live(entry, running, handler, page)
+            await bring_up(entry, running)
+            return await perform(entry, running, handler, page)
 
     async def _on_session(self, running: Running, action: SessionAction) -> Json:
         """An action on a whole session: these queue among themselves, and no page's turn waits for them."""
         session = self._sessions.get(running.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
+        session.used_at = time.monotonic()
         self._launcher.check_free()
         if url := getattr(action, "url", None):
             self._policy.check(url)
@@ -304,10 +350,7 @@ class LocalHost:
             raise SessionNotFound(f"There is no session {call.session_id!r}.")
         if action.unaddressed is not Unaddressed.NEW_PAGE:
             raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
-        if len(self._pages) >= self._limits.max_pages:
-            raise ResourceExhausted(
-                f"{self._limits.max_pages} pages are open.", hint="Close one of yours: list_pages {}, close_page {...}."
-            )
+        self._room.check(session, call.client_id)
         if url := getattr(action, "url", None):
             self._policy.check(url)
         state = PageState(page_id=page_id, session_id=session.session_id)
@@ -318,6 +361,8 @@ class LocalHost:
 
     def _after(self, entry: PageEntry, call: Call, *, uses: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on."""
+        entry.use.now()
+        entry.session.used_at = entry.use.at
         if entry.lease is not None and entry.lease.client_id == call.client_id and uses:
             entry.lease.renew(call.seq)
         never_opened = entry.page is None and entry.revision == 0 and not entry.closed and not entry.queue.busy

@@ -3,30 +3,27 @@
 import asyncio
 import difflib
 import os
-from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings
+import psutil
+from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings, async_playwright
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api._context_manager import PlaywrightContextManager
 
-from browser_service.browser import errors
-from browser_service.browser.driver import start_driver
+from browser_service.browser.closing import bounded
 from browser_service.browser.executables import find_executable, user_agent
-from browser_service.browser.launch_errors import AGAIN, STARTS, launch_failed, not_attached
 from browser_service.browser.ordinary import OrdinaryWindow
-from browser_service.browser.orphans import Orphans
-from browser_service.browser.processes import Watched, end_all, watched
+from browser_service.browser.pool import Kind, Pool
+from browser_service.browser.processes import Watched, browsers_of, end_all
 from browser_service.browser.profile import Profile
-from shared.calls import Engine, Json
-from shared.errors import BrowserCrashed, BrowserLaunchFailed, HumanInControl, ValidationFailed
+from shared.calls import Json, SessionSpec
+from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed
 
-_CLOSES_WITHIN_S: Final = 5
 _ATTACHES_WITHIN_MS: Final = 10_000
-_LAUNCHES_WITHIN_S: Final = 35
-"""Playwright gives a browser 30 s; a driver that hangs would give it for ever."""
 
 _PLAYWRIGHTS_DISABLED: Final = (
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -38,6 +35,13 @@ CHROMIUM_ARGS: Final = (f"--disable-features={_PLAYWRIGHTS_DISABLED},WebUIOmnibo
 """Without a renderer of its own for the address bar of every window, which costs 0.45 s CPU and 20 MB each (measured on
 Chromium 156, whose address bar is a page). Of several `--disable-features` Chromium takes the last alone, so that
 Playwright's own are said again; a test compares them with what Playwright passes."""
+
+
+_UNTOUCHED: Final = {"handle_sigint": False, "handle_sigterm": False, "handle_sighup": False}
+"""A signal to the service is not the browser's: that is closed in good order."""
+
+Home = BrowserContext | Browser
+"""The context of the profile on disk, or a browser of another kind."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class LaunchOptions:
     """How long a person may have the profile."""
     cdp_url: str | None = None
     """A browser that runs already, to be attached to instead."""
+    max_instances: int = 10
 
     @property
     def sandboxed(self) -> bool:
@@ -69,17 +74,13 @@ class Launcher:
 
     def __init__(self, options: LaunchOptions) -> None:
         self.options = options
+        self.pool = Pool(options.max_instances)
         self._playwright: Playwright | None = None
-        self._context: BrowserContext | None = None
         self._driver: Watched | None = None
+        self._context: BrowserContext | None = None
         self._processes: list[Watched] = []
-        self._orphans = Orphans(options.profile_dir)
-        self.ended_badly = False
-        """Whether the last to have the profile was a service that was killed."""
         self._one_at_a_time = asyncio.Lock()
-        self._end_of_last = ""
         self._profile = Profile(options.profile_dir)
-        self._others: dict[str, Browser] = {}
         self._executable: Path | None = None
         self._person_since: datetime | None = None
         self.user_agent: str | None = None
@@ -92,16 +93,16 @@ class Launcher:
         """Whether the browser is somebody else's, who goes on with it when we leave."""
         return self.options.cdp_url is not None
 
-    def runs(self, context: BrowserContext | None) -> bool:
-        """Whether the browser of this very context runs, not a later one.
+    def runs(self, home: Home | None) -> bool:
+        """Whether this very browser runs, not a later one.
 
         Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
         """
-        if context is None or context is not self._context:
+        if home is None or not self._drives:
             return False
-        browser = context.browser
-        driven = self._driver is None or self._driver.runs
-        return driven and all(each.runs for each in self._processes) and (browser is None or browser.is_connected())
+        if home is self._context:
+            return all(process.runs for process in self._processes) and _connected(home)
+        return self.pool.has(home) and _connected(home)
 
     def device(self, name: str) -> Json:
         """Raises ValidationFailed for one that Playwright does not know."""
@@ -115,76 +116,88 @@ class Launcher:
             )
         return {"name": name, **known[name]}
 
+    @property
+    def _drives(self) -> bool:
+        return self._playwright is not None and (self._driver is None or self._driver.runs)
+
+    @property
+    def shared_runs(self) -> bool:
+        return self.runs(self._context)
+
+    @property
+    def running(self) -> int:
+        """How many browsers run."""
+        return len(self.pool.running) + self.shared_runs
+
+    @property
+    def reserved(self) -> bool:
+        """Whether a person has the profile."""
+        return self._person_since is not None
+
+    @property
+    def driver(self) -> psutil.Process | None:
+        """Whose descendants all browsers are."""
+        return self._driver.process if self._driver is not None else None
+
+    async def home(self, spec: SessionSpec) -> Home:
+        """What a session's context lives in: the shared browser, or one of its own kind."""
+        kind = self.kind(spec)
+        if kind is None:
+            return await self.persistent_context()
+        self.check_free()
+        async with self._one_at_a_time:
+            self.check_free()
+            playwright = await self._started()
+            return await self.pool.browser(kind, spec.session_id, lambda: self._launch_other(playwright, kind))
+
+    def kind(self, spec: SessionSpec) -> Kind | None:
+        """None for a session that is at home in the shared browser."""
+        engine = spec.options.browser_type or self.options.engine
+        if spec.profile or (engine == self.options.engine and not spec.options.own_browser):
+            return None
+        return Kind(engine, spec.session_id if spec.options.own_browser else "")
+
     async def persistent_context(self) -> BrowserContext:
         """The context of the profile on disk: the shared login."""
         self.check_free()
         async with self._one_at_a_time:
             self.check_free()
             if self._context is None or not self.runs(self._context):
-                self._context = await self._started()
+                await self._end_shared()
+                playwright = await self._started()
+                self._context = await (self._attach if self.attached else self._launch)(playwright)
+                self._processes = browsers_of(self._driver, self.options.profile_dir)
             return self._context
 
-    def ended(self) -> str:
-        """What has ended without our doing, now or the last time, in words; nothing where it was our doing."""
-        if self._context is not None and not self.runs(self._context):
-            driven = self._driver is None or self._driver.runs
-            self._end_of_last = "the browser ended" if driven else "Playwright's driver ended"
-        return self._end_of_last
-
-    async def _started(self) -> BrowserContext:
-        """One that is killed while it starts is started again, and again: then something is wrong with it."""
-        self.ended()
-        for left in reversed(range(STARTS)):
-            await self._end(driver=self._driver is None or not self._driver.runs)
-            if self._playwright is None:
-                self._playwright, driver = await start_driver()
-                self._driver = Watched(driver) if driver else None
-            try:
-                async with asyncio.timeout(_LAUNCHES_WITHIN_S):
-                    context = await (self._attach if self.attached else self._launch)(self._playwright)
-                break
-            except PlaywrightError as error:
-                if not left or not errors.is_closed(error):
-                    raise launch_failed(error, self.options) from error
-            except TimeoutError:
-                await self._end(kills=True)
-                said = f"The browser did not start within {_LAUNCHES_WITHIN_S} s, and was ended."
-                raise BrowserLaunchFailed(said, hint=AGAIN) from None
-        self._note()
-        return context
-
-    def _note(self) -> None:
-        """So that these processes are known, here and to a service that follows when this one is killed."""
-        if self._driver is None:
-            return
-        self._processes = watched(self._driver.process, self.options.profile_dir)
-        self._orphans.note(each.process for each in (self._driver, *self._processes))
-
-    async def end_hanging(self) -> None:
-        """End a browser and a driver that do not answer any more; the next who needs one has it started."""
+    async def rest(self, kind: Kind | None) -> None:
+        """Close a browser, until somebody needs it. Its sessions have let go of it."""
+        if self._one_at_a_time.locked():
+            return  # somebody needs one now
         async with self._one_at_a_time:
-            await self._end(kills=True)
+            await (self._end_shared() if kind is None else self.pool.close(kind))
+            if self._context is None and not self.pool.running:
+                await self._end()
 
-    async def browser_for(self, engine: Engine | None, shared: BrowserContext) -> Browser:
-        """The browser of an isolated session: the shared one, or one of the engine that it asks for."""
-        if engine in {None, self.options.engine}:
-            if shared.browser is None:
-                raise BrowserCrashed("This engine has no contexts beside its profile.")
-            return shared.browser
-        async with self._one_at_a_time:
-            browser = self._others.get(str(engine))
-            if browser is None or not browser.is_connected():
-                browser = self._others[str(engine)] = await self._launch_other(str(engine))
-            return browser
+    async def _started(self) -> Playwright:
+        """Playwright, with a driver that runs; where it does not, what it had started is gone with it."""
+        if self._playwright is None or not self._drives:
+            await self._end()
+            self._playwright, driver = await _start_driver()
+            self._driver = Watched(driver) if driver else None
+        return self._playwright
 
-    async def _launch_other(self, engine: str) -> Browser:
-        if self._playwright is None:
-            raise BrowserCrashed("The browser ended.")
+    async def _launch_other(self, playwright: Playwright, kind: Kind) -> Browser:
+        options = self.options
+        ours = kind.engine == options.engine
+        if ours:
+            await self._find(playwright)
         try:
-            return await getattr(self._playwright, engine).launch(headless=self.options.headless)  # type: ignore[no-any-return] # getattr by engine
+            return await getattr(playwright, kind.engine).launch(  # type: ignore[no-any-return] # getattr by engine
+                headless=options.headless, **_UNTOUCHED, **(self._how() if ours else {})
+            )
         except PlaywrightError as error:
-            failed = launch_failed(error, replace(self.options, engine=engine))  # type: ignore[arg-type] # checked before
-            failed.advice = f"Install it: playwright install {engine}. Or leave browserType out."
+            failed = _launch_failed(error, replace(options, engine=kind.engine))
+            failed.advice = failed.advice if ours else _install(kind.engine)
             raise failed from error
 
     async def stop(self) -> None:
@@ -195,8 +208,7 @@ class Launcher:
     # --- the profile in a person's hands --------------------------------------------------------------------------
 
     async def clear(self) -> None:
-        """End what a service which was killed left behind: its driver and browser, and a person's window."""
-        self.ended_badly = await self._orphans.end()
+        """End a window that a service which was killed left open."""
         if not self.attached:
             await self._profile.take_back()
 
@@ -221,7 +233,6 @@ class Launcher:
         """Close the browser and open an ordinary window instead. To be reserved first, and `free` afterwards."""
         async with self._one_at_a_time:
             await self._end()
-            self._end_of_last = "a person signed in"
             if self._executable is None:
                 raise BrowserLaunchFailed("There is no browser to open a window of.")
             self._profile.hand_over()
@@ -232,65 +243,68 @@ class Launcher:
             self._profile.note_window(window.process)
             return window
 
-    async def _end(self, *, driver: bool = True, kills: bool = False) -> None:
-        """`driver`: with it; else it goes on, and what else it started. `kills`: nobody is asked to end first."""
-        context, self._context = self._context, None
-        if not kills:
-            await self._close(context)
-        if not driver:
-            processes, self._processes = self._processes, []
-        else:
-            ours, self._driver = self._driver, None
-            processes, self._processes = [*([ours] if ours else []), *self._processes], []
-            playwright, self._playwright, others, self._others = self._playwright, None, self._others, {}
-            for browser in () if kills else others.values():
-                await bounded(browser.close())
-            if playwright is not None and not kills:
-                await bounded(playwright.stop())
-        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
-        if driver:
-            self._orphans.forget()
+    async def _end(self) -> None:
+        await self.pool.close_all()
+        await self._end_shared()
+        playwright, driver = self._playwright, self._driver
+        self._playwright, self._driver = None, None
+        if playwright is not None:
+            await bounded(playwright.stop())
+        await asyncio.to_thread(end_all, [driver] if driver else [])
 
-    async def _close(self, context: BrowserContext | None) -> None:
+    async def _end_shared(self) -> None:
+        context, processes = self._context, self._processes
+        self._context, self._processes = None, []
         if context is not None and (not self.attached or context.browser is None):
             await bounded(context.close())
         elif context is not None and context.browser is not None:
             await bounded(context.browser.close())  # which lets go of a browser that was attached to
+        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
 
     async def _launch(self, playwright: Playwright) -> BrowserContext:
         options = self.options
         await self._prepare(playwright)
         width, height = options.viewport
-        return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
-            options.profile_dir,
-            executable_path=self._executable,
-            headless=options.headless,
-            chromium_sandbox=options.sandboxed,
-            args=CHROMIUM_ARGS if options.engine == "chromium" else (),
-            handle_sigint=False,
-            handle_sigterm=False,
-            handle_sighup=False,
-            viewport={"width": width, "height": height},
-            user_agent=self.user_agent,
-            proxy=ProxySettings(server=options.proxy) if options.proxy else None,
-        )
+        try:
+            return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
+                options.profile_dir,
+                headless=options.headless,
+                viewport={"width": width, "height": height},
+                user_agent=self.user_agent,
+                **_UNTOUCHED,
+                **self._how(),
+            )
+        except PlaywrightError as error:
+            raise _launch_failed(error, options) from error
+
+    def _how(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
+        """What every browser of the service's own engine is started with."""
+        options = self.options
+        return {
+            "executable_path": self._executable,
+            "chromium_sandbox": options.sandboxed,
+            "args": CHROMIUM_ARGS if options.engine == "chromium" else (),
+            "proxy": ProxySettings(server=options.proxy) if options.proxy else None,
+        }
 
     async def _prepare(self, playwright: Playwright) -> None:
         """What is started, under what name, on a profile that nobody else has."""
         options = self.options
-        executable = find_executable(playwright, options)
-        if executable != self._executable and options.engine == "chromium" and options.headless:
-            self.user_agent = await user_agent(executable)
-        self._executable = executable
+        await self._find(playwright)
         options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if options.engine == "chromium":
             self.kept_sessions = await self._profile.take_back()
             if not self._profile.handed_over:
                 self._profile.forget_setting()
 
+    async def _find(self, playwright: Playwright) -> None:
+        executable = find_executable(playwright, self.options)
+        if executable != self._executable and self.options.engine == "chromium" and self.options.headless:
+            self.user_agent = await user_agent(executable)
+        self._executable = executable
+
     def took_back(self) -> None:
-        """The cookies of a person's window, or of a killed service, are known, and saved where they must be."""
-        self.ended_badly = False
+        """The cookies of a person's window are known, and saved where they must be."""
         self._profile.taken_back()
 
     async def _attach(self, playwright: Playwright) -> BrowserContext:
@@ -298,14 +312,70 @@ class Launcher:
         try:
             browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
         except PlaywrightError as error:
-            raise not_attached(error, url) from error
+            raise _not_attached(error, url) from error
         return browser.contexts[0]
 
 
-async def bounded(closing: Awaitable[None]) -> None:
-    """What does not close, or is gone already, is no reason to wait or to fail."""
-    try:
-        async with asyncio.timeout(_CLOSES_WITHIN_S):
-            await closing
-    except (PlaywrightError, TimeoutError):
-        return
+def _connected(home: Home) -> bool:
+    browser = home.browser if isinstance(home, BrowserContext) else home
+    return browser is None or browser.is_connected()
+
+
+def _install(engine: str) -> str:
+    return f"Install it: playwright install {engine}. Or leave browserType out."
+
+
+def _not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
+    """Without the URL's path, which is the key to that browser."""
+    parts = urlsplit(url)
+    return BrowserLaunchFailed(
+        f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
+        hint="Start it with --remote-debugging-port=9222 and a --user-data-dir of its own, or correct BROWSE_CDP_URL, "
+        "or unset it for a browser of the service's own. `browse-together doctor` checks.",
+        details={"context": {"lastError": str(error).splitlines()[0].replace(parts.path or url, "")[:300]}},
+    )
+
+
+_NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
+
+
+def _launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLaunchFailed:
+    text = str(error)
+    details: Json = {"context": {"lastError": text[:2_000]}}
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    if "Executable doesn't exist" in text:
+        return BrowserLaunchFailed("The browser is not installed.", details=details)
+    if "ProcessSingleton" in text or "SingletonLock" in text:
+        return BrowserLaunchFailed(
+            f"Another browser has the profile {options.profile_dir.name} open.",
+            hint="Close that browser, or give this service a data directory of its own: BROWSE_DATA_DIR.",
+            details=details,
+        )
+    if any(said in text for said in _NO_SANDBOX):
+        return BrowserLaunchFailed(
+            "Chromium could not start its sandbox.",
+            hint="Allow user namespaces on this machine, or set BROWSE_SANDBOX=off where that is acceptable.",
+            details=details,
+        )
+    if not options.headless and ("XServer" in text or "$DISPLAY" in text or "headed" in text):
+        return BrowserLaunchFailed(
+            "A window was asked for, but there is no display.", hint="Set HEADLESS=true.", details=details
+        )
+    return BrowserLaunchFailed(f"The browser did not start: {first[:300]}", details=details)
+
+
+async def _start_driver() -> tuple[Playwright, psutil.Process | None]:
+    before = set(psutil.Process().children())
+    manager = async_playwright()
+    playwright = await manager.start()
+    _read_drivers_end(manager)
+    drivers = [child for child in psutil.Process().children() if child not in before]
+    return playwright, next(iter(drivers), None)
+
+
+def _read_drivers_end(manager: PlaywrightContextManager) -> None:
+    """Playwright tells a driver's sudden end in a future too that nobody reads: asyncio would log it as our mistake."""
+    client = manager._client  # noqa: SLF001 - there is no public way
+    ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
+    if ended is not None:
+        ended.add_done_callback(lambda future: future.cancelled() or future.exception())

@@ -4,13 +4,9 @@ import contextlib
 import os
 import select
 import sys
-import time
 from pathlib import Path
-from typing import Final
 
 import psutil
-
-_ENDS_WITHIN_S: Final = 3.0
 
 
 class Watched:
@@ -27,7 +23,6 @@ class Watched:
 
     @property
     def runs(self) -> bool:
-        """Not where it has ended, and nobody has taken note of it yet, as of an orphan of the driver."""
         if self._pidfd is not None:
             return not self._poll.poll(0)
         try:
@@ -35,41 +30,21 @@ class Watched:
         except psutil.NoSuchProcess:
             return False
 
-    def kill(self) -> None:
+    def end(self) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             self.process.kill()
-
-    def forget(self) -> None:
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
 
 
-def watched(driver: psutil.Process, profile_dir: Path) -> list[Watched]:
-    """The browser that a driver started on our profile."""
-    return [Watched(child) for child in _children(driver) if str(profile_dir) in " ".join(_command(child))]
-
-
-def _children(process: psutil.Process) -> list[psutil.Process]:
-    try:
-        return process.children()
-    except psutil.Error:  # it has just ended
-        return []
-
-
-def _command(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+def browsers_of(driver: Watched | None, profile_dir: Path) -> list[Watched]:
+    """What a driver started on our profile."""
+    children = driver.process.children() if driver is not None else []
+    return [Watched(child) for child in children if str(profile_dir) in " ".join(child.cmdline())]
 
 
 def end_all(processes: list[Watched]) -> None:
-    """For good, and wait until they have ended."""
     for process in processes:
-        process.kill()
-    give_up_at = time.monotonic() + _ENDS_WITHIN_S
-    while any(process.runs for process in processes) and time.monotonic() < give_up_at:
-        time.sleep(0.005)
-    for process in processes:
-        process.forget()
+        process.end()
+    psutil.wait_procs([process.process for process in processes], timeout=3)

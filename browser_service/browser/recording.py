@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from playwright.async_api import Page, ScreencastFrame
 
+from browser_service.browser.closing import bounded
 from browser_service.browser.files import Files
-from browser_service.browser.launcher import bounded
 from browser_service.browser.video import MIME_TYPE, Video
 from shared.calls import Call, Json
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed

@@ -4,12 +4,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from browser_service.browser.background import Background
+from browser_service.browser.closing import bounded
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import Busy, PageEntry, target_of
 from browser_service.browser.events import EventLog
-from browser_service.browser.launcher import bounded
 from browser_service.browser.person import People
+from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import SessionEntry
 from browser_service.security.urls import UrlPolicy
@@ -35,6 +36,7 @@ class PageRegistry:
         *,
         downloads: Downloads,
         busy: Busy,
+        room: Room,
     ) -> None:
         self.people = People(log.emit, lambda: [*pages.values()])
         self._pages = pages
@@ -44,6 +46,7 @@ class PageRegistry:
         self._policy = policy
         self._limits = limits
         self._busy = busy
+        self._room = room
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry) -> PageEntry:
@@ -58,7 +61,6 @@ class PageRegistry:
             self._policy,
             emit=self._log.emit,
             on_close=on_close,
-            on_lost=self._dialogs.lost,
             busy=self._busy,
             people=self.people,
             downloads=self._downloads,
@@ -85,9 +87,9 @@ class PageRegistry:
     async def _register(self, session: SessionEntry, page: "Page") -> None:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
         opener = self._showing(await page.opener())
-        if len(self._pages) >= self._limits.max_pages:
+        if most := self._room.full(session):
             if opener is not None or not session.attached:
-                await self._too_many(page, opener)
+                await self._too_many(page, opener, most)
             return
         root = opener.page_id.split("~")[0] if opener else session.session_id
         number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
@@ -148,8 +150,8 @@ class PageRegistry:
     def _showing(self, page: "Page | None") -> PageEntry | None:
         return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
 
-    async def _too_many(self, page: "Page", opener: PageEntry | None) -> None:
+    async def _too_many(self, page: "Page", opener: PageEntry | None, most: int) -> None:
         if opener is not None and opener.lease is not None:
-            text = f"{opener.page_id} opened a popup over the limit of {self._limits.max_pages} pages; it was closed."
+            text = f"{opener.page_id} opened a popup over the limit of {most} pages; it was closed."
             opener.tell(opener.lease.client_id, text)
         await bounded(page.close())

@@ -1,9 +1,9 @@
 """The seam between the two halves of the spine: every value passes through JSON."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
-from shared.calls import Answer, Call, EventBatch, Outcome, PageState, SessionSpec
+from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionSpec
 
 
 class SessionHost(Protocol):
@@ -26,9 +26,25 @@ class SessionHost(Protocol):
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """What a person says to a request; whether that was still open."""
 
+    async def discard(self, page_id: str, idle_ms: int) -> None:
+        """Close a page that nobody has used for so long, and on which nothing was done. Idempotent."""
+
     async def describe(self) -> list[PageState]: ...
 
+    async def figures(self) -> Figures: ...
+
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch: ...
+
+
+class Idle(NamedTuple):
+    """For how long something may be idle, in seconds, before it is closed."""
+
+    page_s: float = 1_800
+    """0: for ever."""
+    page_in_need_s: float = 120
+    """Where memory is short."""
+    browser_s: float = 300
+    browsers_kept: int = 1
 
 
 @dataclass(frozen=True)
@@ -38,3 +54,8 @@ class HostLimits:
     max_pages: int = 100
     dialog_wait_ms: int = 30_000
     download_max_mb: int = 500
+    session_pages: int = 0
+    """0 is no limit."""
+    memory_mb: int | None = None
+    """None is a share of what there is; 0 is no limit."""
+    idle: Idle = field(default_factory=Idle)

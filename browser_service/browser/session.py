@@ -1,16 +1,19 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
+import time
 from typing import Protocol, cast
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from browser_service.browser import errors, signing_in
+from browser_service.browser import signing_in
+from browser_service.browser.closing import bounded
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.isolation import context_options
-from browser_service.browser.launcher import Launcher, bounded
+from browser_service.browser.launcher import Home, Launcher
+from browser_service.browser.pool import Kind
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recording import Recording
 from browser_service.browser.signing_in import SignedIn, cookie_key
@@ -22,6 +25,7 @@ from shared.errors import BrowserCrashed, BrowserLaunchFailed
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
+_OPENS_WITHIN_S = 10
 
 
 class PageEvents(Protocol):
@@ -66,7 +70,7 @@ class SessionEntry:
         self._launcher = launcher
         self._pages = pages
         self._on = on
-        self._shared: BrowserContext | None = None
+        self._home: Home | None = None
         self._context: BrowserContext | None = None
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
@@ -74,10 +78,21 @@ class SessionEntry:
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
         self._saved: Json = spec.state
         self._unsaved = False
+        self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {}
         """What every request of its pages carries besides."""
+
+    @property
+    def profile(self) -> bool:
+        """Whether it is the shared login."""
+        return self._spec.profile
+
+    @property
+    def kind(self) -> Kind | None:
+        """Of its browser; None for the shared one."""
+        return self._launcher.kind(self._spec)
 
     @property
     def attached(self) -> bool:
@@ -87,11 +102,7 @@ class SessionEntry:
     @property
     def live(self) -> bool:
         browser = self._context.browser if self._context is not None else None
-        return self._launcher.runs(self._shared) and (browser is None or browser.is_connected())
-
-    def ended(self) -> str:
-        """How the browser of an earlier context ended, in words."""
-        return self._launcher.ended()
+        return self._launcher.runs(self._home) and (browser is None or browser.is_connected())
 
     def owns(self, page: Page) -> bool:
         """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
@@ -133,7 +144,7 @@ class SessionEntry:
         try:
             await self._on.at_rest()
             before = _cookies(self._saved)
-            self._shared = self._context = self._windows = None
+            self._home = self._context = self._windows = None
             await signing_in.until_closed(self._launcher, url)
         finally:
             self._launcher.free()
@@ -150,8 +161,35 @@ class SessionEntry:
         if self.live and not self.attached and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
 
+    async def save_whole(self) -> bool:
+        """Save all that its context has: it is going to be closed until the next call. False where that failed."""
+        if self._saving is not None:  # which would save less
+            self._saving.cancel()
+            await asyncio.gather(self._saving, return_exceptions=True)
+        self._unsaved = False
+        if self._context is None or not self.live:
+            return True
+        try:
+            self._note(await self.storage(whole=not self._spec.profile))
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether anything may have changed since."""
+        return self._unsaved
+
+    def let_go(self) -> BrowserContext | None:
+        """From this moment on the next call opens another context. The one that is to be closed, if it is not the
+        browser's own."""
+        context, self._home, self._context, self._windows = self._context, None, None, None
+        return None if self._spec.profile else context
+
     async def close(self) -> None:
         """Save, and let go of the context. The browser itself belongs to the launcher."""
+        if self._opening is not None:
+            await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
         if self._saving is not None:
             self._saving.cancel()
             await asyncio.gather(self._saving, return_exceptions=True)
@@ -168,22 +206,15 @@ class SessionEntry:
         return await asyncio.shield(self._opening)
 
     async def _open(self) -> Windows:
-        try:
-            return await self._opened()
-        except PlaywrightError as error:
-            raise BrowserCrashed("The browser ended while its session was opened.") from error
-
-    async def _opened(self) -> Windows:
-        shared = await self._launcher.persistent_context()
-        context = shared if self._spec.profile else await self._isolated(shared)
+        home = await self._launcher.home(self._spec)
+        context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
-            crashed = self._context is not None or self._launcher.ended_badly
-            await self._bring_back_cookies(context, after_crash=crashed)
+            await self._bring_back_cookies(context, after_crash=self._context is not None)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
             await bounded(context.set_extra_http_headers(self.headers))
-        self._shared, self._context = shared, context
+        self._home, self._context = home, context
         self._windows = Windows(
             context,
             self._policy,
@@ -198,9 +229,11 @@ class SessionEntry:
             self._launcher.took_back()
         return self._windows
 
-    async def _isolated(self, shared: BrowserContext) -> BrowserContext:
+    async def _isolated(self, home: Home) -> BrowserContext:
         """A context of its own, as it was asked for, with the logins that it had."""
-        browser = await self._launcher.browser_for(self._spec.options.browser_type, shared)
+        browser = home.browser if isinstance(home, BrowserContext) else home
+        if browser is None:
+            raise BrowserCrashed("This engine has no contexts beside its profile.")
         options = context_options(self._spec.options, self._launcher.user_agent)
         try:
             return await browser.new_context(**options, storage_state=self._saved and {"origins": [], **self._saved})  # type: ignore[arg-type] # as Playwright gave it
@@ -217,14 +250,13 @@ class SessionEntry:
         if self._launcher.kept_sessions and not after_crash:
             return  # what the profile lacks now, a person has logged out of
         present = {cookie_key(_json(cookie)) for cookie in await context.cookies()}
-        lacking = [
-            cookie
-            for cookie in _cookies(self._saved)
-            if cookie_key(cookie) not in present and (after_crash or cookie.get("expires") == -1)
-        ]
-        if lacking and not await _added(context, lacking):
-            for cookie in lacking:  # one that the browser no longer accepts must not cost the others
-                await _added(context, [cookie])
+        for cookie in _cookies(self._saved):
+            if cookie_key(cookie) in present or (not after_crash and cookie.get("expires") != -1):
+                continue
+            try:
+                await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
+            except PlaywrightError:
+                continue  # one that the browser no longer accepts must not cost the others
 
     async def _save_later(self) -> None:
         while self._unsaved:
@@ -240,6 +272,9 @@ class SessionEntry:
             state = await self.storage(whole=self._spec.persistent)
         except (TimeoutError, PlaywrightError):
             return  # the browser ended, or hangs: what was saved before stays
+        self._note(state)
+
+    def _note(self, state: Json) -> None:
         if state != self._saved:
             self._saved = state
             if self._spec.profile or self._spec.persistent:
@@ -284,17 +319,6 @@ class BrowserSession:
     async def context(self) -> BrowserContext:
         """Playwright's."""
         return await self.entry.context()
-
-
-async def _added(context: BrowserContext, cookies: list[Json]) -> bool:
-    """All of them, or none. Raises PlaywrightError where the browser ended."""
-    try:
-        await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return False
-    return True
 
 
 def _cookies(state: Json) -> list[Json]:

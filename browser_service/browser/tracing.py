@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser.launcher import bounded
+from browser_service.browser.closing import bounded
 from shared.calls import Json
 from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
 
@@ -68,6 +68,10 @@ class Tracing:
 
     def __init__(self) -> None:
         self._trace: Trace | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._trace is not None and self._trace.ending is None
 
     async def start(self, session: "BrowserSession", action: "StartTracing") -> None:
         """Raises ValidationFailed while another runs, Forbidden in a browser that is somebody else's."""

@@ -161,6 +161,12 @@ class Traffic:
                 sent = self._add(request)
                 sent.response = request.existing_response
 
+    @property
+    def document_by_get(self) -> bool:
+        """Whether the document that the page shows was asked for so that it can be again."""
+        last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)
+        return last is None or last.request.method == "GET"
+
     def since(self, number: int = 0) -> list[Sent]:
         return [sent for sent in self._ring if sent.number > number]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
+from browser_service.browser.closing import bounded
 from browser_service.browser.guard import guard_all
-from browser_service.browser.launcher import bounded
 from browser_service.security.urls import UrlPolicy
 
 OnForeign = Callable[[Page], None]

@@ -1,22 +1,35 @@
 """Figures for Prometheus: what is called, how it ends, how long it takes, and how much is open."""
 
 from collections.abc import Callable
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from shared.calls import Figures
+
+_MB: Final = 1_000_000
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50)
 
 
 class Metrics:
     """Of one service. Labels are names of the catalogue and error codes alone, so their number is bounded."""
 
-    def __init__(self, pages: Callable[[], int], clients: Callable[[], int]) -> None:
+    def __init__(self, clients: Callable[[], int]) -> None:
         self._registry = CollectorRegistry()
         self._calls = Counter("browse_calls", "Calls that ended.", ["action", "outcome"], registry=self._registry)
         self._seconds = Histogram(
             "browse_call_seconds", "From request to reply.", ["action"], buckets=_BUCKETS_S, registry=self._registry
         )
-        Gauge("browse_pages", "Pages that are open.", registry=self._registry).set_function(pages)
+        self._open = {
+            name: Gauge(f"browse_{name}", said, registry=self._registry)
+            for name, said in (
+                ("pages", "Pages that there are."),
+                ("pages_parked", "Those of them whose window is closed until they are used."),
+                ("browsers", "Browsers that run."),
+                ("memory_bytes", "What the browsers have, as last measured."),
+                ("memory_limit_bytes", "What they may have; 0 is no limit."),
+            )
+        }
         Gauge("browse_clients", "Clients that are present.", registry=self._registry).set_function(clients)
 
     def ended(self, action: str, outcome: str, seconds: float) -> None:
@@ -24,5 +37,10 @@ class Metrics:
         self._calls.labels(action, outcome).inc()
         self._seconds.labels(action).observe(seconds)
 
-    def text(self) -> bytes:
+    def text(self, now: Figures) -> bytes:
+        self._open["pages"].set(now.pages)
+        self._open["pages_parked"].set(now.parked)
+        self._open["browsers"].set(now.browsers)
+        self._open["memory_bytes"].set(now.memory_mb * _MB)
+        self._open["memory_limit_bytes"].set(now.memory_limit_mb * _MB)
         return generate_latest(self._registry)

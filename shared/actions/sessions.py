@@ -46,6 +46,7 @@ class CreateSession(Action):
     timezone: str | None = Field(default=None, description="Such as Europe/Rome; the machine's without.")
     permissions: list[Permission] = Field(default=[], description="What its pages are granted.")
     proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
+    own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
 
 
 class GetSession(Action):

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from browser_service.browser.host import LocalHost
-from shared.calls import Answer, Call, EventBatch, Outcome, PageState, SessionSpec
+from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionSpec
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -44,8 +44,14 @@ class JsonCarrier:
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return await self._host.answer(request_id, through_json(answer))
 
+    async def discard(self, page_id: str, idle_ms: int) -> None:
+        await self._host.discard(page_id, idle_ms)
+
     async def describe(self) -> list[PageState]:
         return [through_json(state) for state in await self._host.describe()]
+
+    async def figures(self) -> Figures:
+        return through_json(await self._host.figures())
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return through_json(await self._host.events_after(seq, wait_ms, limit))

@@ -92,7 +92,7 @@ UNLIMITED = dict.fromkeys(
 
 def settings_for(data_dir: Path, **changes: Any) -> Settings:
     """Settings that no variable of the developer's environment reaches; Any: any setting's value."""
-    ours: dict[str, Any] = {**UNLIMITED, "notify": "off", **changes}  # Any: as there
+    ours: dict[str, Any] = {**UNLIMITED, "notify": "off", "min_instances": 0, **changes}  # Any: as there
     return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
 
 

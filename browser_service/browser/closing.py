@@ -1,0 +1,18 @@
+"""The end of what the browser has open, which may be gone already, or hang."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+
+_CLOSES_WITHIN_S: Final = 5
+
+
+async def bounded(closing: Awaitable[object]) -> None:
+    """What does not close, or is gone already, is no reason to wait or to fail."""
+    try:
+        async with asyncio.timeout(_CLOSES_WITHIN_S):
+            await closing
+    except (PlaywrightError, TimeoutError):
+        return

@@ -1,0 +1,116 @@
+"""How much memory the browsers have, and whether that is too much."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from shared.calls import Json
+
+_MB: Final = 1_000_000
+_SHARE: Final = 0.6
+"""Of what the machine, or the container, has."""
+_NEAR: Final = 0.7
+"""Of the limit: from there on it is measured exactly, which costs some 5 ms a process."""
+_EXACT_EVERY_S: Final = 60.0
+_CGROUPS: Final = Path("/sys/fs/cgroup")
+
+
+class Memory:
+    """Of a driver and all that it started. Measured in a thread, one look at a time."""
+
+    def __init__(self, limit_mb: int | None, root: Callable[[], psutil.Process | None]) -> None:
+        self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _SHARE)
+        """0 is no limit."""
+        self.used_mb = 0
+        self._root = root
+        self._exact_at = 0.0
+        self._looking = asyncio.Lock()
+
+    @property
+    def short(self) -> bool:
+        return 0 < self.limit_mb < self.used_mb
+
+    def known(self) -> Json:
+        return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
+
+    async def look(self, at_most_s: float = _EXACT_EVERY_S) -> None:
+        """Measure, where what is known is older than that, or more than it may be soon."""
+        async with self._looking:
+            root = self._root()
+            if root is None:
+                self.used_mb = 0
+                return
+            family = await asyncio.to_thread(_family, root)
+            rough = await asyncio.to_thread(rough_mb, family)
+            due = time.monotonic() - self._exact_at >= at_most_s
+            near = 0 < self.limit_mb * _NEAR < rough and at_most_s == _EXACT_EVERY_S
+            if due or near or (self.short and at_most_s == _EXACT_EVERY_S):
+                self.used_mb = await asyncio.to_thread(exact_mb, family)
+                self._exact_at = time.monotonic()
+
+
+def _family(root: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.Error):
+        return [root, *root.children(recursive=True)]
+    return []
+
+
+def rough_mb(processes: list[psutil.Process]) -> int:
+    """Quickly: what each has to itself, and the largest part that they share. More than it is, mostly."""
+    own, shared = 0, 0
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            found = process.memory_info()
+            common = getattr(found, "shared", 0)
+            own += found.rss - common
+            shared = max(shared, common)
+    return (own + shared) // _MB
+
+
+def exact_mb(processes: list[psutil.Process]) -> int:
+    """With each page of memory divided among those who share it (PSS), where the system tells."""
+    found = [_pss(process.pid) for process in processes]
+    if not any(found):
+        return rough_mb(processes)
+    return sum(found) // _MB
+
+
+def _pss(pid: int) -> int:
+    """0 for a process that is gone."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def machine_mb() -> int:
+    """What the machine has, or what its container may have of it."""
+    return min([psutil.virtual_memory().total, *_container_limits()]) // _MB
+
+
+def _container_limits() -> list[int]:
+    """Of both kinds of control groups; each group is bounded by those above it too."""
+    found = []
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top = _CGROUPS / "memory" if controllers else _CGROUPS
+        name = "memory.limit_in_bytes" if controllers else "memory.max"
+        group = top / path.lstrip("/")
+        for place in [group, *(each for each in group.parents if each.is_relative_to(top))]:
+            limit = _read(place / name).strip()
+            found += [int(limit)] if limit.isdecimal() else []
+    return found
+
+
+def _read(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8")
+    return ""

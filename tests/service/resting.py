@@ -1,0 +1,27 @@
+"""Time goes by in a service where nobody does anything."""
+
+from browser_service.browser.host import LocalHost
+from tests.support.service import RunningService
+
+HOUR_S = 3_600.0
+
+
+def host_of(service: RunningService) -> LocalHost:
+    """Of a service whose host is in this process."""
+    host = service.parts.host
+    assert isinstance(host, LocalHost)
+    return host
+
+
+async def rests(service: RunningService, seconds: float = HOUR_S) -> None:
+    """So long nothing happens; then the service looks for what is idle."""
+    host = host_of(service)
+    for entry in host._pages.values():
+        entry.use.at -= seconds
+    for session in host._sessions.values():
+        session.used_at -= seconds
+    await host.idling.look()
+
+
+def parked(service: RunningService) -> set[str]:
+    return {entry.page_id for entry in host_of(service)._pages.values() if entry.use.parked is not None}
