@@ -180,8 +180,8 @@ class Dialogs:
         self._open.append(asked)
         entry.dialog = asked.named
         if entry.page is not None:
-            entry.page.once("close", lambda _: self._over(asked, _GONE))
-            entry.page.once("crash", lambda _: self._over(asked, _GONE))
+            entry.page.once("close", lambda _: self._gone(asked))
+            entry.page.once("crash", lambda _: self._gone(asked))
         family = [e for e in self._pages.values() if e.family == entry.family and e.session is entry.session]
         waiting = {turn.call.call_id for member in family for turn in self._refuse_waiting(asked, member)}
         concerned = [running for running in self._concerned(family) if running.call.call_id not in waiting]
@@ -301,6 +301,17 @@ class Dialogs:
         if self._pages.get(entry.page_id) is entry:
             self._emit(PageChanged(page=entry.state()))
         self._changed.set()
+
+    def lost(self, entry: PageEntry) -> None:
+        """A page ended, which its browser may have had no time to tell."""
+        for asked in [asked for asked in self._open if asked.entry is entry and not asked.live]:
+            self._gone(asked)
+
+    def _gone(self, dialog: OpenDialog) -> None:
+        """With its page: who has a call to read on is told."""
+        if dialog in self._open and any(running.action.effect is not Effect.READS for running in dialog.calls):
+            self._tell_of(dialog, "is gone with its page")
+        self._over(dialog, _GONE)
 
     async def _until(self, done: Callable[[], object], calls: Iterable[Running], seconds: float) -> None:
         for running in calls:

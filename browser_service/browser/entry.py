@@ -1,7 +1,6 @@
 """The durable entry behind a pageId: the Playwright page in it may be replaced; holder, queue and revision stay."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +23,7 @@ from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recalling import Recall
 from browser_service.browser.recording import Recording
+from browser_service.browser.recovering import BLANK, Recovery
 from browser_service.browser.traffic import Traffic
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
@@ -35,19 +35,17 @@ from shared.calls import (
     PageChanged,
     PageState,
 )
-from shared.errors import BrowserCrashed, PageNotFound, TimedOut
+from shared.errors import BrowserCrashed
 
 if TYPE_CHECKING:
     from browser_service.browser.session import SessionEntry
 
-BLANK = "about:blank"
 _ERROR_PAGE = "chrome-error:"
 _LOADING = ("Loading http://", "Loading https://")
 """What Playwright answers for the title of a page that goes somewhere."""
 _TITLE_AFTER_S = 0.1
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
-_REVIVE_MS = 30_000
 
 Emit = Callable[[HostEvent], None]
 OnClose = Callable[["PageEntry", Page], None]
@@ -75,6 +73,7 @@ class PageEntry:
         *,
         emit: Emit,
         on_close: OnClose,
+        on_lost: Callable[["PageEntry"], None],
         busy: Busy,
         people: People,
         downloads: Downloads,
@@ -103,6 +102,7 @@ class PageEntry:
         self.network = PageNetwork(Traffic(self._whose_traffic), self._holder)
         self.emulation = Emulation(self._holder)
         self.recall = Recall()
+        self.recovery = Recovery(self)
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.recording: Recording | None = None
@@ -121,6 +121,7 @@ class PageEntry:
         self._policy = policy
         self._emit = emit
         self._on_close = on_close
+        self._on_lost = on_lost
         self._asking: asyncio.TimerHandle | None = None
         self._background = Background()
 
@@ -185,37 +186,6 @@ class PageEntry:
         """Whether the URL policy holds wherever it goes; else when an agent uses it."""
         return not (self.of_person and self.session.attached)
 
-    async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
-        """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
-
-        `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
-        `replaces`: the action may be given a new Playwright page where the old one does not respond.
-        """
-        if self.closed:
-            raise PageNotFound(f"Page {self.page_id!r} was closed.", hint="Open a new one: open_page {}.")
-        if self.live:
-            if not self.suspect or await self.responds() or (replaces and await self._responds_once_stopped()):
-                self.suspect = False
-                return
-            if not replaces:
-                raise await self._unresponsive()
-        await self.session.context()
-        if self.live and not self.suspect:  # found again in a browser that runs on without us
-            return
-        was_open = self.page is not None or self.revision > 0
-        self._abandon()
-        page = await self.session.open_window()
-        self.family = self.page_id
-        await self.adopt(page)
-        parked = await self.use.give_back_storage(page)
-        revisits = self.url != BLANK and not navigates
-        if revisits:
-            await self._revisit(page)
-        await self.use.unparked(page, client_id, revisits=revisits)
-        if was_open and parked is None:
-            where = f" at {self.url}" if revisits else ""
-            self.tell(client_id, f"{self.page_id} was reopened{where}; what was typed and not sent is lost.")
-
     def changed(self) -> None:
         """Tell how it is now."""
         self._emit(PageChanged(page=self.state()))
@@ -223,7 +193,7 @@ class PageEntry:
     async def adopt(self, page: Page) -> None:
         """Make `page` the one behind this pageId."""
         observer = Observer(page)
-        page.on("crash", self._on_crash)
+        page.on("crash", self.recovery.crashed)
         page.on("close", lambda closed: self._on_close(self, closed))
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", lambda _: self.refresh_title())
@@ -241,8 +211,7 @@ class PageEntry:
                 self._downloads.watch(self._cdp)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
-        if page.is_closed():
-            raise BrowserCrashed(f"Page {self.page_id!r} was closed while it was opened.")
+        self.recovery.check(page)
         self.page, self.observer = page, observer
         self.crashed = self.suspect = False
         self.use.began(page)
@@ -357,9 +326,6 @@ class PageEntry:
             return "Execution context was destroyed" in str(error)
         return True
 
-    async def _responds_once_stopped(self) -> bool:
-        return await self.interrupt() and await self.responds()
-
     async def interrupt(self) -> bool:
         """As a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.
 
@@ -375,44 +341,18 @@ class PageEntry:
             return False
         return True
 
-    async def _unresponsive(self) -> TimedOut:
-        """While it loads, Playwright answers for a page's title; it does not while a script runs."""
-        reload = f'reload_page {{"pageId": "{self.page_id}"}}.'
-        why, hint = "a script keeps it busy", f"Replace it, its login stays: {reload}"
-        if self.page is not None:
-            with contextlib.suppress(TimeoutError, PlaywrightError):
-                async with asyncio.timeout(_TITLE_WITHIN_S):
-                    await self.page.title()
-                why = "it goes to a URL whose server has not answered yet"
-                hint = f"Give it time, or stop that: {reload}"
-        return TimedOut(f"Page {self.page_id!r} does not respond: {why}.", hint=hint, details={"url": self.url})
-
     async def leave(self) -> None:
         """Close its window, and keep it for later."""
         page, self.page = self.page, None
         if page is not None and not page.is_closed() and self.session.owns(page):
             await bounded(page.close())
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
         """Leave the window that this pageId had, where it is still there, without waiting for its end."""
         page, self.page, self.dialog = self.page, None, None
+        self._on_lost(self)
         if page is not None and not page.is_closed() and self.session.owns(page):
             self._background.spawn(bounded(page.close()))
-
-    async def _revisit(self, page: Page) -> None:
-        """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
-        try:
-            await page.goto(self.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
-        except asyncio.CancelledError:
-            self._abandon()
-            raise
-        except PlaywrightError as error:
-            self._abandon()
-            first = str(error).splitlines()[0]
-            raise BrowserCrashed(
-                f"Page {self.page_id!r} was lost with its browser, and {self.url} does not open again: {first}",
-                hint=f'Go on elsewhere: goto {{"pageId": "{self.page_id}", "url": "..."}}.',
-            ) from error
 
     def _on_response(self, response: Response) -> None:
         self.session.save_soon()  # it may have set a cookie
@@ -426,9 +366,6 @@ class PageEntry:
         elif self.lease is not None:
             met.client_id, met.client_label = self.lease.client_id, self.lease.label
         self._emit(met)
-
-    def _on_crash(self, page: Page) -> None:
-        self.crashed = self.crashed or page is self.page
 
     def _on_navigated(self, frame: Frame) -> None:
         if self.page is None or frame != self.page.main_frame or self.closed:

@@ -34,6 +34,7 @@ _CLOSED: Final = (
     "Browser has been closed",
 )
 """How Playwright's own words begin: what a page's text or script says may sound the same."""
+_CRASHED: Final = ("Page crashed", "Target crashed")
 _SYNTAX: Final = (
     "is not a valid selector",
     "is not a valid XPath expression",
@@ -106,6 +107,17 @@ _HINTS: Final = {
 
 def is_closed(error: Exception) -> bool:
     return _reason(_first_line(str(error))).startswith(_CLOSED)
+
+
+def is_crash(error: Exception) -> bool:
+    """Of one page's renderer, not of all."""
+    return _reason(_first_line(str(error))).startswith(_CRASHED)
+
+
+def not_begun(error: Exception) -> bool:
+    """Whether an act was still waiting for its element, by Playwright's log of it."""
+    _, logged, log = str(error).partition("Call log:\n")
+    return bool(logged) and all(line.strip().startswith("- waiting for") for line in log.splitlines() if line.strip())
 
 
 def is_ambiguous(error: Exception) -> bool:

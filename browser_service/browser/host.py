@@ -21,7 +21,7 @@ from browser_service.browser.idling import Idling
 from browser_service.browser.memory import Memory
 from browser_service.browser.parking import Parking
 from browser_service.browser.parts import Parts, account
-from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_on_session
+from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_live, perform_on_session
 from browser_service.browser.registry import PageRegistry
 from browser_service.browser.replies import Replies
 from browser_service.browser.room import Room
@@ -281,8 +281,7 @@ class LocalHost:
             self._admit(entry, running)
             if waited:
                 self._started(running)
-            await bring_up(entry, running)
-            return await perform(entry, running, handler, page)
+            return await perform_live(entry, running, handler, page)
 
     async def _on_session(self, running: Running, action: SessionAction) -> Json:
         """An action on a whole session: these queue among themselves, and no page's turn waits for them."""

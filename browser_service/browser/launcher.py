@@ -7,23 +7,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 import psutil
-from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings, async_playwright
+from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api._context_manager import PlaywrightContextManager
 
+from browser_service.browser import errors
 from browser_service.browser.closing import bounded
+from browser_service.browser.driver import start_driver
 from browser_service.browser.executables import find_executable, user_agent
+from browser_service.browser.launch_errors import AGAIN, STARTS, launch_failed, not_attached
 from browser_service.browser.ordinary import OrdinaryWindow
+from browser_service.browser.orphans import Orphans
 from browser_service.browser.pool import Kind, Pool
-from browser_service.browser.processes import Watched, browsers_of, end_all
+from browser_service.browser.processes import Watched, browsers_of, children_of, end_all
 from browser_service.browser.profile import Profile
 from shared.calls import Json, SessionSpec
 from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed
 
 _ATTACHES_WITHIN_MS: Final = 10_000
+_LAUNCHES_WITHIN_S: Final = 35
+"""Playwright gives a browser 30 s; a driver that hangs would give it for ever."""
 
 _PLAYWRIGHTS_DISABLED: Final = (
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -79,6 +83,10 @@ class Launcher:
         self._driver: Watched | None = None
         self._context: BrowserContext | None = None
         self._processes: list[Watched] = []
+        self._orphans = Orphans(options.profile_dir)
+        self.ended_badly = False
+        """Whether the last to have the profile was a service that was killed."""
+        self._end_of_last = ""
         self._one_at_a_time = asyncio.Lock()
         self._profile = Profile(options.profile_dir)
         self._executable: Path | None = None
@@ -163,11 +171,48 @@ class Launcher:
         async with self._one_at_a_time:
             self.check_free()
             if self._context is None or not self.runs(self._context):
-                await self._end_shared()
-                playwright = await self._started()
-                self._context = await (self._attach if self.attached else self._launch)(playwright)
-                self._processes = browsers_of(self._driver, self.options.profile_dir)
+                self._context = await self._launched()
             return self._context
+
+    def ended(self) -> str:
+        """What has ended without our doing, now or the last time, in words; nothing where it was our doing."""
+        if self._context is not None and not self.runs(self._context):
+            self._end_of_last = "the browser ended" if self._drives else "Playwright's driver ended"
+        return self._end_of_last
+
+    async def _launched(self) -> BrowserContext:
+        """One that is killed while it starts is started again, and again: then something is wrong with it."""
+        self.ended()
+        for left in reversed(range(STARTS)):
+            await self._end_shared()
+            playwright = await self._started()
+            try:
+                async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                    context = await (self._attach if self.attached else self._launch)(playwright)
+                break
+            except PlaywrightError as error:
+                if not left or not errors.is_closed(error):
+                    raise launch_failed(error, self.options) from error
+            except TimeoutError:
+                raise await self._hangs() from None
+        self._processes = browsers_of(self._driver, self.options.profile_dir)
+        self._note()
+        return context
+
+    async def _hangs(self) -> BrowserLaunchFailed:
+        await self._end(kills=True)
+        said = f"The browser did not start within {_LAUNCHES_WITHIN_S} s, and was ended."
+        return BrowserLaunchFailed(said, hint=AGAIN)
+
+    def _note(self) -> None:
+        """So that these processes are known to a service that follows when this one is killed."""
+        if self.driver is not None:
+            self._orphans.note([self.driver, *children_of(self.driver)])
+
+    async def end_hanging(self) -> None:
+        """End a browser and a driver that do not answer any more; the next who needs one has it started."""
+        async with self._one_at_a_time:
+            await self._end(kills=True)
 
     async def rest(self, kind: Kind | None) -> None:
         """Close a browser, until somebody needs it. Its sessions have let go of it."""
@@ -175,6 +220,7 @@ class Launcher:
             return  # somebody needs one now
         async with self._one_at_a_time:
             await (self._end_shared() if kind is None else self.pool.close(kind))
+            self._end_of_last = ""
             if self._context is None and not self.pool.running:
                 await self._end()
 
@@ -182,7 +228,7 @@ class Launcher:
         """Playwright, with a driver that runs; where it does not, what it had started is gone with it."""
         if self._playwright is None or not self._drives:
             await self._end()
-            self._playwright, driver = await _start_driver()
+            self._playwright, driver = await start_driver()
             self._driver = Watched(driver) if driver else None
         return self._playwright
 
@@ -192,13 +238,18 @@ class Launcher:
         if ours:
             await self._find(playwright)
         try:
-            return await getattr(playwright, kind.engine).launch(  # type: ignore[no-any-return] # getattr by engine
-                headless=options.headless, **_UNTOUCHED, **(self._how() if ours else {})
-            )
+            async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                browser: Browser = await getattr(playwright, kind.engine).launch(
+                    headless=options.headless, **_UNTOUCHED, **(self._how() if ours else {})
+                )
         except PlaywrightError as error:
-            failed = _launch_failed(error, replace(options, engine=kind.engine))
+            failed = launch_failed(error, replace(options, engine=kind.engine))
             failed.advice = failed.advice if ours else _install(kind.engine)
             raise failed from error
+        except TimeoutError:
+            raise await self._hangs() from None
+        self._note()
+        return browser
 
     async def stop(self) -> None:
         """Close what runs; a dead driver or browser is no reason to fail."""
@@ -208,7 +259,8 @@ class Launcher:
     # --- the profile in a person's hands --------------------------------------------------------------------------
 
     async def clear(self) -> None:
-        """End a window that a service which was killed left open."""
+        """End what a service which was killed left behind: its driver and browser, and a person's window."""
+        self.ended_badly = await self._orphans.end()
         if not self.attached:
             await self._profile.take_back()
 
@@ -233,6 +285,7 @@ class Launcher:
         """Close the browser and open an ordinary window instead. To be reserved first, and `free` afterwards."""
         async with self._one_at_a_time:
             await self._end()
+            self._end_of_last = "a person signed in"
             if self._executable is None:
                 raise BrowserLaunchFailed("There is no browser to open a window of.")
             self._profile.hand_over()
@@ -243,39 +296,43 @@ class Launcher:
             self._profile.note_window(window.process)
             return window
 
-    async def _end(self) -> None:
-        await self.pool.close_all()
-        await self._end_shared()
+    async def _end(self, *, kills: bool = False) -> None:
+        """`kills`: nobody is asked to end first."""
         playwright, driver = self._playwright, self._driver
+        family = [Watched(each) for each in children_of(driver.process)] if driver and kills else []
+        await self.pool.close_all(forget=kills)
+        await self._end_shared(kills=kills)
         self._playwright, self._driver = None, None
-        if playwright is not None:
+        if playwright is not None and not kills:
             await bounded(playwright.stop())
-        await asyncio.to_thread(end_all, [driver] if driver else [])
+        await asyncio.to_thread(end_all, [*([driver] if driver else []), *family])
+        self._orphans.forget()
 
-    async def _end_shared(self) -> None:
+    async def _end_shared(self, *, kills: bool = False) -> None:
         context, processes = self._context, self._processes
         self._context, self._processes = None, []
+        if not kills:
+            await self._close(context)
+        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
+
+    async def _close(self, context: BrowserContext | None) -> None:
         if context is not None and (not self.attached or context.browser is None):
             await bounded(context.close())
         elif context is not None and context.browser is not None:
             await bounded(context.browser.close())  # which lets go of a browser that was attached to
-        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
 
     async def _launch(self, playwright: Playwright) -> BrowserContext:
         options = self.options
         await self._prepare(playwright)
         width, height = options.viewport
-        try:
-            return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
-                options.profile_dir,
-                headless=options.headless,
-                viewport={"width": width, "height": height},
-                user_agent=self.user_agent,
-                **_UNTOUCHED,
-                **self._how(),
-            )
-        except PlaywrightError as error:
-            raise _launch_failed(error, options) from error
+        return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
+            options.profile_dir,
+            headless=options.headless,
+            viewport={"width": width, "height": height},
+            user_agent=self.user_agent,
+            **_UNTOUCHED,
+            **self._how(),
+        )
 
     def _how(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
         """What every browser of the service's own engine is started with."""
@@ -304,7 +361,8 @@ class Launcher:
         self._executable = executable
 
     def took_back(self) -> None:
-        """The cookies of a person's window are known, and saved where they must be."""
+        """The cookies of a person's window, or of a killed service, are known, and saved where they must be."""
+        self.ended_badly = False
         self._profile.taken_back()
 
     async def _attach(self, playwright: Playwright) -> BrowserContext:
@@ -312,7 +370,7 @@ class Launcher:
         try:
             browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
         except PlaywrightError as error:
-            raise _not_attached(error, url) from error
+            raise not_attached(error, url) from error
         return browser.contexts[0]
 
 
@@ -323,59 +381,3 @@ def _connected(home: Home) -> bool:
 
 def _install(engine: str) -> str:
     return f"Install it: playwright install {engine}. Or leave browserType out."
-
-
-def _not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
-    """Without the URL's path, which is the key to that browser."""
-    parts = urlsplit(url)
-    return BrowserLaunchFailed(
-        f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
-        hint="Start it with --remote-debugging-port=9222 and a --user-data-dir of its own, or correct BROWSE_CDP_URL, "
-        "or unset it for a browser of the service's own. `browse-together doctor` checks.",
-        details={"context": {"lastError": str(error).splitlines()[0].replace(parts.path or url, "")[:300]}},
-    )
-
-
-_NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
-
-
-def _launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLaunchFailed:
-    text = str(error)
-    details: Json = {"context": {"lastError": text[:2_000]}}
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
-    if "Executable doesn't exist" in text:
-        return BrowserLaunchFailed("The browser is not installed.", details=details)
-    if "ProcessSingleton" in text or "SingletonLock" in text:
-        return BrowserLaunchFailed(
-            f"Another browser has the profile {options.profile_dir.name} open.",
-            hint="Close that browser, or give this service a data directory of its own: BROWSE_DATA_DIR.",
-            details=details,
-        )
-    if any(said in text for said in _NO_SANDBOX):
-        return BrowserLaunchFailed(
-            "Chromium could not start its sandbox.",
-            hint="Allow user namespaces on this machine, or set BROWSE_SANDBOX=off where that is acceptable.",
-            details=details,
-        )
-    if not options.headless and ("XServer" in text or "$DISPLAY" in text or "headed" in text):
-        return BrowserLaunchFailed(
-            "A window was asked for, but there is no display.", hint="Set HEADLESS=true.", details=details
-        )
-    return BrowserLaunchFailed(f"The browser did not start: {first[:300]}", details=details)
-
-
-async def _start_driver() -> tuple[Playwright, psutil.Process | None]:
-    before = set(psutil.Process().children())
-    manager = async_playwright()
-    playwright = await manager.start()
-    _read_drivers_end(manager)
-    drivers = [child for child in psutil.Process().children() if child not in before]
-    return playwright, next(iter(drivers), None)
-
-
-def _read_drivers_end(manager: PlaywrightContextManager) -> None:
-    """Playwright tells a driver's sudden end in a future too that nobody reads: asyncio would log it as our mistake."""
-    client = manager._client  # noqa: SLF001 - there is no public way
-    ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
-    if ended is not None:
-        ended.add_done_callback(lambda future: future.cancelled() or future.exception())

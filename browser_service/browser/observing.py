@@ -61,6 +61,8 @@ class Observation:
     dialogs_coming: int = 0
     error_pages: int = 0
     navigating: bool = False
+    over: bool = False
+    """The page has ended: nothing follows."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -101,7 +103,7 @@ class Observation:
             return
         try:
             async with asyncio.timeout(seconds):
-                while not done():
+                while not done() and not self.over:
                     self.changed.clear()
                     await self.changed.wait()
         except TimeoutError:
@@ -167,6 +169,8 @@ class Observer:
         page.on("domcontentloaded", self._on_document)
         page.on("requestfinished", self._on_finished)
         page.on("pageerror", self._on_script_error)
+        page.on("crash", self._on_end)
+        page.on("close", self._on_end)
 
     def begin(self) -> Observation:
         observation = Observation()
@@ -213,6 +217,11 @@ class Observer:
             observation.dialogs.append(said)
             observation.changed.set()
         return bool(self._running)
+
+    def _on_end(self, _: Page) -> None:
+        for observation in self._running:
+            observation.over = True
+            observation.changed.set()
 
     def _on_request(self, request: Request) -> None:
         if not self._running:

@@ -8,9 +8,10 @@ from playwright.async_api import CDPSession, Frame, Locator, Page
 from pydantic import JsonValue
 
 from browser_service.browser import identity, locating, snapshot, tree
-from browser_service.browser.entry import BLANK, PageEntry
+from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.recovering import BLANK
 from browser_service.browser.snapshot import Refs, Seen, State
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog

@@ -15,7 +15,7 @@ from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect
 from shared.actions.media import CompareScreenshots
 from shared.calls import Json
-from shared.errors import BrowseError, Cancelled, NetworkError, UnknownOutcome
+from shared.errors import BrowseError, BrowserCrashed, Cancelled, NetworkError, UnknownOutcome
 
 if TYPE_CHECKING:
     from browser_service.browser.dialogs import Dialogs
@@ -99,8 +99,13 @@ def account(running: Running, error: BrowseError) -> BrowseError:
     parts, done, at = running.action.parts(), running.done, running.at
     if at is None and not done:
         return error
-    if isinstance(error, Cancelled) and any(part.effect is not Effect.READS for part in parts[: len(done)]):
+    acted = any(part.effect is not Effect.READS for part in parts[: len(done)])
+    if isinstance(error, Cancelled) and acted:
         error = UnknownOutcome(f"{running.action.name()} was cancelled.")
+    if isinstance(error, BrowserCrashed) and acted:  # which would say that all of it can be repeated
+        error = UnknownOutcome(error.message, details=error.details)
+    if isinstance(error, UnknownOutcome) and done:
+        error.advice = "Look first (snapshot {} reopens a page that died), then do what is left: not all again."
     names = [f"{number} {part.name()}" for number, part in enumerate(parts, 1)]
     where = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
     before = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"

@@ -21,6 +21,7 @@ from shared.errors import (
     AmbiguousSelector,
     ArtifactNotFound,
     BrowseError,
+    BrowserCrashed,
     Cancelled,
     ElementGone,
     ElementNotFound,
@@ -47,6 +48,7 @@ _EXPLAIN_S = 2.0
 _NOTHING_HAPPENED = (
     AmbiguousSelector,
     ArtifactNotFound,
+    BrowserCrashed,
     Cancelled,
     ElementGone,
     ElementNotFound,
@@ -140,7 +142,7 @@ async def bring_up(entry: PageEntry, running: Running) -> None:
     action = next(iter(running.action.parts()), running.action)
     try:
         async with running.cancel.within(_READY_WITHIN_S):
-            await entry.ensure_live(
+            await entry.recovery.ensure_live(
                 running.call.client_id,
                 navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
                 replaces=isinstance(action, Goto | ReloadPage),
@@ -153,6 +155,18 @@ async def bring_up(entry: PageEntry, running: Running) -> None:
             "happen.",
             hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
         ) from None
+
+
+async def perform_live(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
+    """Bring the page up, and perform. What only reads is read once more where the page died under it."""
+    await bring_up(entry, running)
+    try:
+        return await perform(entry, running, handler, page)
+    except BrowserCrashed:
+        if running.action.effect is not Effect.READS or running.action.parts():
+            raise
+    await bring_up(entry, running)
+    return await perform(entry, running, handler, page)
 
 
 async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
@@ -171,6 +185,8 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
             return result
         if not getattr(running.action, "no_wait_after", False):
             await _settled(running, observation)
+        if not entry.live and not entry.gone:
+            observation.noted.append(f"it was done, and then {entry.recovery.cause() or 'the page ended'}")
         changed = not getattr(running.action, "trial", False)
         return await told(page, running.action, result, observation)
     except WithoutEffect as error:
@@ -206,6 +222,9 @@ async def perform_on_session(
             hint="See what each shows: list_pages {}; close or reload the one that hangs, then repeat this.",
         ) from None
     except PlaywrightError as error:
+        if errors.is_closed(error) and running.action.effect is not Effect.READS:
+            name, ended = running.action.name(), session.entry.ended() or "the browser ended"
+            raise UnknownOutcome(f"{name} was under way when {ended}.") from error
         raise errors.translate(error, running.action, url="") from error
 
 
@@ -227,6 +246,8 @@ async def _translated(
                 f"Page {entry.page_id!r} was closed while {running.action.name()} ran.",
                 hint="Open another: open_page {}.",
             ) from error
+        if await entry.recovery.ended(error):
+            raise entry.recovery.interrupted(running.action, error) from error
         entry.suspect = entry.suspect or errors.is_timeout(error)
         if running.was_suspended and errors.is_timeout(error):
             return await _outlasted(running, error, page)

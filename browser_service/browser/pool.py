@@ -54,7 +54,10 @@ class Pool:
         if instance is not None:
             await bounded(instance.browser.close())
 
-    async def close_all(self) -> None:
+    async def close_all(self, *, forget: bool = False) -> None:
+        """`forget`: they are ended otherwise, and asked for nothing."""
+        if forget:
+            self._instances.clear()
         for kind in [*self._instances]:
             await self.close(kind)
 

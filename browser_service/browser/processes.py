@@ -4,9 +4,13 @@ import contextlib
 import os
 import select
 import sys
+import time
 from pathlib import Path
+from typing import Final
 
 import psutil
+
+_ENDS_WITHIN_S: Final = 3.0
 
 
 class Watched:
@@ -23,6 +27,7 @@ class Watched:
 
     @property
     def runs(self) -> bool:
+        """Not where it has ended, and nobody has taken note of it yet, as of an orphan of the driver."""
         if self._pidfd is not None:
             return not self._poll.poll(0)
         try:
@@ -30,9 +35,11 @@ class Watched:
         except psutil.NoSuchProcess:
             return False
 
-    def end(self) -> None:
+    def kill(self) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             self.process.kill()
+
+    def forget(self) -> None:
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
@@ -40,11 +47,30 @@ class Watched:
 
 def browsers_of(driver: Watched | None, profile_dir: Path) -> list[Watched]:
     """What a driver started on our profile."""
-    children = driver.process.children() if driver is not None else []
-    return [Watched(child) for child in children if str(profile_dir) in " ".join(child.cmdline())]
+    children = children_of(driver.process) if driver is not None else []
+    return [Watched(child) for child in children if str(profile_dir) in " ".join(_command(child))]
+
+
+def children_of(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children()
+    except psutil.Error:  # it has just ended
+        return []
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def end_all(processes: list[Watched]) -> None:
+    """For good, and wait until they have ended."""
     for process in processes:
-        process.end()
-    psutil.wait_procs([process.process for process in processes], timeout=3)
+        process.kill()
+    give_up_at = time.monotonic() + _ENDS_WITHIN_S
+    while any(process.runs for process in processes) and time.monotonic() < give_up_at:
+        time.sleep(0.005)
+    for process in processes:
+        process.forget()

@@ -61,6 +61,7 @@ class PageRegistry:
             self._policy,
             emit=self._log.emit,
             on_close=on_close,
+            on_lost=self._dialogs.lost,
             busy=self._busy,
             people=self.people,
             downloads=self._downloads,

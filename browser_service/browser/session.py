@@ -8,7 +8,7 @@ from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from browser_service.browser import signing_in
+from browser_service.browser import errors, signing_in
 from browser_service.browser.closing import bounded
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.isolation import context_options
@@ -103,6 +103,10 @@ class SessionEntry:
     def live(self) -> bool:
         browser = self._context.browser if self._context is not None else None
         return self._launcher.runs(self._home) and (browser is None or browser.is_connected())
+
+    def ended(self) -> str:
+        """How the browser of an earlier context ended, in words."""
+        return self._launcher.ended()
 
     def owns(self, page: Page) -> bool:
         """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
@@ -206,10 +210,17 @@ class SessionEntry:
         return await asyncio.shield(self._opening)
 
     async def _open(self) -> Windows:
+        try:
+            return await self._opened()
+        except PlaywrightError as error:
+            raise BrowserCrashed("The browser ended while its session was opened.") from error
+
+    async def _opened(self) -> Windows:
         home = await self._launcher.home(self._spec)
         context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
-            await self._bring_back_cookies(context, after_crash=self._context is not None)
+            crashed = self._context is not None or self._launcher.ended_badly
+            await self._bring_back_cookies(context, after_crash=crashed)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
@@ -250,13 +261,14 @@ class SessionEntry:
         if self._launcher.kept_sessions and not after_crash:
             return  # what the profile lacks now, a person has logged out of
         present = {cookie_key(_json(cookie)) for cookie in await context.cookies()}
-        for cookie in _cookies(self._saved):
-            if cookie_key(cookie) in present or (not after_crash and cookie.get("expires") != -1):
-                continue
-            try:
-                await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
-            except PlaywrightError:
-                continue  # one that the browser no longer accepts must not cost the others
+        lacking = [
+            cookie
+            for cookie in _cookies(self._saved)
+            if cookie_key(cookie) not in present and (after_crash or cookie.get("expires") == -1)
+        ]
+        if lacking and not await _added(context, lacking):
+            for cookie in lacking:  # one that the browser no longer accepts must not cost the others
+                await _added(context, [cookie])
 
     async def _save_later(self) -> None:
         while self._unsaved:
@@ -319,6 +331,17 @@ class BrowserSession:
     async def context(self) -> BrowserContext:
         """Playwright's."""
         return await self.entry.context()
+
+
+async def _added(context: BrowserContext, cookies: list[Json]) -> bool:
+    """All of them, or none. Raises PlaywrightError where the browser ended."""
+    try:
+        await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return False
+    return True
 
 
 def _cookies(state: Json) -> list[Json]:

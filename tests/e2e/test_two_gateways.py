@@ -141,7 +141,7 @@ async def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await asyncio.wait_for(demo.communicate(), 90)
+    said, _ = await asyncio.wait_for(demo.communicate(), 180)
     assert demo.returncode == 0, said.decode()
     assert "All as it should be" in said.decode()
     assert (tmp_path / "output" / "demo.png").read_bytes().startswith(b"\x89PNG")
