@@ -40,6 +40,8 @@ _UNLIMITED = {
     )
 }
 """A benchmark is as fast as it can be."""
+_COLD = {"BROWSE_MIN_INSTANCES": "0"}
+"""The browser starts with the first page, in all of them."""
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -71,7 +73,7 @@ async def service() -> AsyncIterator[Service]:
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
         data_dir = Path(data)
         command = [sys.executable, "-m", "browser_service", "up", "--port", "0"]
-        async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED)) as process:
+        async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED, **_COLD)) as process:
             yield Service(await _url(data_dir, process), data_dir, process.pid)
 
 

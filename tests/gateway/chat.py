@@ -10,6 +10,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from tests.support.gateways import COLD
+
 Json = dict[str, JsonValue]
 PATIENCE_S = 45
 ROOT = Path(__file__).parents[2]
@@ -24,7 +26,7 @@ MODERN: Json = {
 def environment(**settings: str) -> dict[str, str]:
     """Ours, without what would make a gateway start or find something of this machine's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BROWSE_", "CLAUDE_", "PORT"))}
-    return kept | {"PYTHONPATH": str(ROOT), "BROWSE_AUTOSTART": "false"} | settings
+    return kept | {"PYTHONPATH": str(ROOT), "BROWSE_AUTOSTART": "false"} | COLD | settings
 
 
 class Chat:

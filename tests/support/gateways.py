@@ -17,13 +17,15 @@ from mcp.types import CallToolResult, Implementation, TextContent
 ROOT = Path(__file__).parents[2]
 _START_WITHIN_S = 30
 _END_WITHIN_S = 15
+COLD = {"BROWSE_MIN_INSTANCES": "0"}
+"""A service's browser starts with the first call that needs it: most tests of processes need none."""
 
 
 def environment(data_dir: Path, **changes: str) -> dict[str, str]:
     """What our processes get: none of the developer's settings, and this source tree."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV", "HEADLESS", "BROWSER_TYPE", "CLAUDE_CODE_SESSION_ID"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BROWSE_") and name not in ours}
-    return {**kept, "PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), **changes}
+    return {**kept, "PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), **COLD, **changes}
 
 
 @dataclass
