@@ -41,7 +41,7 @@ def tab(page: Tab) -> Tab:
 
 async def _ref(tab: Tab, what: str) -> str:
     tree = (await tab.call("snapshot"))["snapshot"]
-    return str(next(line for line in tree.splitlines() if what in line).split("[ref=")[1].split("]")[0])
+    return str(next(line for line in tree.splitlines() if what in line).split(what)[1].split("[ref=")[1].split("]")[0])
 
 
 @pytest.mark.parametrize("liar", LIARS, ids=lambda liar: liar.name)
