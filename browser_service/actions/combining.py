@@ -2,6 +2,7 @@
 
 from browser_service.browser.forms import Form
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.refilling import refill as refill_lost
 from shared.actions import combining
 from shared.calls import Json
 
@@ -18,3 +19,7 @@ async def fill_form(page: BrowserPage, action: combining.FillForm) -> Json:
     if action.submit:
         await form.submit(action.submit)
     return told
+
+
+async def refill(page: BrowserPage, action: combining.Refill) -> Json:
+    return await refill_lost(page, action.timeout)

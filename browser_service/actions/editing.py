@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from playwright.async_api import ElementHandle
-
 from browser_service.browser import pointing
+from browser_service.browser.filled import FIELD
 from browser_service.browser.locating import read_back
 from browser_service.browser.page import BrowserPage
 from shared.actions import editing
@@ -25,7 +24,10 @@ _PASTE: Final = """(e, {text, html}) => {
   return document.execCommand('insertHTML', false, clean.innerHTML) ? 'inserted' : 'ignored';
 }"""
 """A browser, too, takes the scripts out of what it pastes by itself; what a page's own handler takes is its affair."""
-_VALUE: Final = "e => e.type === 'password' ? null : e.value ?? e.innerText"
+_VALUE: Final = f"""e => ({{
+  value: e.type === 'password' ? null : e.value ?? e.innerText,
+  field: e.matches('input, textarea') || e.isContentEditable ? ({FIELD})(e) : null,
+}})"""
 _SHOWN: Final = 200
 
 
@@ -63,13 +65,18 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
             hint='Name the field: paste {"selector": "...", "text": "..."}.',
         )
-    return {"pasted": how, "observed": await _became(element, how)}
+    found = await pointing.unless_gone(element.evaluate(_VALUE))
+    field = found["field"] if found is not None else None
+    if field is not None and action.selector is not None:
+        page.filled(action.selector, action.frame, field, strict=action.strict)
+    elif field is not None:
+        page.filled(field["selector"], field["frame"], field)
+    return {"pasted": how, "observed": _became(found and found["value"], how)}
 
 
-async def _became(element: ElementHandle, how: str) -> str:
+def _became(value: str | None, how: str) -> str:
     """What the element has afterwards, which the page may have made something else of."""
     said = "the page's own handler took it" if how == "taken" else "it was inserted"
-    value = await pointing.unless_gone(element.evaluate(_VALUE))
     if value is None:
         return said
     return f"{said}; the element has {value[:_SHOWN] + ('…' if len(value) > _SHOWN else '')!r} now"

@@ -6,6 +6,7 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, Locator
 
 from browser_service.browser import pointing
+from browser_service.browser.filled import FIELD
 from browser_service.browser.locating import read_back, unless_unchanged
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.witness import Witness
@@ -27,10 +28,8 @@ _READY_FOR_KEYS: Final = """(e, types) => {
 _VALUE: Final = f"""e => {{
   const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
   const focus = within ? '' : ({pointing.NAMED})(active);
-  return {{value: e.value ?? e.innerText, secret: e.type === 'password', focus}};
+  return {{value: e.value ?? e.innerText, secret: e.type === 'password', focus, field: ({FIELD})(e)}};
 }}"""
-_SELECTED: Final = "e => [...e.selectedOptions].map(o => o.value)"
-_CHECKED: Final = "e => e.checked ?? e.getAttribute('aria-checked') === 'true'"
 _ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _ACTIVATING: Final = ("Enter", "Space", " ")
 """Keys that may send a form, or click."""
@@ -55,14 +54,18 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own(), timeout=action.timeout)
-    return _value(await _left(page, element, _VALUE), action.value)
+    found = await _left(page, element, _VALUE)
+    page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
+    return _value(found, action.value)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
-    return _typed(await _left(page, element, _VALUE), action.text)
+    found = await _left(page, element, _VALUE)
+    page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
+    return _typed(found, action.text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
@@ -92,10 +95,12 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
     chosen = await element.select_option(**action.own(), timeout=action.timeout)
-    shown = await _left(page, element, _SELECTED)
+    field = await _left(page, element, FIELD)
+    page.filled(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
-    if shown is None:
+    if field is None:
         return {"selected": [*chosen], "observed": f"selected {names}; {_GONE}"}
+    shown = field["selected"]
     if shown != chosen:
         now = ", ".join(map(repr, shown)) or "nothing"
         return {"selected": shown, "observed": f"the page shows {now} selected instead of {names}"}
@@ -115,9 +120,10 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
     await unless_unchanged(tick(**action.own(), timeout=action.timeout))
-    checked = await _left(page, element, _CHECKED)
-    if checked is None:
+    field = await _left(page, element, FIELD)
+    if field is None:
         return {"observed": _GONE}
+    checked = field["checked"]
     if action.trial:
         return {"checked": checked}
     if checked is not wanted:
@@ -127,6 +133,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
             hint="See what the page says about it: snapshot {}.",
             details={"selector": action.selector, "context": {"checked": checked}},
         )
+    page.filled(action.selector, action.frame, field, strict=action.strict)
     return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Request as PlaywrightRequest
 
 from browser_service.browser import snapshot
 from browser_service.browser.background import Background
@@ -14,6 +15,7 @@ from browser_service.browser.console import Console
 from browser_service.browser.downloads import Downloads
 from browser_service.browser.emulating import Emulation
 from browser_service.browser.events import queued, well_formed
+from browser_service.browser.filled import Filled
 from browser_service.browser.guard import guard
 from browser_service.browser.leases import Lease, Ownership
 from browser_service.browser.network import PageNetwork
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 _ERROR_PAGE = "chrome-error:"
 _LOADING = ("Loading http://", "Loading https://")
 """What Playwright answers for the title of a page that goes somewhere."""
+_SENDING = frozenset({"document", "xhr", "fetch"})
+"""Of what a page sends; the rest are its own measurements (ping) and files."""
 _TITLE_AFTER_S = 0.1
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
@@ -103,6 +107,7 @@ class PageEntry:
         self.emulation = Emulation(self._holder)
         self.recall = Recall()
         self.recovery = Recovery(self)
+        self.filled = Filled()
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.recording: Recording | None = None
@@ -196,7 +201,8 @@ class PageEntry:
         page.on("crash", self.recovery.crashed)
         page.on("close", lambda closed: self._on_close(self, closed))
         page.on("framenavigated", self._on_navigated)
-        page.on("domcontentloaded", lambda _: self.refresh_title())
+        page.on("domcontentloaded", self._on_document)
+        page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("download", lambda download: self._downloads.began(self, download))
         try:
@@ -344,12 +350,14 @@ class PageEntry:
     async def leave(self) -> None:
         """Close its window, and keep it for later."""
         page, self.page = self.page, None
+        self.filled.lost()
         if page is not None and not page.is_closed() and self.session.owns(page):
             await bounded(page.close())
 
     def abandon(self) -> None:
         """Leave the window that this pageId had, where it is still there, without waiting for its end."""
         page, self.page, self.dialog = self.page, None, None
+        self.filled.lost()
         self._on_lost(self)
         if page is not None and not page.is_closed() and self.session.owns(page):
             self._background.spawn(bounded(page.close()))
@@ -366,6 +374,14 @@ class PageEntry:
         elif self.lease is not None:
             met.client_id, met.client_label = self.lease.client_id, self.lease.label
         self._emit(met)
+
+    def _on_document(self, _: Page) -> None:
+        self.filled.sent()
+        self.refresh_title()
+
+    def _on_request(self, request: PlaywrightRequest) -> None:
+        if request.method not in {"GET", "HEAD", "OPTIONS"} and request.resource_type in _SENDING:
+            self.filled.sent()
 
     def _on_navigated(self, frame: Frame) -> None:
         if self.page is None or frame != self.page.main_frame or self.closed:
@@ -388,6 +404,7 @@ class PageEntry:
             self._background.spawn(page.goto(BLANK))
             return False
         self.url = url
+        self.filled.moved(url)
         return True
 
     def _on_refused(self, url: str) -> None:

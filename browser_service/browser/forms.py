@@ -12,6 +12,7 @@ from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import errors, locating
+from browser_service.browser.filled import FIELD
 from browser_service.browser.page import BrowserPage
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
@@ -43,6 +44,7 @@ _LOOK: Final = f"""found => found.map({_CONTROL}).map(c => {{
     checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
     secret: c.type === 'password',
     there: c.isConnected,
+    field: c.isConnected && ['text', 'select', 'tick', 'radio'].includes(kind) ? ({FIELD})(c) : null,
   }};
 }})"""
 _SET: Final = f"""(found, wanted) => {{
@@ -141,6 +143,11 @@ class Form:
             (field, look if look["there"] else await self._again(field))
             for field, look in zip(self._fields, looks, strict=True)
         ]
+        for field, look in now:
+            if look is not None and look["field"] is not None:
+                radio, found = field.kind == "radio", look["field"]
+                selector = found["selector"] if radio else field.asked.selector
+                self._page.filled(selector, found["frame"] if radio else self._action.frame, found)
         as_given = ", ".join(field.asked.selector for field, look in now if _is_set(field, look))
         others = [f"{field.asked.selector} {_said(field, look)}" for field, look in now if not _is_set(field, look)]
         return {

@@ -85,6 +85,11 @@ class BrowserPage:
         if self.entry.observer is not None:
             self.entry.observer.noted(lines, silence)
 
+    def filled(self, selector: str, frame: str | None, seen: Json | None, *, strict: bool = True) -> None:
+        """What an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
+        if seen is not None:
+            self.entry.filled.note(self.call.client_id, selector, frame, strict, seen)
+
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
         """The frame that an element is in, where that needs no looking: the main one."""
         ref = locating.scope_of(selector)

@@ -231,7 +231,8 @@ class Recovery:
             lines.append(f"set again: {', '.join(again)}")
         holder = {entry.lease.client_id} if entry.lease is not None else set()
         for each in {client_id} | holder:
-            entry.tell(each, f"{'; '.join(lines)}.")
+            offer = entry.filled.offer(each, entry.page_id) if revisits else ""
+            entry.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
 
     def _set_again(self) -> list[str]:
         entry = self._entry

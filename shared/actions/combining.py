@@ -49,3 +49,14 @@ class FillForm(PageAction):
     submit: Selector | None = Field(default=None, description="Button to click when all are filled.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")
+
+
+class Refill(PageAction):
+    """Fill again what you had filled and not sent when the page was lost, as its notice offers. Secrets are not kept:
+    they are named, for you to give again."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+    idempotent = True
+
+    timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")
