@@ -41,6 +41,7 @@ from browser_service.store.downloads import DownloadTable
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.opening import Damage
 from browser_service.store.uploads import UploadRoots
+from browser_service.undoing import Undos
 from browser_service.work import Work
 from shared import wire
 from shared.actions.base import Scope
@@ -143,6 +144,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         work=work,
         keeper=keeper,
         downloads=downloads,
+        undos=Undos(directory.sessions, clock),
     )
     await keeper.reopen()
     await local.start()

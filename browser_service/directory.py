@@ -185,6 +185,13 @@ class Directory:
         self._minted.add(page_id)
         return page_id
 
+    def claim(self, page_id: str) -> str:
+        """A page's former name where it is free, else one like it."""
+        if page_id in self._pages or page_id in self._minted or page_id in self.sessions:
+            return self.mint(page_id)
+        self._minted.add(page_id)
+        return page_id
+
     def unmint(self, address: Address) -> None:
         """A name that was made for a call is free again where no page came of it."""
         self._minted.discard(address.page_id or "")

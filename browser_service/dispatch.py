@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from browser_service.browser.cancelling import Cancel
 from browser_service.browser.seam import SessionHost
 from browser_service.calls import CallRegister, Record, Reply
 from browser_service.clients import Clients
@@ -22,6 +23,7 @@ from browser_service.security.auth import Identity
 from browser_service.security.limits import Quotas, retry_after
 from browser_service.security.origins import Origins, Visit, visited
 from browser_service.service import Service, page_block
+from browser_service.undoing import Undos
 from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope, SessionAction
@@ -72,6 +74,7 @@ class Dispatcher:
         work: Work,
         keeper: Keeper,
         downloads: Downloads,
+        undos: Undos,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
@@ -87,6 +90,7 @@ class Dispatcher:
         self.work = work
         self.keeper = keeper
         self.downloads = downloads
+        self.undos = undos
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone
@@ -194,7 +198,7 @@ class Dispatcher:
         own = action.session_id if isinstance(action, SessionAction) else None
         session_id = outcome.page.session_id if outcome.page else own
         self.directory.sessions.used(session_id, failed=outcome.error is not None)
-        outcome = self._as_seen(outcome, identity.client_id)
+        outcome = self._as_seen(self.undos.keep(identity, call_id, action.name(), outcome), identity.client_id)
         self._clients.ended(identity.client_id, call_id)
         reply = self._envelope(outcome, identity, asked.request_id, action)
         if outcome.suspended:
@@ -219,21 +223,41 @@ class Dispatcher:
             return await self._in_new_session(identity, asked, action, call_id)
         address = self.directory.address(action, identity.client_id, identity.label)
         if action.scope is Scope.SERVICE:
-            handler, record = self._handlers[action.name()], self.register.find(identity.client_id, call_id)
-            return Outcome(call_id=call_id, result=await handler(Service(self, identity, record), action))
+            service = Service(self, identity, self.register.find(identity.client_id, call_id))
+            result = await self._handlers[action.name()](service, action)
+            return Outcome(call_id=call_id, result=result, page=service.page, undo=service.undo_of)
+        cancel = self.register.find(identity.client_id, call_id).cancel
+        outcome = await self.on_host(identity, action, call_id, address, cancel, inline_text=asked.inline_text)
+        if isinstance(action, OpenPage) and action.page_id and outcome.page and outcome.page.page_id != action.page_id:
+            notice = f"{action.page_id} is open already, and yours: this is another page, {outcome.page.page_id}."
+            self._clients.notify(identity.client_id, Notice(text=notice, page_id=outcome.page.page_id))
+        return outcome
+
+    async def on_host(
+        self,
+        identity: Identity,
+        action: Action,
+        call_id: str,
+        address: Address,
+        cancel: Cancel,
+        *,
+        inline_text: int | None = None,
+        undo: Json | None = None,
+        limited: Action | None = None,
+    ) -> Outcome:
+        """Have an action done where its page or session is; with `undo`, what it left, have it taken back. `limited`:
+        the action whose limits hold, where that is another one."""
         outcome = None
         try:
-            async with self._within_limits(identity.client_id, action, call_id, address):
-                call = self._call(identity, asked, action, call_id, address)
-                if isinstance(action, RestoreSessionState):
+            async with self._within_limits(identity.client_id, limited or action, call_id, address, cancel):
+                call = self._call(identity, action, call_id, address)
+                call.inline_text, call.undo = inline_text, undo
+                if isinstance(action, RestoreSessionState) and undo is None:
                     call.state = await self.keeper.saved(action.session_id, action.called)
                 outcome = await self.host.run(call)
         finally:
             if outcome is None or outcome.page is None:
                 self.directory.unmint(address)
-        if isinstance(action, OpenPage) and action.page_id and outcome.page and outcome.page.page_id != action.page_id:
-            notice = f"{action.page_id} is open already, and yours: this is another page, {outcome.page.page_id}."
-            self._clients.notify(identity.client_id, Notice(text=notice, page_id=outcome.page.page_id))
         return outcome
 
     async def _in_new_session(self, identity: Identity, asked: Asked, action: Goto, call_id: str) -> Outcome:
@@ -254,13 +278,12 @@ class Dispatcher:
 
     @asynccontextmanager
     async def _within_limits(
-        self, client_id: str, action: Action, call_id: str, address: Address
+        self, client_id: str, action: Action, call_id: str, address: Address, cancel: Cancel
     ) -> AsyncIterator[None]:
         """What a new page, and a request to a site, need besides: room for it, and a turn at its origin."""
         page = self.directory.get(address.page_id or "")
         origins = visited(action, self.directory.seen_by(page, client_id).url if page else "")
         new_id = address.page_id if page is None else None
-        cancel = self.register.find(client_id, call_id).cancel
         async with AsyncExitStack() as limits:
             if new_id:
                 limits.enter_context(self._quotas.opening(client_id, new_id, self.directory.held_by(client_id)))
@@ -271,7 +294,7 @@ class Dispatcher:
             if origins or new_id:  # before the next one goes there: was a pause asked for? is the page open?
                 await self._feed.catch_up()
 
-    def _call(self, identity: Identity, asked: Asked, action: Action, call_id: str, address: Address) -> Call:
+    def _call(self, identity: Identity, action: Action, call_id: str, address: Address) -> Call:
         return Call(
             call_id=_host_call_id(identity.client_id, call_id),
             seq=next(self._seq),
@@ -283,7 +306,6 @@ class Dispatcher:
             session_id=address.session_id,
             by_person=identity.operator,
             remaining_ms=action.allowed_ms(),
-            inline_text=asked.inline_text,
         )
 
     def _recipient(self, action: Action, identity: Identity) -> Person | None:
@@ -315,7 +337,8 @@ class Dispatcher:
     def _call_ended(self, event: CallEnded) -> None:
         """A call that a dialog had kept from its end: get_call tells it from now on."""
         own_id = event.outcome.call_id.removeprefix(_host_call_id(event.client_id, ""))
-        self.register.find(event.client_id, own_id).tell(event.outcome)
+        record = self.register.find(event.client_id, own_id)
+        record.tell(self.undos.keep(Identity(client_id=event.client_id), own_id, record.action, event.outcome))
 
     async def _client_gone(self, client_id: str) -> None:
         """Its calls end, its leases lapse; its pages, logins and downloads live on. What it asked a person for stays:

@@ -9,6 +9,7 @@ from typing import cast
 from zoneinfo import available_timezones
 
 import structlog
+from pydantic import Field
 
 from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
@@ -17,7 +18,7 @@ from browser_service.security.sealing import Seal
 from browser_service.sessions import SessionRecord
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
-from shared.calls import Json, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
+from shared.calls import Json, Model, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
 from shared.errors import HumanInControl, JournalFailed, ResourceExhausted, StateNotFound, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
@@ -26,6 +27,14 @@ _MOST = 50
 """Sessions of one client."""
 
 log = structlog.get_logger(__name__)
+
+
+class Closed(Model):
+    """A session that was closed, as it was."""
+
+    record: SessionRecord
+    spec: SessionSpec
+    saved: dict[str, Json] = Field(default={}, repr=False)
 
 
 class Keeper:
@@ -101,10 +110,7 @@ class Keeper:
                 hint="Leave sessionId out, and a free name is made.",
                 details={"context": {"field": "sessionId"}},
             )
-        if self._sessions.owned_by(owner.client_id) >= _MOST:
-            raise ResourceExhausted(
-                f"You have {_MOST} sessions.", hint="Close one: list_sessions {}, close_session {...}."
-            )
+        self._check_room(owner)
         if asked.timezone is not None and asked.timezone not in (known := available_timezones()) and known:
             raise ValidationFailed(
                 f"There is no time zone {asked.timezone!r}.",
@@ -166,7 +172,8 @@ class Keeper:
         await self._keep(record)
         return {"sessionId": session_id, "expiresAt": record.described()["expiresAt"]}
 
-    async def close(self, session_id: str, client_id: str) -> Json:
+    async def close(self, session_id: str, client_id: str) -> Closed | None:
+        """What it takes to have it back; None where it held nothing."""
         record = self._sessions.owned(session_id, client_id)
         for page in await self._host.describe():
             if page.session_id == session_id and page.person is not None:
@@ -175,8 +182,53 @@ class Keeper:
                     hint="Close it when they have done.",
                     details={"sessionId": session_id},
                 )
-        await self._end(record)
-        return {"closed": session_id}
+        saved = {name: await self.saved(session_id, name) for name in await self._journal.saved_names(session_id)}
+        spec = await self._end(record)
+        held = spec is not None and (spec.pages or any(spec.state.values()) or saved)
+        return Closed(record=record, spec=spec, saved=saved) if spec is not None and held else None
+
+    async def bring_back(self, owner: Person, closed: Closed) -> str:
+        """A session that was closed, with its logins, pages and saved states; under other names where others have
+        theirs now. Says what it has."""
+        if closed.record.expired:
+            raise self._sessions.over(closed.record.session_id)
+        self._check_room(owner)
+        record, spec = self._named_anew(closed)
+        self._sessions.add(record)
+        await self._journal.forget_session(record.session_id)
+        await self._keep(record)
+        for name, state in closed.saved.items():
+            await self._journal.keep_saved(record.session_id, name, self._seal.close(state))
+        if record.persistent:
+            await self._journal.keep_state(record.session_id, self._seal.close(spec.state))
+        await self._host.open(spec)
+        for page in spec.pages:
+            self._directory.note(page)
+        was = closed.record.session_id
+        anew = {old.page_id: new.page_id for old, new in zip(closed.spec.pages, spec.pages, strict=True)} | {
+            was: record.session_id
+        }
+        renamed = "".join(f"; {old} is another's name now, so this is {new}" for old, new in anew.items() if old != new)
+        pages = ", ".join(page.page_id for page in spec.pages) or "none"
+        return f"session {was} is open again, with its logins; its pages load when they are used: {pages}{renamed}"
+
+    def _named_anew(self, closed: Closed) -> tuple[SessionRecord, SessionSpec]:
+        was = closed.record.session_id
+        session_id = self._directory.claim(was)
+        names = {
+            page.page_id: session_id if page.page_id == was else self._directory.claim(page.page_id)
+            for page in closed.spec.pages
+        }
+        pages = [
+            page.model_copy(
+                update={"page_id": names[page.page_id], "session_id": session_id, "revision": page.revision + 1}
+            )
+            for page in closed.spec.pages
+        ]
+        former = {names[page_id]: known for page_id, known in closed.spec.former.items()}
+        named = {"session_id": session_id, "pages": pages, "former": former}
+        used = {"session_id": session_id, "accessed_at": time.time()}
+        return closed.record.model_copy(update=used), closed.spec.model_copy(update=named)
 
     async def saved(self, session_id: str, name: str) -> Json:
         """What save_session_state kept under a name."""
@@ -225,12 +277,19 @@ class Keeper:
             if page.untouched and gone and not kept and page.idle_ms >= self._blank_ms:
                 await self._host.discard(page.page_id, self._blank_ms)
 
-    async def _end(self, record: SessionRecord, *, expired: bool = False) -> None:
+    async def _end(self, record: SessionRecord, *, expired: bool = False) -> SessionSpec | None:
         """Its name is free again when nothing is left of it."""
-        await self._host.close(record.session_id)
+        spec = await self._host.close(record.session_id)
         await self._closed(record.session_id)
         if self._sessions.drop(record, expired=expired):
             await self._journal.forget_session(record.session_id)
+        return spec
+
+    def _check_room(self, owner: Person) -> None:
+        if self._sessions.owned_by(owner.client_id) >= _MOST:
+            raise ResourceExhausted(
+                f"You have {_MOST} sessions.", hint="Close one: list_sessions {}, close_session {...}."
+            )
 
     def _idle(self, record: SessionRecord) -> bool:
         return not record.persistent and time.time() - record.accessed_at > self._idle_s

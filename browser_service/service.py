@@ -8,10 +8,13 @@ from browser_service.directory import LAUNCHED
 from browser_service.keeping import Keeper
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
+from browser_service.undoing import TakingBack
 from browser_service.work import Work
 from shared.actions.activity import GetActivity
+from shared.actions.base import Action
 from shared.actions.seven import BrowserLaunch
-from shared.calls import Json, Owner, PageBlock, PageState
+from shared.actions.undoing import Undo
+from shared.calls import Json, Owner, PageBlock, PageState, Undoable
 from shared.errors import BrowseError, NoBrowser
 
 if TYPE_CHECKING:
@@ -25,6 +28,10 @@ class Service:
         self._client_id = caller.client_id
         self.who = Who(caller.client_id, caller.label)
         self.record = record
+        self.page: PageState | None = None
+        """The page that the call came to, where it did."""
+        self.undo_of: list[Undoable] = []
+        """What of the call can be taken back."""
         self._steps = 0
 
     @property
@@ -53,6 +60,18 @@ class Service:
         if not record.done:
             return {"callId": call_id, "state": "running", "stillRunning": True, "elapsedMs": record.elapsed_ms}
         return {"callId": call_id, "state": "done", **record.reply.result()}
+
+    async def undo(self, asked: Undo) -> Json:
+        taking = TakingBack(self._dispatcher, self._caller, self.record)
+        if asked.only_list:
+            return taking.listed()
+        try:
+            return await taking.run(asked)
+        finally:
+            self.page = taking.page
+
+    def undoable(self, action: Action, what: str, state: Json) -> None:
+        self.undo_of.append(Undoable(body=action.wire_body(), what=what, state=state))
 
     async def get_activity(self, asked: GetActivity) -> Json:
         return await answer(self._dispatcher.activity, asked, self._client_id)

@@ -136,6 +136,11 @@ class Sessions:
         record = self._records.get(session_id)
         return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
 
+    def owner(self, session_id: str) -> str | None:
+        """The owner's id, where there is one."""
+        record = self._records.get(session_id)
+        return record.owner.client_id if record is not None and record.owner is not None else None
+
     def private_to(self, session_id: str) -> str | None:
         """The owner's id, where nobody else may use it."""
         record = self._get(session_id)
@@ -181,6 +186,9 @@ class Sessions:
             }
             for record in self._records.values()
         ]
+
+    def over(self, session_id: str) -> SessionExpired:
+        return _over(session_id)
 
     def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
         if session_id in self._expired:

@@ -35,6 +35,9 @@ class Call(Model):
     page_id: str | None = None
     session_id: str | None = None
     state: Json | None = Field(default=None, repr=False, description="What is to be restored, where that is asked.")
+    undo: Json | None = Field(
+        default=None, repr=False, description="The act is to be taken back: what it left for that."
+    )
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
@@ -135,6 +138,17 @@ class CallState(StrEnum):
     FAILED = "failed"
 
 
+class Undoable(Model):
+    """An act that can be taken back, and what that takes. Kept in memory alone: it has the values that were lost."""
+
+    body: Json = Field(repr=False, description="The act, which the same rules hold for when it is taken back.")
+    page_id: str | None = None
+    session_id: str | None = None
+    what: str = Field(description="What it did, for who may undo it.")
+    state: Json = Field(repr=False, description="What was before, and what the act made of it.")
+    lost: bool = Field(default=True, description="Something was lost by it: its reply tells the way back.")
+
+
 class Outcome(Model):
     """What a host answers: a result or an error, never both."""
 
@@ -146,6 +160,7 @@ class Outcome(Model):
     url_before: str | None = Field(default=None, description="Where the page was; none where nothing began.")
     requests: list[Json] = Field(default=[], description="Those sent meanwhile that change things, however it ended.")
     suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
+    undo: list[Undoable] = Field(default=[], repr=False, description="What of it can be taken back, in order.")
 
     @property
     def state(self) -> CallState:
@@ -249,7 +264,9 @@ class SessionSpec(Model):
     persistent: bool = Field(default=False, description="Its whole storage is told when it changes, to be kept.")
     options: SessionOptions = SessionOptions()
     state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")
+    headers: dict[str, str] = Field(default={}, repr=False, description="What requests of its pages carry besides.")
     pages: list[PageState] = []
+    former: dict[str, Json] = Field(default={}, repr=False, description="What brings a page back, by its id.")
 
 
 class Figures(Model):

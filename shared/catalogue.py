@@ -44,6 +44,7 @@ CATEGORIES: Final = (
     "signing_in",
     "work",
     "calls",
+    "undoing",
     "activity",
     "help",
     "states",

@@ -27,6 +27,7 @@ BrowseError
 │   ├── StaleRevision             STALE_REVISION            412
 │   ├── DialogOpen                DIALOG_OPEN               409
 │   ├── AffectsOthers             AFFECTS_OTHERS            409
+│   ├── CannotUndo                CANNOT_UNDO               409
 │   ├── HumanInControl            HUMAN_IN_CONTROL          423
 │   ├── LoginRequired             LOGIN_REQUIRED            409
 │   ├── SessionNotFound           SESSION_NOT_FOUND         404
@@ -268,6 +269,14 @@ class AffectsOthers(BrowseError):
 
     code = "AFFECTS_OTHERS"
     status = 409
+
+
+class CannotUndo(BrowseError):
+    """Raised when a call cannot be taken back: it is the site's side, too long ago, or was changed anew since."""
+
+    code = "CANNOT_UNDO"
+    status = 409
+    hint = 'See what can be undone: undo {"list": true}.'
 
 
 class HumanInControl(BrowseError):

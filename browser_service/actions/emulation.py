@@ -13,8 +13,13 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
         changes["device"] = entry.session.device(action.device)
     if action.reset:
         changes = {**dict.fromkeys(entry.emulation.settings), **changes}
+    was = {**entry.emulation.settings}
     await entry.emulation.change(page.live, entry.cdp, changes)
     await entry.network.set_offline(page.live, offline=entry.emulation.offline)
+    if was != entry.emulation.settings:
+        state: Json = {"was": was, "made": {**entry.emulation.settings}}
+        lost = any(entry.emulation.settings.get(name) != value for name, value in was.items())
+        page.undoable(f"emulation of page {entry.page_id} changed", state, lost=lost)
     shown = entry.emulation.shown()
     said = ", ".join(f"{name} {value}" for name, value in shown.items()) or "nothing"
     site = await _allowed(page) if action.geolocation is not None else ""

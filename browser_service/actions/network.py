@@ -46,17 +46,28 @@ async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
     gone = await page.entry.network.remove(page.live, action.route_ids)
     left = len(page.entry.network.rules)
+    if gone:
+        rules: list[JsonValue] = [rule.kept() for rule in gone]
+        page.undoable(f"{len(gone)} routes of page {page.entry.page_id} removed", {"rules": rules})
     return {"removed": [rule.route_id for rule in gone], "observed": f"{len(gone)} routes removed, {left} left"}
 
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
+    was = page.entry.network.headers
     await page.entry.network.set_headers(page.live, action.headers)
+    if was != action.headers:
+        state: Json = {"was": {**was}, "made": {**action.headers}}
+        page.undoable(f"extra headers of page {page.entry.page_id} set", state, lost=bool(was))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of this page from now on"}
 
 
 async def set_session_headers(session: BrowserSession, action: network.SetSessionHeaders) -> Json:
+    was = session.entry.headers
     await session.entry.set_headers(action.headers)
+    if was != action.headers:
+        state: Json = {"was": {**was}, "made": {**action.headers}}
+        session.undoable(f"extra headers of session {action.session_id} set", state, lost=bool(was))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of session {action.session_id} from now on"}
 

@@ -1,5 +1,6 @@
 """The pages of a session: list, open, close."""
 
+from browser_service.browser import former
 from browser_service.browser.arriving import arrive
 from browser_service.browser.page import BrowserPage
 from browser_service.service import Service
@@ -18,6 +19,8 @@ async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
+    before = await former.remember(page.entry)
     if not await page.entry.close(run_before_unload=action.run_before_unload):
         return {"observed": f"page {page.entry.page_id} stays open: its beforeunload dialog was dismissed"}
+    page.undoable(f"page {page.entry.page_id} closed", before)
     return {"closed": page.entry.page_id, "observed": f"page {page.entry.page_id} is closed"}

@@ -2,8 +2,10 @@
 
 import json
 
+from playwright.async_api import Cookie
 from pydantic import JsonValue
 
+from browser_service.browser import undoing
 from browser_service.browser.session import BrowserSession
 from browser_service.service import Service
 from shared.actions import sessions
@@ -33,7 +35,11 @@ async def extend_session(service: Service, action: sessions.ExtendSession) -> Js
 
 
 async def close_session(service: Service, action: sessions.CloseSession) -> Json:
-    return await service.sessions.close(action.session_id, service.who.client_id)
+    closed = await service.sessions.close(action.session_id, service.who.client_id)
+    if closed is not None:
+        state: Json = closed.model_dump(mode="json")
+        service.undoable(action, f"session {action.session_id} closed", state)
+    return {"closed": action.session_id}
 
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
@@ -56,9 +62,13 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
         if not session.entry.permits(f"https://{cookie.host.lstrip('.')}/"):
             raise Forbidden(f"Cookies for {cookie.host} may not be set here: the URL policy does not allow the host.")
     context = await session.context()
+    before = await context.cookies()
     await context.add_cookies([cookie.given() for cookie in action.cookies])  # type: ignore[misc] # by Playwright's names
     session.entry.save_soon()
-    kept = {(c.get("name"), c.get("value"), c.get("domain", "").lstrip(".")) for c in await context.cookies()}
+    after = await context.cookies()
+    names = {cookie.cookie for cookie in action.cookies}
+    _undoable(session, "set", *([each for each in all_ if each.get("name") in names] for all_ in (before, after)))
+    kept = {(c.get("name"), c.get("value"), c.get("domain", "").lstrip(".")) for c in after}
     lost = [c.cookie for c in action.cookies if (c.cookie, c.value, c.host.lstrip(".")) not in kept]
     told = f"{len(action.cookies) - len(lost)} cookies are set"
     if not lost:
@@ -69,12 +79,21 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
 
 async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) -> Json:
     context = await session.context()
-    before = len(await context.cookies())
+    before = await context.cookies()
     wanted = {"name": action.cookie, "domain": action.domain, "path": action.path}
     await context.clear_cookies(**{name: value for name, value in wanted.items() if value is not None})
     session.entry.save_soon()
-    cleared = before - len(await context.cookies())
+    after = await context.cookies()
+    _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before])
+    cleared = len(before) - len(after)
     return {"cleared": cleared, "observed": f"{cleared} cookies are deleted"}
+
+
+def _undoable(session: BrowserSession, done: str, before: list[Cookie], after: list[Cookie]) -> None:
+    changed = undoing.of_cookies(before, after)
+    if count := len(changed["was"] or changed["made"]):
+        what = f"cookies {done} in session {session.entry.session_id}: {count}"
+        session.undoable(what, changed, lost=bool(changed["was"]))
 
 
 async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:
@@ -84,7 +103,11 @@ async def save_session_state(session: BrowserSession, action: sessions.SaveSessi
 
 async def restore_session_state(session: BrowserSession, action: sessions.RestoreSessionState) -> Json:
     state = session.call.state or {}
+    before = await session.entry.storage(whole=True)
     await session.entry.restore(state)
+    session.undoable(
+        f"logins of session {session.entry.session_id} restored: {_told(before)} before", {"state": before}
+    )
     return {"name": action.called, **_counted(state), "observed": f"restored {action.called}: {_told(state)}"}
 
 

@@ -23,12 +23,13 @@ _SET: Final = """([kind, items]) => {
     before.forEach(put);
     throw error;
   }
+  return Object.fromEntries(before);
 }"""
 _REMOVE: Final = """([kind, keys]) => {
   const store = window[kind + 'Storage'];
-  const gone = (keys ?? Object.keys(store)).filter(key => store.getItem(key) !== null);
-  gone.forEach(key => store.removeItem(key));
-  return gone.length;
+  const gone = (keys ?? Object.keys(store)).map(key => [key, store.getItem(key)]).filter(([, value]) => value !== null);
+  gone.forEach(([key]) => store.removeItem(key));
+  return Object.fromEntries(gone);
 }"""
 
 
@@ -39,7 +40,8 @@ async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
 
 async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
     texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
-    await _run(page, _SET, action.kind, texts)
+    was = await _run(page, _SET, action.kind, texts)
+    _undoable(page, action, was, dict(texts))
     return {"set": len(texts), "observed": f"{_counted(len(texts))} set in {_where(page, action)}"}
 
 
@@ -52,8 +54,17 @@ async def clear_storage(page: BrowserPage, action: storage.ClearStorage) -> Json
 
 
 async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None) -> Json:
-    count = int(await _run(page, _REMOVE, action.kind, keys))
+    was = await _run(page, _REMOVE, action.kind, keys)
+    count = len(was)
+    _undoable(page, action, was, {})
     return {"removed": count, "observed": f"{_counted(count)} removed from {_where(page, action)}"}
+
+
+def _undoable(page: BrowserPage, action: StorageAct, was: Json, made: Json) -> None:
+    if was:
+        state: Json = {"kind": action.kind, "origin": origin_of(page.url), "was": was, "made": made}
+        lost = any(value is not None for value in was.values())
+        page.undoable(f"{_counted(len(was))} changed in {_where(page, action)}", state, lost=lost)
 
 
 def _counted(count: int) -> str:

@@ -17,6 +17,7 @@ from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
+from browser_service.browser.former import bring_back, remember, reopen
 from browser_service.browser.idling import Idling
 from browser_service.browser.memory import Memory
 from browser_service.browser.parking import Parking
@@ -27,10 +28,12 @@ from browser_service.browser.replies import Replies
 from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import BrowserSession, SessionEntry
+from browser_service.browser.undoing import TAKES_BACK
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
 from shared.actions.base import Effect, Lane, SessionAction, Unaddressed
+from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
 from shared.calls import (
@@ -139,17 +142,22 @@ class LocalHost:
         session = SessionEntry(spec, self._launcher, self._policy, pages=self._registry, on=self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
-            self._registry.add(state, session)
+            bring_back(self._registry, session, state, spec.former.get(state.page_id))
 
-    async def close(self, session_id: str) -> None:
+    async def close(self, session_id: str) -> SessionSpec | None:
         session = self._sessions.pop(session_id, None)
         if session is None:
-            return
-        for entry in [entry for entry in self._pages.values() if entry.session is session]:
+            return None
+        entries = self._pages_of(session)
+        pages, former = [entry.state() for entry in entries], await asyncio.gather(*map(remember, entries))
+        spec = await session.spec(whole=not any(entry.dialog or entry.suspect for entry in entries))
+        for entry in entries:
             self._registry.forget(entry)
         await session.close()
         if session.kind is not None and session.kind.session_id:
             await self._launcher.rest(session.kind)
+        known = {page.page_id: each for page, each in zip(pages, former, strict=True)}
+        return spec.model_copy(update={"pages": pages, "former": known})
 
     async def cancel(self, call_id: str) -> None:
         running = self._running.get(call_id)
@@ -245,7 +253,8 @@ class LocalHost:
             if running.action.pageless:
                 return Outcome(call_id=call.call_id, result=await self._parts.without_page(running))
             if isinstance(running.action, SessionAction):
-                return Outcome(call_id=call.call_id, result=sendable(await self._on_session(running, running.action)))
+                result = sendable(await self._on_session(running, running.action))
+                return Outcome(call_id=call.call_id, result=result, undo=running.undo)
             await self._room.look()
             entry = self._entry(running)
             result = sendable(await self._perform(entry, running))
@@ -262,16 +271,16 @@ class LocalHost:
         page = entry.state() if entry is not None and (result is not None or not entry.closed) else None
         outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
         if running is not None:
-            outcome.url_before, outcome.requests = running.url_before, running.requests
+            outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
         return outcome
 
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action
         running.check_not_cancelled()
         self._admit(entry, running)
-        handler = self._handlers[action.name()]
+        handler = self._handler(running)
         page = self._parts.page(entry, running)
-        if action.lane is Lane.BESIDE or self._dialogs.open_beside(entry):
+        if (action.lane is Lane.BESIDE and call.undo is None) or self._dialogs.open_beside(entry):
             looks = action.opens and action.effect is Effect.READS and not isinstance(action, Wait)
             if (looks or isinstance(action, RequestHuman)) and not entry.live:
                 await self._live_in_a_turn(entry, running)
@@ -292,20 +301,28 @@ class LocalHost:
         self._launcher.check_free()
         if url := getattr(action, "url", None):
             self._policy.check(url)
-        seen = BrowserSession(session, running.call, self._artifacts)
+        seen, handler = BrowserSession(session, running.call, self._artifacts, running.undoable), self._handler(running)
         pages = self._pages_of(session)
         check_others(action, running.call.client_id, pages)
         if action.lane is Lane.BESIDE:
-            return await perform_on_session(seen, running, self._handlers[action.name()], pages)
+            return await perform_on_session(seen, running, handler, pages)
         async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
             running.check_not_cancelled()
             self._launcher.check_free()
             pages = self._pages_of(session)
             check_others(action, running.call.client_id, pages)
-            result = await perform_on_session(seen, running, self._handlers[action.name()], pages)
+            result = await perform_on_session(seen, running, handler, pages)
             for entry in self._pages_of(session):
                 session.tracing.look(entry)  # at a trace that has just begun
             return result
+
+    def _handler(self, running: Running) -> Handler:
+        """What does the act, or takes it back."""
+        kept = running.call.undo
+        if kept is None:
+            return self._handlers[running.action.name()]
+        take_back = TAKES_BACK[running.action.name()]
+        return lambda on, _: take_back(on, kept)
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self._pages.values() if entry.session is session]
@@ -347,14 +364,18 @@ class LocalHost:
         session = self._sessions.get(call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {call.session_id!r}.")
-        if action.unaddressed is not Unaddressed.NEW_PAGE:
+        reopens = call.undo is not None and isinstance(action, ClosePage)
+        if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
         self._room.check(session, call.client_id)
         if url := getattr(action, "url", None):
             self._policy.check(url)
-        state = PageState(page_id=page_id, session_id=session.session_id)
-        entry = self._registry.add(state, session)
-        entry.ownership.take(call, agent_of(action))
+        if reopens:
+            entry = reopen(self._registry, session, call)
+        else:
+            state = PageState(page_id=page_id, session_id=session.session_id)
+            entry = self._registry.add(state, session)
+            entry.ownership.take(call, agent_of(action))
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
@@ -364,7 +385,8 @@ class LocalHost:
         entry.session.used_at = entry.use.at
         if entry.lease is not None and entry.lease.client_id == call.client_id and uses:
             entry.lease.renew(call.seq)
-        never_opened = entry.page is None and entry.revision == 0 and not entry.closed and not entry.queue.busy
+        new = entry.revision == 0 or call.undo is not None
+        never_opened = entry.page is None and new and not entry.closed and not entry.queue.busy
         if entry.closed or never_opened:
             self._registry.forget(entry)
             return

@@ -9,7 +9,7 @@ import asyncio
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from playwright.async_api import CDPSession, Page, Route
 from playwright.async_api import Error as PlaywrightError
@@ -58,6 +58,19 @@ class Rule:
         if self.method not in {None, method}:
             return False
         return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
+
+    def kept(self) -> Json:
+        """All of it, to have it again."""
+        patterns = [pattern.text for pattern in self.patterns]
+        answer: Json | None = {**vars(self.answer)} if self.answer else None
+        rest: Json = {"method": self.method, "types": [*self.types], "route_id": self.route_id}
+        return {"patterns": [*patterns], "answer": answer, **rest}
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> "Rule":  # Any: what `kept` gave
+        patterns = tuple(UrlPattern(text) for text in kept["patterns"])
+        answer = Answer(**kept["answer"]) if kept["answer"] else None
+        return cls(patterns, kept["method"], frozenset(kept["types"]), answer, kept["route_id"])
 
     def shown(self) -> Json:
         """As every reader of the page may see it: not what a mock answers."""
@@ -145,6 +158,15 @@ class PageNetwork:
         self.rules = [rule for rule in self.rules if rule not in gone]
         await self._update(page)
         return gone
+
+    async def put_back(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
+        """Rules that were removed, behind those of later: the ids that are back, and of those that a later one stands
+        in for."""
+        later = {rule.key for rule in self.rules}
+        back = [rule for rule in rules if rule.key not in later]
+        self.owner, self.rules = self.holder(), [*back, *self.rules]
+        await self._update(page)
+        return [rule.route_id for rule in back], [rule.route_id for rule in rules if rule.key in later]
 
     @property
     def foreign(self) -> bool:

@@ -21,6 +21,7 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from browser_service.browser.dialogs import Dialogs
+    from browser_service.browser.performing import Undoes
 
 
 _FRAME_MS = 1_000
@@ -38,10 +39,13 @@ class BrowserPage:
         dialogs: "Dialogs",
         *,
         do: Callable[[Action], Awaitable[Json]],
+        undoable: "Undoes",
         share: int = 1,
     ) -> None:
         self.entry = entry
         self.call = call
+        self.undoable = undoable
+        """Notes what it takes to take the act back."""
         self.do = do
         """Does an action that the call carries, and gives what came of it."""
         self.files = Files(artifacts, call.client_id, share)

@@ -35,7 +35,8 @@ class Parts:
     def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
         """A page as a call sees it, or a part of one that shares its reply with others."""
         do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
-        return BrowserPage(entry, running.call, self.artifacts, self.dialogs, do=do, share=share)
+        tools = (self.artifacts, self.dialogs)
+        return BrowserPage(entry, running.call, *tools, do=do, undoable=running.undoable, share=share)
 
     async def without_page(self, running: Running) -> Json:
         """About what is kept already: no page is needed for it, nor a turn."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -16,7 +16,7 @@ from browser_service.browser.telling import told
 from shared.actions.base import Action, Effect, ElementAction, NavigationAction, OwnershipAction
 from shared.actions.interaction import Press
 from shared.actions.navigation import Goto, ReloadPage
-from shared.calls import Call, Json, Outcome
+from shared.calls import Call, Json, Outcome, Undoable
 from shared.errors import (
     AmbiguousSelector,
     ArtifactNotFound,
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 
 Handler = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a SessionEntry, by its action's scope, and the action."""
+
+
+class Undoes(Protocol):
+    def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """`what` is told to who may undo it; `state` to nobody. `lost`: the reply tells the way back."""
+
 
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
@@ -85,6 +91,8 @@ class Running:
     """What came of the parts that are done."""
     at: int | None = None
     """The part that is under way."""
+    undo: list[Undoable] = field(default_factory=list)
+    """What of it, and of its parts, can be taken back."""
     _suspension: Suspension = field(default_factory=Suspension)
     _suspended_before: int = 0
 
@@ -118,6 +126,12 @@ class Running:
     def part(self, action: Action) -> "Running":
         """A part of it: with the same caller, cancel and dialogs, and an account of its own."""
         return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
+
+    def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """The act that is done here can be taken back: with its state, by what `undoing` has for it."""
+        body, call = self.action.wire_body(), self.call
+        address = {"page_id": call.page_id, "session_id": call.session_id}
+        self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
 
     async def answered(self) -> None:
         """Wait until the dialog is closed, which is bounded, or the call is cancelled."""

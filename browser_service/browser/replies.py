@@ -26,10 +26,14 @@ class Replies:
         return reply
 
     def given(self, outcome: Outcome) -> None:
-        self._weight += weight(outcome.result)
+        self._weight += _weight(outcome)
         for call_id, reply in [*itertools.islice(self._by_call.items(), _FORGOTTEN_AT_ONCE)]:
             if len(self._by_call) <= _REMEMBERED and self._weight <= _REMEMBERED_WEIGHT:
                 break
             if reply.done():
-                self._weight -= weight(reply.result().result)
+                self._weight -= _weight(reply.result())
                 del self._by_call[call_id]
+
+
+def _weight(outcome: Outcome) -> int:
+    return weight(outcome.result) + sum(weight(each.body) + weight(each.state) for each in outcome.undo)

@@ -15,7 +15,8 @@ class SessionHost(Protocol):
     async def open(self, spec: SessionSpec) -> None:
         """Have a session, with its pages as they were. Idempotent."""
 
-    async def close(self, session_id: str) -> None: ...
+    async def close(self, session_id: str) -> SessionSpec | None:
+        """As it was: opened again with that, it is back. None where it is closed already."""
 
     async def cancel(self, call_id: str) -> None:
         """Stop a call, also one that has not arrived yet. Idempotent."""

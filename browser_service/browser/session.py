@@ -1,8 +1,9 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
+import contextlib
 import time
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -22,6 +23,9 @@ from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
 from shared.errors import BrowserCrashed, BrowserLaunchFailed
+
+if TYPE_CHECKING:
+    from browser_service.browser.performing import Undoes
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
@@ -81,7 +85,7 @@ class SessionEntry:
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
-        self.headers: dict[str, str] = {}
+        self.headers: dict[str, str] = {**spec.headers}
         """What every request of its pages carries besides."""
 
     @property
@@ -189,6 +193,14 @@ class SessionEntry:
         browser's own."""
         context, self._home, self._context, self._windows = self._context, None, None, None
         return None if self._spec.profile else context
+
+    async def spec(self, *, whole: bool) -> SessionSpec:
+        """What it takes to have it again, but for its pages. What a browser that is gone had stays as it was saved."""
+        state = self._saved
+        if self.live and not self.attached:
+            with contextlib.suppress(TimeoutError, PlaywrightError):
+                state = await self.storage(whole=whole)
+        return self._spec.model_copy(update={"state": state, "headers": self.headers})
 
     async def close(self) -> None:
         """Save, and let go of the context. The browser itself belongs to the launcher."""
@@ -323,9 +335,11 @@ class SessionEntry:
 class BrowserSession:
     """A session as one call sees it: what handlers are given."""
 
-    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort) -> None:
+    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: "Undoes") -> None:
         self.entry = entry
         self.call = call
+        self.undoable = undoable
+        """Notes what it takes to take the act back."""
         self.files = Files(artifacts, call.client_id)
 
     async def context(self) -> BrowserContext:

@@ -153,6 +153,10 @@ class Action(Part):
     """The arguments that hold actions: one each, or a list."""
     alone: ClassVar[bool] = False
     """It is never carried by another: it is of no page, of another one, or waits for people."""
+    undoable: ClassVar[bool] = False
+    """Whether `undo` takes it back, for ten minutes: what it changed is kept on our side."""
+    undone_by: ClassVar[str] = ""
+    """The call that takes it back where `undo` does not."""
     told: ClassVar[frozenset[str]] = frozenset()
     """Wire names of texts that are no secret: the account of who did what keeps them, and no others but elements,
     addresses and reasons."""
@@ -359,6 +363,7 @@ class NavigationAction(PageAction):
     """An action that loads a document."""
 
     effect = Effect.ACTS
+    undone_by = "go_back {}"
     visits = True
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")

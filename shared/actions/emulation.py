@@ -18,6 +18,7 @@ class Emulate(FeltAct, PageAction):
     """Have one page see another device, place, language or network; other pages do not. What is not named stays as it
     was. geolocation also lets the site that the page is at ask for it, which others at that site feel."""
 
+    undoable = True
     idempotent = True
     told = frozenset({"device", "locale", "timezone"})
 

@@ -38,6 +38,7 @@ class Fill(ElementAction):
     value that the page shows afterwards."""
 
     aliases = (Alias("clear", presets={"value": ""}),)
+    undone_by = 'fill {"value": "<what was there>"}'
     idempotent = True
 
     value: str = Field(validation_alias=AliasChoices("value", "text"), description="Text to fill; empty clears.")
@@ -107,6 +108,7 @@ class SelectOption(ElementAction):
 class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
+    undone_by = "uncheck {...}"
     idempotent = True
 
     position: At = None
@@ -119,6 +121,7 @@ class Check(ElementAction):
 class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
+    undone_by = "check {...}"
     idempotent = True
 
     position: At = None

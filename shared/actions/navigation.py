@@ -35,6 +35,7 @@ class Goto(NavigationAction):
 class GoBack(NavigationAction):
     """Go back one entry in the page's history."""
 
+    undone_by = "go_forward {}"
     shown = "observed"
 
     wait_until: WaitUntil = "load"
@@ -51,6 +52,7 @@ class GoForward(NavigationAction):
 class ReloadPage(NavigationAction):
     """Reload the page. Also brings back a page that no longer responds."""
 
+    undone_by = ""
     shown = "observed"
 
     ignore_cache: bool = Field(default=False, description="Fetch everything anew from the servers.")

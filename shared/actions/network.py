@@ -60,6 +60,7 @@ class MockResponse(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
+    undone_by = 'remove_routes {"routeIds": ["..."]}'
     idempotent = True
     told = frozenset({"pattern", "contentType"})
 
@@ -86,6 +87,7 @@ class BlockRequests(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
+    undone_by = 'remove_routes {"routeIds": ["..."]}'
     idempotent = True
     told = frozenset({"patterns"})
 
@@ -107,6 +109,7 @@ class RemoveRoutes(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
+    undoable = True
     idempotent = True
 
     route_ids: list[str] | None = Field(default=None, description="Only these of list_routes.")
@@ -116,6 +119,7 @@ class SetSessionHeaders(SessionAct):
     """Send extra HTTP headers with every request of a session, from later pages too, in place of those set before; {}
     removes them. For one page: set_extra_headers."""
 
+    undoable = True
     idempotent = True
 
     headers: Headers = Field(description="Names and values.")
@@ -130,6 +134,7 @@ class SetExtraHeaders(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
+    undoable = True
     idempotent = True
 
     headers: Headers = Field(description="Names and values.")

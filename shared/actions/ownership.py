@@ -14,6 +14,7 @@ class ClaimPage(OwnershipAction):
     once (after waitSeconds, if given), and its owner is told why."""
 
     effect = Effect.ACTS
+    undone_by = "release_page {}"
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
@@ -29,6 +30,7 @@ class ReleasePage(OwnershipAction):
     """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
 
     effect = Effect.ACTS
+    undone_by = "claim_page {...}"
     unmetered = True
 
 
@@ -54,6 +56,7 @@ class HandOverPage(OwnershipAction):
     """Make another client the owner of a page of yours."""
 
     effect = Effect.ACTS
+    undone_by = 'claim_page {"pageId": "...", "reason": "..."}'
     idempotent = False
     page_fields: ClassVar[tuple[str, ...]] = ("page_id", "to")
     told = frozenset({"to"})

@@ -30,6 +30,7 @@ class OpenPage(NavigationAction):
     made and returned."""
 
     unaddressed = Unaddressed.NEW_PAGE
+    undone_by = "close_page {}"
     aliases = (Alias("openPage"),)
     alone = True
     shown = "observed"
@@ -46,6 +47,7 @@ class ClosePage(PageAction):
     lane = Lane.BESIDE
     opens = False
     unmetered = True
+    undoable = True
     aliases = (Alias("closePage"),)
     shown = "observed"
     idempotent = True

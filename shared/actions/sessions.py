@@ -27,6 +27,7 @@ class CreateSession(Action):
     """Create a session of your own: no cookies, no logins, and only you can use it until you share it."""
 
     effect = Effect.ACTS
+    undone_by = "close_session {...}"
     lane = Lane.BESIDE
     told = frozenset({"name", "locale", "timezone", "browserType"})
 
@@ -71,6 +72,7 @@ class ExtendSession(Action):
     """Let a session of yours last longer: so many milliseconds from now."""
 
     effect = Effect.ACTS
+    undone_by = "extend_session {...}"
     lane = Lane.BESIDE
     session_fields = ("session_id",)
     idempotent = True
@@ -83,6 +85,7 @@ class ShareSession(Action):
     """Say whether others may use a session of yours (act) or not (private)."""
 
     effect = Effect.ACTS
+    undone_by = "share_session {...}"
     lane = Lane.BESIDE
     session_fields = ("session_id",)
     idempotent = True
@@ -96,6 +99,7 @@ class CloseSession(Action):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
+    undoable = True
     aliases = (Alias("destroy_session"),)
     session_fields = ("session_id",)
 
@@ -149,6 +153,7 @@ class Cookie(Part):
 class SetCookies(SessionAct):
     """Set cookies in a session. Refused while others hold pages that would send them, unless affectOthers."""
 
+    undoable = True
     idempotent = True
     told = frozenset({"domain", "name", "path"})
 
@@ -175,6 +180,7 @@ class ClearCookies(SessionAct):
     """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out."""
 
     effect = Effect.DESTROYS
+    undoable = True
     idempotent = True
     told = frozenset({"domain", "name", "path"})
 
@@ -207,6 +213,7 @@ class RestoreSessionState(SessionAct):
     """Put the logins of a session back as they were saved. What it has got since is gone."""
 
     effect = Effect.DESTROYS
+    undoable = True
     idempotent = True
     told = frozenset({"name"})
 

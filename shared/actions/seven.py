@@ -77,6 +77,7 @@ class BrowserLaunch(Action):
     its login; a browser of another kind has no login."""
 
     effect = Effect.ACTS
+    undone_by = "browser_quit {}"
     lane = Lane.BESIDE
     shown = "text"
     bare = "launching browser"

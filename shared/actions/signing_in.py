@@ -33,6 +33,7 @@ class ImportLogin(SessionAct):
     """Bring a login from another browser into a session: cookies and local storage, from the content of a Playwright
     storage state (JSON) or of a cookies.txt. Says what could not be brought and why; values are never shown."""
 
+    undoable = True
     idempotent = True
 
     content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")

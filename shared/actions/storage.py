@@ -24,6 +24,7 @@ class GetStorage(PageAction):
 class SetStorage(StorageAct):
     """Set items of local or session storage of the page's origin, beside those that it has."""
 
+    undoable = True
     idempotent = True
 
     items: dict[Key, JsonValue] = Field(
@@ -34,6 +35,7 @@ class SetStorage(StorageAct):
 class RemoveStorage(StorageAct):
     """Remove items from local or session storage of the page's origin."""
 
+    undoable = True
     idempotent = True
     told = frozenset({"keys"})
 
@@ -44,4 +46,5 @@ class ClearStorage(StorageAct):
     """Remove all of local or session storage of the page's origin. A site may forget its login by it."""
 
     effect = Effect.DESTROYS
+    undoable = True
     idempotent = True

@@ -9,6 +9,7 @@ class StartTracing(SessionAct):
     """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
     another."""
 
+    undone_by = "stop_tracing {}"
     looks = True
 
     screenshots: bool = Field(default=True, description="With pictures.")

@@ -30,6 +30,7 @@ class ClaimWork(Action):
     lane = Lane.BESIDE
     unmetered = True
     shown = "observed"
+    undone_by = "release_work {...}"
     idempotent = True
     told = frozenset({"key"})
 
@@ -51,6 +52,7 @@ class ReleaseWork(Action):
     lane = Lane.BESIDE
     unmetered = True
     shown = "observed"
+    undone_by = "claim_work {...}"
     idempotent = True
     told = frozenset({"key"})
 

@@ -44,6 +44,7 @@ from shared.calls import (
     Size,
     StateSaved,
     Throttled,
+    Undoable,
 )
 from shared.errors import PageOwned
 
@@ -70,6 +71,7 @@ EXAMPLES: list[Model] = [
     DOWNLOAD,
     Call(call_id="k1", seq=1, client_id="c1", body={"action": "goto", "url": "x"}, page_id="cart", remaining_ms=900),
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
+    Undoable(body={"action": "close_page"}, page_id="cart", session_id="s", what="closed", state={"scroll": [0, 7]}),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
     Person(client_id="c2", label="Codex"),
     HumanRequest(

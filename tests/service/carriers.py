@@ -32,8 +32,9 @@ class JsonCarrier:
     async def open(self, spec: SessionSpec) -> None:
         await self._host.open(through_json(spec))
 
-    async def close(self, session_id: str) -> None:
-        await self._host.close(session_id)
+    async def close(self, session_id: str) -> SessionSpec | None:
+        closed = await self._host.close(session_id)
+        return closed and through_json(closed)
 
     async def cancel(self, call_id: str) -> None:
         await self._host.cancel(call_id)

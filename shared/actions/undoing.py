@@ -1,0 +1,21 @@
+"""What was done on our side, taken back."""
+
+from types import MappingProxyType
+
+from pydantic import Field
+
+from shared.actions.base import Action, CallId, Effect, Lane
+
+
+class Undo(Action):
+    """Take back what a call of yours lost, within 10 minutes: a closed page or session, cookies, storage, routes,
+    headers, emulation. What was set anew since stays, and is told. Acts on the site itself cannot be undone."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    shown = "observed"
+    hints = MappingProxyType({"AFFECTS_OTHERS": 'If all of them shall feel it, repeat undo with "affectOthers": true.'})
+
+    call_id: CallId | None = Field(default=None, description="The call, or how its id begins; your last one without.")
+    only_list: bool = Field(default=False, alias="list", description="Only tell what can be undone, and until when.")
+    affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
