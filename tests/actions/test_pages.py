@@ -77,7 +77,9 @@ async def test_list_pages_tells_yours_from_those_of_others(agent: Agent, other: 
 async def test_close_page_closes_it_and_its_id_is_then_free(agent: Agent, site: Site) -> None:
     url = site.page("/a", "a")
     await agent.call("goto", pageId="brief", url=url)
-    assert await agent.call("close_page") == {"closed": "brief", "observed": "page brief is closed"}
+    closed = await agent.call("close_page")
+    assert closed.pop("undo").startswith('undo {"callId": "')
+    assert closed == {"closed": "brief", "observed": "page brief is closed"}
     for action in ("get_current_url", "reload_page", "close_page"):
         error = await agent.error(action, pageId="brief")
         assert (error["code"], error["status"]) == ("PAGE_NOT_FOUND", 404)
