@@ -5,15 +5,17 @@ Its history is walked without asking the site: each entry is an empty document u
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from browser_service.browser.entry import BLANK, DialogPolicy, PageEntry
+from browser_service.browser.entry import DialogPolicy, PageEntry
 from browser_service.browser.network import Rule
+from browser_service.browser.parking import place_of
 from browser_service.browser.registry import PageRegistry
-from shared.calls import Call, Json, PageState, weight
+from shared.calls import Call, Json, PageState
 
 if TYPE_CHECKING:
     from browser_service.browser.session import SessionEntry
@@ -21,34 +23,27 @@ if TYPE_CHECKING:
 _LOOKS_WITHIN_S: Final = 0.5
 _WALKS_WITHIN_S: Final = 5.0
 _MOST_ENTRIES: Final = 10
-_MOST_STORAGE: Final = 1_000_000
-_LOOK: Final = """() => {
-  const read = () => { try { return {...sessionStorage}; } catch { return {}; } };
-  return {scroll: [Math.round(scrollX), Math.round(scrollY)], storage: read()};
-}"""
-_KEEP: Final = "items => Object.entries(items).forEach(([key, value]) => sessionStorage.setItem(key, value))"
-_SCROLL: Final = "([x, y]) => { scrollTo(x, y); return [Math.round(scrollX), Math.round(scrollY)]; }"
 
 
 async def remember(entry: PageEntry) -> Json:
     """What brings the page back. One that does not answer is known by what its entry has of it."""
-    known: Json = {
-        "page": entry.state().model_dump(mode="json", exclude={"dialog", "person", "asker_id"}),
+    use, page, history = entry.use, entry.page, list[str]()
+    parked, storage = use.parked, use.storage
+    if page is not None and entry.live and not entry.dialog and not entry.suspect:
+        with contextlib.suppress(TimeoutError, PlaywrightError):
+            async with asyncio.timeout(_LOOKS_WITHIN_S):
+                history = await _history(entry)
+                parked, storage = await place_of(page)
+    state = entry.state().model_copy(update={"parked": parked, "dialog": None, "person": None, "asker_id": None})
+    return {
+        "page": state.model_dump(mode="json"),
+        "storage": {**storage},
+        "history": [*history],
         "rules": [rule.kept() for rule in entry.network.rules],
         "headers": {**entry.network.headers},
         "emulation": {**entry.emulation.settings},
         "dialogs": [*entry.dialog_policy],
     }
-    page = entry.page
-    if page is None or not entry.live or entry.dialog or entry.suspect:
-        return known
-    with contextlib.suppress(TimeoutError, PlaywrightError):
-        async with asyncio.timeout(_LOOKS_WITHIN_S):
-            known["history"] = [*await _history(entry)]
-            looked: dict[str, Any] = await page.evaluate(_LOOK)  # Any: JSON
-            known["scroll"] = looked["scroll"]
-            known["storage"] = looked["storage"] if weight(looked["storage"]) <= _MOST_STORAGE else {}
-    return known
 
 
 async def _history(entry: PageEntry) -> list[str]:
@@ -78,33 +73,25 @@ def bring_back(registry: PageRegistry, session: "SessionEntry", state: PageState
     """An entry for a page, with what was set for it, and at a revision that it has not had."""
     if known is None:
         return registry.add(state, session)
-    anew = {"revision": state.revision + 1, "target_id": "", "opener_id": None}
+    parked = PageState.model_validate(known["page"]).parked
+    anew = {"parked": parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}
     entry, kept = registry.add(state.model_copy(update=anew), session), cast("dict[str, Any]", known)  # Any: JSON
     entry.network.owner = entry.emulation.owner = state.holder_id or ""
     entry.network.rules, entry.network.headers = [Rule.of(rule) for rule in kept["rules"]], kept["headers"]
     entry.emulation.settings = kept["emulation"]
     entry.dialog_policy = DialogPolicy(*kept["dialogs"])
-    entry.former = lambda page: _walk(page, [*kept.get("history", []), state.url], kept.get("storage", {}))
+    entry.use.storage = kept["storage"]
+    if kept["history"]:
+        entry.former = partial(_walk, urls=kept["history"])
     return entry
 
 
-async def _walk(page: Page, urls: list[str], storage: dict[str, str]) -> None:
-    """Give a new window the history of the former one, and what that kept for its session."""
-    if urls[-1] == BLANK or not (storage or urls[:-1]):
-        return
+async def _walk(page: Page, urls: list[str]) -> None:
+    """Give a new window the history of the former one."""
     with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
         async with asyncio.timeout(_WALKS_WITHIN_S):
             await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
             for url in urls:
                 await page.goto(url, wait_until="commit")
-            await page.evaluate(_KEEP, storage)
     with contextlib.suppress(PlaywrightError):
         await page.unroute("**/*")
-
-
-async def scroll(page: Page, known: Json) -> list[int]:
-    """To where it was, as far as it is that long by now."""
-    with contextlib.suppress(TimeoutError, PlaywrightError):
-        async with asyncio.timeout(_LOOKS_WITHIN_S):
-            return cast("list[int]", await page.evaluate(_SCROLL, known.get("scroll") or [0, 0]))
-    return [0, 0]

@@ -61,7 +61,7 @@ class Use:
         """Whether anything was done to the document that it shows."""
         self.parked = state.parked
         self._entry = entry
-        self._storage: dict[str, str] = {}
+        self.storage: dict[str, str] = {}
         """Of its session: what its site keeps for as long as the window is there. Never on disk."""
         self._first_revision = state.revision
         self._background = Background()
@@ -96,7 +96,7 @@ class Use:
 
     def park(self, parked: Parked, storage: dict[str, str]) -> None:
         """Its window is about to be closed; the next call opens another."""
-        self._entry.page, self.parked, self._storage = None, parked, storage
+        self._entry.page, self.parked, self.storage = None, parked, storage
         self._entry.seen.clear()
         self._entry.changed()
 
@@ -104,10 +104,10 @@ class Use:
         """Have the session storage there before the first script of the next document asks for it, and never again:
         what a site removes later stays removed. Where the page was parked at all."""
         parked, cdp = self.parked, self._entry.cdp
-        if parked is None or cdp is None or not self._storage:
+        if parked is None or cdp is None or not self.storage:
             return parked
         origin = "/".join(self._entry.url.split("/")[:3])
-        entries = json.dumps([*self._storage.items()])
+        entries = json.dumps([*self.storage.items()])
         source = _FILL.replace("{origin}", json.dumps(origin)).replace("{storage}", entries)
         try:
             await cdp.send("Page.enable")
@@ -125,7 +125,7 @@ class Use:
 
     async def unparked(self, page: Page, client_id: str, *, revisits: bool) -> None:
         """It is open again; `revisits`: where it was."""
-        parked, self.parked, self._storage = self.parked, None, {}
+        parked, self.parked, self.storage = self.parked, None, {}
         if parked is None or not revisits:
             return
         await scroll_back(page, parked)
@@ -214,22 +214,21 @@ class Parking:
         judged = entry.use.acted_here or self._headed
         try:
             async with asyncio.timeout(_LOOKS_WITHIN_S):
-                place = await page.evaluate(_PLACE)
+                parked, storage = await place_of(page)
                 unsent = judged and await _unsent(page.frames)
         except (PlaywrightError, TimeoutError):
             return Seen(Parked(loses=entry.use.acted_here), {}, unsent=judged)
-        storage = dict(place["storage"])
-        too_much = weight(storage) > _MOST_STORAGE
-        return Seen(
-            Parked(
-                x=round(place["x"]),
-                y=round(place["y"]),
-                history=place["history"],
-                loses=entry.use.acted_here or too_much,
-            ),
-            storage={} if too_much else storage,
-            unsent=unsent,
-        )
+        parked.loses |= entry.use.acted_here
+        return Seen(parked, storage, unsent=unsent)
+
+
+async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
+    """Where in its document a page is, and its session storage, without which it loses something if that is large."""
+    place = await page.evaluate(_PLACE)
+    storage = dict(place["storage"])
+    too_much = weight(storage) > _MOST_STORAGE
+    parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_much)
+    return parked, {} if too_much else storage
 
 
 async def _unsent(frames: list[Frame]) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from browser_service.browser import former
 from browser_service.browser.network import Rule
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.session import BrowserSession
@@ -46,9 +45,9 @@ def of_cookies(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str,
 
 async def _close_page(page: BrowserPage, kept: Kept) -> Json:
     entry = page.entry
-    x, y = await former.scroll(page.live, kept)
+    x, y = await page.live.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
     scrolled = f", scrolled to {x}, {y}" if x or y else ""
-    more = f", with {len(history)} entries of its history" if (history := kept.get("history")) else ""
+    more = f", with {len(kept['history'])} entries of its history" if kept["history"] else ""
     return {"url": page.url, "observed": f"page {entry.page_id} is open again at {page.url}{scrolled}{more}"}
 
 
