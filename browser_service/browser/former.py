@@ -14,6 +14,7 @@ from playwright.async_api import Page
 from browser_service.browser.entry import DialogPolicy, PageEntry
 from browser_service.browser.network import Rule
 from browser_service.browser.parking import place_of
+from browser_service.browser.recovering import BLANK
 from browser_service.browser.registry import PageRegistry
 from shared.calls import Call, Json, PageState
 
@@ -94,4 +95,6 @@ async def _walk(page: Page, urls: list[str]) -> None:
             for url in urls:
                 await page.goto(url, wait_until="commit")
     with contextlib.suppress(PlaywrightError):
+        if page.url != urls[-1]:  # it got no further, and must not be taken for being there
+            await page.goto(BLANK, wait_until="commit")
         await page.unroute("**/*")

@@ -111,7 +111,7 @@ class Recovery:
                     raise
         if problem:
             raise BrowserCrashed(
-                f"Page {self._entry.page_id!r} was lost with its browser, and {self._entry.url} does not open again: "
+                f"Page {self._entry.page_id!r} is not open any more, and {self._entry.url} does not open again: "
                 f"{problem}",
                 hint=f'Go on elsewhere: goto {{"pageId": "{self._entry.page_id}", "url": "..."}}.',
             )
