@@ -1,7 +1,7 @@
 """The durable entry behind a pageId: the Playwright page in it may be replaced; holder, queue and revision stay."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from playwright.async_api import CDPSession, Frame, Page, Response
@@ -111,8 +111,6 @@ class PageEntry:
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.recording: Recording | None = None
-        self.former: Callable[[Page], Awaitable[None]] | None = None
-        """Gives the first window of a page that was closed what the one before had."""
         self.target_id = state.target_id
         self.family = state.page_id
         """Windows that scripts opened from one another have the same: a dialog of one blocks all."""

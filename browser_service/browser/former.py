@@ -83,7 +83,7 @@ def bring_back(registry: PageRegistry, session: "SessionEntry", state: PageState
     entry.dialog_policy = DialogPolicy(*kept["dialogs"])
     entry.use.storage = kept["storage"]
     if kept["history"]:
-        entry.former = partial(_walk, urls=[*kept["history"], state.url])
+        entry.use.former = partial(_walk, urls=[*kept["history"], state.url])
     return entry
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from playwright.async_api import Error as PlaywrightError
@@ -63,6 +63,8 @@ class Use:
         self._entry = entry
         self.storage: dict[str, str] = {}
         """Of its session: what its site keeps for as long as the window is there. Never on disk."""
+        self.former: Callable[[Page], Awaitable[None]] | None = None
+        """Gives the first window of a page that was closed the history of the one before."""
         self._first_revision = state.revision
         self._background = Background()
 

@@ -126,10 +126,10 @@ class Recovery:
         entry.abandon()
         page = await entry.session.open_window()
         entry.family = entry.page_id
-        if entry.former is not None:
-            await entry.former(page)
+        if entry.use.former is not None:
+            await entry.use.former(page)
         await entry.adopt(page)
-        entry.former = None
+        entry.use.former = None
         await entry.use.give_back_storage(page)
         if not revisits:
             return ""
