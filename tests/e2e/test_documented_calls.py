@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -276,6 +277,7 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
     assert refused["error"]["code"] == "SCRIPT_EXECUTION_FAILED"
     assert "HTTP error 404" in refused["error"]["message"]
     closed = await post("shop", {"action": "closePage"})
+    assert closed["result"].pop("undo").startswith('undo {"callId": ')
     assert closed["result"] == {"closed": "shop", "observed": "page shop is closed"}
     pages = (await documented.http.get(wire.PAGES)).json()
     assert pages["result"]["yours"] == []
@@ -313,3 +315,18 @@ async def test_the_errors_of_a_page(documented: Documented) -> None:
     assert details.items() <= error["details"].items()
     assert error["details"]["context"]["timeout"] == 300
     await documented.post("shop", {"action": "closePage"})
+
+
+async def test_a_navigation_that_takes_too_long(documented: Documented) -> None:
+    answered = threading.Event()
+    documented.site.page("/page", Answer("late", hold=answered))
+    body = {"action": "navigate_to", "sessionId": "default", "url": "https://example.com/page", "timeout": 1000}
+    reply = await documented.post("late", {**body, "waitUntil": "load"})
+    answered.set()
+    await documented.post("late", {"action": "closePage"})
+    error = reply["error"]
+    assert (error["code"], error["timestamp"], error["requestId"]) == ("NAVIGATION_FAILED", "…", "…")
+    assert error["message"] == "Navigation to https://example.com/page timed out"
+    details = {"tool": "navigate_to", "sessionId": "default", "url": "https://example.com/page"}
+    assert details.items() <= error["details"].items()
+    assert {"timeout": 1000, "waitUntil": "load"}.items() <= error["details"]["context"].items()
