@@ -45,6 +45,10 @@ class Directory:
     def held_by(self, client_id: str) -> list[str]:
         return [page.page_id for page in self._pages.values() if page.holder_id == client_id]
 
+    def belonging_to(self, client_id: str) -> list[PageState]:
+        """What it holds, and what it held when it was last gone and nobody has taken since."""
+        return [page for page in self._pages.values() if belongs(page, client_id)]
+
     def note(self, page: PageState) -> bool:
         """Take over a page's state; whether anything changed that must outlive the process."""
         before = self._pages.get(page.page_id)
@@ -137,10 +141,8 @@ class Directory:
     def _only(self, action: PageAction, client_id: str, label: str) -> Address:
         mine = [
             page
-            for page in self._pages.values()
-            if page.holder_id == client_id
-            and action.session_id in {None, page.session_id}
-            and action.as_ in {None, page.holder_agent}
+            for page in self.belonging_to(client_id)
+            if action.session_id in {None, page.session_id} and action.as_ in {None, page.holder_agent}
         ]
         if len(mine) == 1:
             return Address(mine[0].page_id, mine[0].session_id)
@@ -173,7 +175,7 @@ class Directory:
     def launched(self, client_id: str) -> PageState | None:
         """The page that a client's browser_launch opened, known by its name: so it is found after a restart too."""
         named = re.compile(rf"{LAUNCHED}(-[{_ALPHABET}]{{4}})?")
-        mine = [self._pages[page_id] for page_id in self.held_by(client_id) if named.fullmatch(page_id)]
+        mine = [page for page in self.belonging_to(client_id) if named.fullmatch(page.page_id)]
         return mine[-1] if mine else None
 
     def mint(self, like: str = "main") -> str:
@@ -207,6 +209,11 @@ class Directory:
         )
 
 
+def belongs(page: PageState, client_id: str) -> bool:
+    """Whether it is the client's own page, now or from before."""
+    return client_id in {page.holder_id, page.left_by_id if page.holder_id is None else None}
+
+
 def revived(page: PageState) -> PageState:
     """A page as it comes back from the journal: at a revision that it surely has not had before."""
     return page.model_copy(update={"revision": _step(page.revision) + _STEP, "person": None, "asker_id": None})
@@ -215,8 +222,8 @@ def revived(page: PageState) -> PageState:
 def _durable(page: PageState) -> tuple[object, ...]:
     """What is written down when it changes; revisions in steps, because every act has one."""
     place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id, page.parked)
-    owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.access, page.hold_reason)
-    return *place, *owner, _step(page.revision)
+    owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.left_by_id)
+    return *place, *owner, page.access, page.hold_reason, _step(page.revision)
 
 
 def _step(revision: int) -> int:

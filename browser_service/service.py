@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from browser_service.calls import Record
 from browser_service.claims import Who
-from browser_service.directory import LAUNCHED
+from browser_service.directory import LAUNCHED, belongs
 from browser_service.keeping import Keeper
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
@@ -141,7 +141,7 @@ class Service:
         return asked if page is not None and page.dialog else None
 
     def _part(self, page: PageState) -> str:
-        if page.holder_id == self._client_id:
+        if belongs(page, self._client_id):
             return "yours"
         return "people" if page.of_person and page.holder_id is None else "others"
 
@@ -152,7 +152,7 @@ def _listed(page: PageState, client_id: str) -> Json:
     if page.hold_left_ms:
         unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
     if page.left_by and page.holder_id is None:
-        unusual["leftBy"] = page.left_by
+        unusual |= {"fromBefore": True} if page.left_by_id == client_id else {"leftBy": page.left_by}
     if page.parked is not None:
         unusual["parked"] = True
     if page.person is not None:

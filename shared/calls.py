@@ -114,6 +114,7 @@ class PageState(Model):
     parked: Parked | None = Field(default=None, description="Its window is closed until somebody uses it.")
     opener_id: str | None = None
     left_by: str = Field(default="", description="The label of the last holder, where nobody holds it now.")
+    left_by_id: str | None = Field(default=None, description="Its id, where it did not give the page up but is gone.")
     of_person: bool = Field(default=False, description="A tab that nobody here opened.")
     access: Access = "read"
     hold_reason: str = ""

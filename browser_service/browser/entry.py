@@ -164,6 +164,7 @@ class PageEntry:
             revision=self.revision,
             opener_id=self.opener_id,
             left_by=self.ownership.left_by,
+            left_by_id=self.ownership.left_by_id,
             of_person=self.of_person,
             access=self.ownership.access,
             target_id=self.target_id,

@@ -74,6 +74,7 @@ class Ownership:
         self.page_id = state.page_id
         self.access: Access = state.access
         self.left_by = state.left_by
+        self.left_by_id = state.left_by_id
         self.lease = _restored(state)
         self._idle_s = idle_ms / 1000
         self._busy = busy
@@ -131,6 +132,8 @@ class Ownership:
         lease.gone = True
         if self._lapsed(lease):
             self.free()
+            if self.lease is None:
+                self.left_by_id = client_id
         return True
 
     def used_by(self, call: Call) -> None:
@@ -202,7 +205,7 @@ class Ownership:
 
     def _set(self, lease: Lease | None) -> None:
         """A new holder: what the page was shared for ends, and those in line look anew when it may be free."""
-        self.lease, self.left_by = lease, ""
+        self.lease, self.left_by, self.left_by_id = lease, "", None
         self.share("read")
         for claim in self._line:
             claim.news.set()

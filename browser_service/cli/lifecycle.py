@@ -61,7 +61,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
     running = instance.find(directory)
     facts: dict[str, object] = {"running": running is not None, "dataDir": str(directory)}
     if running:
-        facts |= {"pid": running.pid, "url": running.url, "version": running.version, "pages": _pages(running)}
+        facts |= {"pid": running.pid, "url": running.url, "version": running.version, **_figures(running)}
     if as_json:
         output.say_json(facts)
     else:
@@ -88,9 +88,10 @@ def _detached(settings: Settings, changes: Json) -> None:
         output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
 
 
-def _pages(running: instance.Instance) -> int | None:
-    count = instance.ready(running.url).get("pages")
-    return count if isinstance(count, int) else None
+def _figures(running: instance.Instance) -> Json:
+    """What it has open, and what that weighs."""
+    now = instance.ready(running.url)
+    return {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
 
 
 def _say_status(facts: dict[str, object]) -> None:
@@ -99,11 +100,16 @@ def _say_status(facts: dict[str, object]) -> None:
         output.say("Start it: browse-together up --detach")
         return
     output.say("The service is running.")
+    facts = facts | {
+        "pages": f"{facts['pages']}, {facts['parked']} of them parked",
+        "browsers": f"{facts['browsers']}, with {facts['memoryMb']} of {facts['memoryLimitMb']} MB",
+    }
     for name, key in (
         ("process", "pid"),
         ("URL", "url"),
         ("version", "version"),
         ("pages", "pages"),
+        ("browsers", "browsers"),
         ("data", "dataDir"),
     ):
         output.say(f"  {name:<8} {facts[key]}")

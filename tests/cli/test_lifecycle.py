@@ -25,7 +25,12 @@ def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
         "url": status["url"],
         "version": VERSION,
         "pages": 0,
+        "parked": 0,
+        "browsers": 0,
+        "memoryMb": 0,
+        "memoryLimitMb": status["memoryLimitMb"],
     }
+    assert "0, with 0 of " in terminal.succeed("status").out
     assert httpx.get(status["url"] + HEALTH, trust_env=False).json()["pid"] == status["pid"]
 
     ended = terminal.succeed("down")

@@ -1,0 +1,159 @@
+"""Browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from browser_service.browser.memory import exact_mb, machine_mb, rough_mb
+from tests.service.conftest import StartService
+from tests.service.listening import become, watching
+from tests.service.processes import browsers
+from tests.service.resting import host_of, parked, rests
+from tests.support.service import RunningService, running_service, settings_for
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+LIMITED = {"max_instances": 2, "session_pages": 2, "max_pages": 4, "min_instances": 1}
+
+
+@pytest.fixture(scope="module")
+async def limited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("limited"), **LIMITED)) as service:
+        yield service
+
+
+async def test_the_shared_browser_is_warm_before_the_first_call(limited: RunningService) -> None:
+    await become(lambda: len(browsers(limited.settings.data_dir)) == 1)
+    await become(lambda: host_of(limited)._launcher.running == 1)
+
+
+async def test_a_session_may_have_a_browser_to_itself_which_ends_with_it_and_their_number_is_limited(
+    limited: RunningService, site: Site
+) -> None:
+    url = site.page("/", Answer("x", headers={"set-cookie": "login=me"}))
+    launcher = host_of(limited)._launcher
+    async with limited.agent() as agent:
+        for session_id in ("one", "two"):
+            await agent.call("create_session", sessionId=session_id, ownBrowser=True)
+        await agent.call("goto", pageId="a", sessionId="one", url=url)
+        assert launcher.running == 2
+        found = await agent.error("open_page", pageId="b", sessionId="two")
+        assert (found["code"], found["status"]) == ("RESOURCE_EXHAUSTED", 503)
+        assert "(BROWSE_MAX_INSTANCES)" in found["message"]
+        assert 'close_session {"sessionId": "one"}' in found["hint"]
+        assert (await agent.call("get_session", sessionId="one"))["ownBrowser"] is True
+        await rests(limited)
+        assert (launcher.running, parked(limited)) == (1, {"a"})
+        await agent.call("goto", pageId="b", sessionId="two", url=url)
+        await agent.call("close_session", sessionId="two")
+        assert launcher.running == 1
+        see = await agent.call("evaluate_script", pageId="a", expression="document.cookie")
+        assert (see["value"], launcher.running) == ("login=me", 2)
+        await agent.call("close_session", sessionId="one")
+        assert launcher.running == 1
+
+
+async def test_pages_are_limited_in_a_session_and_in_all_and_a_refusal_names_what_can_be_closed(
+    limited: RunningService,
+) -> None:
+    async with limited.agent() as agent, limited.agent() as other:
+        await agent.call("create_session", sessionId="three")
+        for page_id in ("a", "b"):
+            await agent.call("open_page", pageId=page_id)
+        found = await other.error("open_page", pageId="c")
+        assert found["message"].startswith('2 pages are open in session "default", which is the limit')
+        assert "(BROWSE_SESSION_PAGES)" in found["message"]
+        assert "list_pages {}" in found["hint"]
+        for page_id in ("c", "d"):
+            await agent.call("open_page", pageId=page_id, sessionId="three")
+        await agent.call("release_page", pageId="b")
+        mine, others = [await each.error("open_page", pageId="e") for each in (agent, other)]
+        assert "4 pages are open, which is the limit (BROWSE_MAX_PAGES)" in mine["message"]
+        assert 'close_page {"pageId": "a"}' in mine["hint"]
+        assert 'close_page {"pageId": "b"}' in others["hint"]
+        assert others["details"]["context"]["pages"] == ["b"]
+        await agent.call("close_session", sessionId="three")
+        for page_id in ("a", "b"):
+            await agent.call("close_page", pageId=page_id)
+
+
+async def test_a_browser_that_cannot_start_keeps_no_service_from_starting(start: StartService) -> None:
+    service = await start(min_instances=1, executable_path=Path("/nowhere/chromium"))
+    async with service.agent() as agent:
+        assert (await agent.error("open_page"))["code"] == "BROWSER_LAUNCH_FAILED"
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_and_open_ones_go_on(
+    start: StartService, site: Site
+) -> None:
+    url = site.page("/", "<button>b</button>")
+    service = await start(memory_mb=1, min_instances=1)
+    host = host_of(service)
+    async with service.agent() as agent:
+        for page_id in ("used", "idle"):
+            await agent.call("goto", pageId=page_id, url=url)
+        host._pages["idle"].use.at -= 300
+        await host.idling.look()
+        assert parked(service) == {"idle"}
+        found = await agent.error("open_page", pageId="new")
+        assert found["code"] == "RESOURCE_EXHAUSTED"
+        assert "1 MB is the limit (BROWSE_MEMORY_MB); no page was opened" in found["message"]
+        assert found["details"]["context"]["usedMb"] > 50
+        assert 'close_page {"pageId": "idle"}' in found["hint"]
+        await agent.call("click", pageId="used", selector="button")
+        await agent.call("click", pageId="idle", selector="button")
+        metrics = (await agent.http.get("/metrics")).text
+        assert float(metrics.split("\nbrowse_memory_bytes ")[1].split("\n")[0]) > 50_000_000
+        assert "browse_memory_limit_bytes 1e+06" in metrics
+        host._memory.limit_mb = 100_000
+        await agent.call("open_page", pageId="new")
+        ready = (await agent.http.get("/ready")).json()
+        assert (ready["pages"], ready["parked"], ready["browsers"]) == (3, 0, 1)
+
+
+def test_what_processes_share_is_counted_once_and_the_limit_is_not_more_than_the_machine_has() -> None:
+    ours = [psutil.Process()]
+    assert 0 < exact_mb(ours) <= rough_mb(ours) + 1
+    assert exact_mb(ours * 2) <= 2 * exact_mb(ours) + 1
+    assert 0 < machine_mb() <= psutil.virtual_memory().total // 1_000_000
+
+
+# --- clients that are gone -------------------------------------------------------------------------------------------
+
+
+async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_finds_its_others_again(
+    start: StartService, site: Site
+) -> None:
+    service = await start(presence_grace_ms=0)
+    keeper = service.parts.dispatcher.keeper
+    async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
+        await here.call("open_page", pageId="heres")
+        async with watching(service, here.client_id):
+            async with watching(service, "gone"):
+                for page_id in ("blank", "held"):
+                    await gone.call("open_page", pageId=page_id)
+                await gone.call("goto", pageId="used", url=site.page("/", "x"))
+                await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
+                await rests(service, 700)
+                await keeper.close_blank()
+                assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
+            await become(lambda: not host_of(service)._pages["used"].ownership.lease)
+            await rests(service, 700)
+            await keeper.close_blank()
+            await service.parts.dispatcher._feed.catch_up()
+            assert {page.page_id for page in service.parts.directory.pages()} == {"heres", "held", "used"}
+            (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]
+            assert others["leftBy"] == "Claude"
+        mine = {page["pageId"]: page for page in (await gone.call("list_pages"))["yours"]}
+        assert mine.keys() == {"held", "used"}
+        assert mine["used"]["fromBefore"] is True
+        await gone.call("close_page", pageId="held")
+        await gone.call("click", selector="body")
+        (page,) = (await gone.call("list_pages"))["yours"]
+        assert (page["pageId"], page["owner"]["you"]) == ("used", True)
