@@ -93,11 +93,12 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
     start: StartService, site: Site
 ) -> None:
     url = site.page("/", "<button>b</button>")
-    service = await start(memory_mb=1, min_instances=1)
+    service = await start(min_instances=1)
     host = host_of(service)
     async with service.agent() as agent:
         for page_id in ("used", "idle"):
             await agent.call("goto", pageId=page_id, url=url)
+        host._memory.limit_mb = 1
         host._pages["idle"].use.at -= 300
         await host.idling.look()
         assert parked(service) == {"idle"}
