@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, forms, reading, sharing, startup, tasks, throughput
+from benchmarks import calls, forms, reading, recovery, sharing, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -29,6 +29,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "sharing": sharing.run,
     "reading": reading.run,
     "tasks": tasks.run,
+    "recovery": recovery.run,
 }
 _LONGEST_S: Final = 120
 

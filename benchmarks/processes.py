@@ -71,10 +71,17 @@ class Service:
 async def service() -> AsyncIterator[Service]:
     """A service process that answers; its browser starts with the first page."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
-        data_dir = Path(data)
-        command = [sys.executable, "-m", "browser_service", "up", "--port", "0"]
-        async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED, **_COLD)) as process:
-            yield Service(await _url(data_dir, process), data_dir, process.pid)
+        async with served_at(data, "0") as running:
+            yield running
+
+
+@asynccontextmanager
+async def served_at(data: str, port: str) -> AsyncIterator[Service]:
+    """A service process on that data directory and port."""
+    data_dir = Path(data)
+    command = [sys.executable, "-m", "browser_service", "up", "--port", port]
+    async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED, **_COLD)) as process:
+        yield Service(await _url(data_dir, process), data_dir, process.pid)
 
 
 async def _url(data_dir: Path, process: asyncio.subprocess.Process) -> str:

@@ -346,7 +346,10 @@ async def _besides(error: WithoutEffect, running: Running, observation: Observat
 
 
 async def _refresh(entry: PageEntry, observation: Observation | None) -> None:
-    """The title: waited for where the document changed, else brought up to date behind the reply."""
+    """The logins, where there may be others now, and the title: waited for where the document changed, else brought up
+    to date behind the reply."""
+    if observation is not None and (observation.sent or observation.navigated):
+        await entry.session.save_logins()
     if observation is not None and observation.navigated:
         await entry.read_title()
     elif entry.live:

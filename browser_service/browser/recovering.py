@@ -80,6 +80,7 @@ class Recovery:
                 raise await self._unresponsive()
         if navigates or replaces:
             self._free(once=not navigates)
+        known = self._met
         was_open, why = entry.page is not None or entry.revision > 0, self.cause()
         revisits = entry.url != BLANK and not navigates
         parked = entry.use.parked
@@ -87,7 +88,7 @@ class Recovery:
             return
         await entry.use.unparked(entry.page, client_id, revisits=revisits)
         if was_open and parked is None:
-            self._tell(client_id, why, revisits=revisits)
+            self._tell(client_id, why, revisits=revisits, known=known)
 
     def _free(self, *, once: bool) -> None:
         """Somebody wants to see it loaded. `once`: where it crashed before, and one more time is too often."""
@@ -225,11 +226,13 @@ class Recovery:
             details={"url": url, "context": {"crashes": _CRASHES}},
         )
 
-    def _tell(self, client_id: str, why: str, *, revisits: bool) -> None:
+    def _tell(self, client_id: str, why: str, *, revisits: bool, known: bool) -> None:
         """What was lost, in one line: to the holder, and to who met it."""
         entry = self._entry
         where = f" at {entry.url}" if revisits else ""
         lines = [f"{entry.page_id} was reopened{where}{f', because {why}' if why else ''}; {_LOST}"]
+        if not known:
+            lines.append("routes, headers and emulation that were set ended with the service")
         if again := self._set_again():
             lines.append(f"set again: {', '.join(again)}")
         holder = {entry.lease.client_id} if entry.lease is not None else set()

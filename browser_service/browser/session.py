@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
+_LOGINS_WITHIN_S = 0.2
+_HANGS_AFTER_S = 5
 _OPENS_WITHIN_S = 10
 
 
@@ -131,8 +133,23 @@ class SessionEntry:
         windows = await self._ready()
         try:
             return await windows.open()
-        except (PlaywrightError, TimeoutError) as error:
+        except TimeoutError:
+            await self._end_if_hanging()
+            raise BrowserCrashed("The browser opened no window.") from None
+        except PlaywrightError as error:
             raise BrowserCrashed("The browser opened no window.") from error
+
+    async def _end_if_hanging(self) -> None:
+        """A browser of ours that answers nothing is as good as dead, and nobody else would end it."""
+        if self._context is None or self.attached:
+            return
+        try:
+            async with asyncio.timeout(_HANGS_AFTER_S):
+                await self._context.cookies()
+        except TimeoutError:
+            await self._launcher.end_hanging()
+        except PlaywrightError:
+            return
 
     async def context(self) -> BrowserContext:
         """Playwright's; starts the browser where it does not run."""
@@ -168,6 +185,15 @@ class SessionEntry:
         self._unsaved = True
         if self.live and not self.attached and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
+
+    async def save_logins(self) -> None:
+        """The cookies, now: an act may have been a login, and the browser may be killed the next moment."""
+        if self._context is None or not self.live or self.attached:
+            return
+        with contextlib.suppress(TimeoutError, PlaywrightError):  # they are saved soon, or are lost with the browser
+            async with asyncio.timeout(_LOGINS_WITHIN_S):
+                cookies: list[JsonValue] = [_json(cookie) for cookie in await self._context.cookies()]
+            self._note({**self._saved, "cookies": cookies})
 
     async def save_whole(self) -> bool:
         """Save all that its context has: it is going to be closed until the next call. False where that failed."""

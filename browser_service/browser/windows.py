@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.closing import bounded
 from browser_service.browser.guard import guard_all
@@ -28,6 +29,8 @@ class Windows:
         self._abandoned: set[str] = set()
         self._closing: asyncio.Task[None] | None = None
         self._expected: dict[str, asyncio.Future[Page]] = {}
+        self._opening: dict[str, asyncio.Future[Page]] = {}
+        """By Chromium's name of the page that is to come."""
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._connecting = asyncio.Lock()
@@ -48,10 +51,12 @@ class Windows:
                 cdp = await self._connected(browser)
                 if self._browser_context_id:
                     target["browserContextId"] = self._browser_context_id
-                await cdp.send("Target.createTarget", target)
+                target_id = str((await cdp.send("Target.createTarget", target))["targetId"])
+                self._opening[target_id] = arrival
                 return await arrival
         finally:
             self._expected.pop(url, None)
+            self._opening = {name: each for name, each in self._opening.items() if each is not arrival}
             if not arrival.done() or arrival.cancelled():
                 self._abandoned.add(url)
 
@@ -64,6 +69,7 @@ class Windows:
                 await guard_all(cdp, self._policy, documents=self._ours)
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._created)
+                cdp.on("Target.targetCrashed", self._crashed)
                 self._cdp = cdp
             return self._cdp
 
@@ -94,6 +100,12 @@ class Windows:
         target = event["targetInfo"]
         if target["type"] == "page" and (opener := target.get("openerId")):
             self._on_popup(opener)
+
+    def _crashed(self, event: dict[str, str]) -> None:
+        """A page that dies before Playwright has it never arrives."""
+        arrival = self._opening.get(event["targetId"])
+        if arrival is not None and not arrival.done():
+            arrival.set_exception(PlaywrightError("Target crashed"))
 
     def _arrived(self, page: Page) -> None:
         arrival = self._expected.get(page.url)
