@@ -46,7 +46,7 @@ _WHERE: Final = "[location.href, document.body.dataset.who].join(' ')"
 
 
 async def run(*, quick: bool) -> Report:
-    times = 2 if quick else 8
+    times, restarts = (1, 1) if quick else (7, 3)
     with Site() as site:
         _furnish(site)
         async with AsyncExitStack() as stack:
@@ -59,8 +59,8 @@ async def run(*, quick: bool) -> Report:
             }
             browser = browser_of(served.pid)
         took |= {
-            "service": [await _of_service(site) for _ in range(times // 2)],
-            "gateway": [await _of_gateway(site) for _ in range(times // 2)],
+            "service": [await _of_service(site) for _ in range(restarts)],
+            "gateway": [await _of_gateway(site) for _ in range(restarts)],
         }
         figures = [
             Figure(
