@@ -200,9 +200,9 @@ class Dispatcher:
         self.directory.sessions.used(session_id, failed=outcome.error is not None)
         outcome = self._as_seen(self.undos.keep(identity, call_id, action.name(), outcome), identity.client_id)
         self._clients.ended(identity.client_id, call_id)
-        reply = self._envelope(outcome, identity, asked.request_id, action)
+        reply = self._envelope(outcome, identity, asked, action)
         if outcome.suspended:
-            reply = replace(reply, finish=lambda last: self._envelope(last, identity, asked.request_id, action))
+            reply = replace(reply, finish=lambda last: self._envelope(last, identity, asked, action))
         seconds = asyncio.get_running_loop().time() - began
         ended = outcome.error.code if outcome.error else "ok"
         self._metrics.ended(action.name(), ended, seconds)
@@ -326,11 +326,11 @@ class Dispatcher:
             return outcome
         return outcome.model_copy(update={"page": seen, "url_before": None, "requests": []})
 
-    def _envelope(self, outcome: Outcome, identity: Identity, request_id: str, action: Action) -> Reply:
+    def _envelope(self, outcome: Outcome, identity: Identity, asked: Asked, action: Action) -> Reply:
         page = page_block(outcome.page, identity.client_id).model_dump(mode="json") if outcome.page else None
         if outcome.error is not None:
-            error = _with_details(outcome.error, action, outcome)
-            return failed(Relayed(error).body(request_id), page=page)
+            error = _with_details(outcome.error, str(asked.body["action"]), action, outcome)
+            return failed(Relayed(error).body(asked.request_id), page=page)
         result = outcome.result or {}
         return Reply(200, {"success": True, "result": result, "page": page}, size=weight(result))
 
@@ -374,9 +374,9 @@ def _merged(asked: Asked) -> Json:
     return {**asked.body, "pageId": page_id}
 
 
-def _with_details(error: ErrorBody, action: Action, outcome: Outcome) -> ErrorBody:
-    """The details that every error has where they are known: tool, sessionId, selector, url."""
-    known: Json = {"tool": action.name()}
+def _with_details(error: ErrorBody, called: str, action: Action, outcome: Outcome) -> ErrorBody:
+    """The details that every error has where they are known: tool (as it was called), sessionId, selector, url."""
+    known: Json = {"tool": called}
     if outcome.page is not None:
         known |= {"sessionId": outcome.page.session_id, "url": outcome.page.url}
     if selector := getattr(action, "selector", None):

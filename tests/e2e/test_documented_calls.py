@@ -328,5 +328,5 @@ async def test_a_navigation_that_takes_too_long(documented: Documented) -> None:
     assert (error["code"], error["timestamp"], error["requestId"]) == ("NAVIGATION_FAILED", "…", "…")
     assert error["message"] == "Navigation to https://example.com/page timed out"
     details = {"tool": "navigate_to", "sessionId": "default", "url": "https://example.com/page"}
-    assert details.items() <= error["details"].items()
+    assert {**error["details"], **details} == error["details"], error["details"]
     assert {"timeout": 1000, "waitUntil": "load"}.items() <= error["details"]["context"].items()
