@@ -402,6 +402,6 @@ async def test_a_queued_call_whose_connection_ends_does_not_happen(
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
             await become(lambda: len(service.parts.dispatcher.register.running("agent-1")) == 1)
-        hold.set()
-        assert await code(first) == "ok"
+            hold.set()
+            assert await code(first) == "ok"  # while its client is there
         assert site.counts["/second"] == 0
