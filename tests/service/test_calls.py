@@ -260,11 +260,11 @@ async def test_a_cancelled_queued_call_did_not_happen(
         await progress.until(lambda p: p.of("two") != [])
         assert (await agent.call("cancel_call", callId="two"))["callId"] == "two"
         error = (await second).json()["error"]
-    assert error["code"] == "CANCELLED"
-    assert "did not happen" in error["message"]
-    assert not first.done()
-    hold.set()
-    assert await code(first) == "ok"
+        assert error["code"] == "CANCELLED"
+        assert "did not happen" in error["message"]
+        assert not first.done()
+        hold.set()
+        assert await code(first) == "ok"
     assert (await agent.call("get_current_url", pageId="p"))["url"] == site.url("/held")
     assert site.counts["/second"] == 0
 
