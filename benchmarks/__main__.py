@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, forms, reading, recovery, sharing, startup, tasks, throughput
+from benchmarks import calls, forms, parking, reading, recovery, sharing, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -24,6 +24,7 @@ from shared.errors import BrowseError
 BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "calls": calls.run,
     "forms": forms.run,
+    "parking": parking.run,
     "startup": startup.run,
     "throughput": throughput.run,
     "sharing": sharing.run,

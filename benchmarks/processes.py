@@ -68,19 +68,19 @@ class Service:
 
 
 @asynccontextmanager
-async def service() -> AsyncIterator[Service]:
+async def service(**settings: str) -> AsyncIterator[Service]:
     """A service process that answers; its browser starts with the first page."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
-        async with served_at(data, "0") as running:
+        async with served_at(data, "0", **settings) as running:
             yield running
 
 
 @asynccontextmanager
-async def served_at(data: str, port: str) -> AsyncIterator[Service]:
+async def served_at(data: str, port: str, **settings: str) -> AsyncIterator[Service]:
     """A service process on that data directory and port."""
     data_dir = Path(data)
     command = [sys.executable, "-m", "browser_service", "up", "--port", port]
-    async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED, **_COLD)) as process:
+    async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED, **_COLD, **settings)) as process:
         yield Service(await _url(data_dir, process), data_dir, process.pid)
 
 

@@ -102,6 +102,8 @@ class Clients:
 
     def notify(self, client_id: str, notice: Notice) -> None:
         self._notices[client_id].append(notice)
+        if len(self._notices) > _KNOWN:
+            del self._notices[next(iter(self._notices))]
 
     def announce(self, text: str) -> None:
         """To every client once, also to one that comes within a day."""

@@ -6,9 +6,11 @@ from collections import deque
 
 from pydantic import JsonValue
 
-from shared.calls import Call, CallMoved, CallState, EventBatch, HostEvent, Json
+from shared.calls import Call, CallMoved, CallState, EventBatch, HostEvent, Json, StateSaved, weight
 
 _KEPT = 10_000
+_KEPT_BYTES = 64_000_000
+"""Of logins, which come whole each time that they change."""
 
 
 def sendable(result: Json) -> Json:
@@ -40,13 +42,17 @@ class EventLog:
 
     def __init__(self, incarnation: str) -> None:
         self._incarnation = incarnation
-        self._events: deque[HostEvent] = deque(maxlen=_KEPT)
+        self._events: deque[HostEvent] = deque()
+        self._weight = 0
         self._seq = 0
         self._grown = asyncio.Event()
 
     def emit(self, event: HostEvent) -> None:
         self._seq += 1
         self._events.append(event.model_copy(update={"seq": self._seq}))
+        self._weight += _weight(event)
+        while len(self._events) > _KEPT or (self._weight > _KEPT_BYTES and len(self._events) > 1):
+            self._weight -= _weight(self._events.popleft())
         self._grown.set()
 
     async def after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
@@ -67,3 +73,7 @@ class EventLog:
                     await self._grown.wait()
         except TimeoutError:
             return
+
+
+def _weight(event: HostEvent) -> int:
+    return weight(event.state) if isinstance(event, StateSaved) else 0

@@ -89,6 +89,11 @@ class Filled:
         while len(self._now) > _MOST or sum(weight(each.value) for each in self._now.values()) > _MOST_WEIGHT:
             del self._now[next(iter(self._now))]
 
+    @property
+    def waits(self) -> bool:
+        """Whether something was filled that has gone nowhere yet."""
+        return bool(self._now)
+
     def sent(self) -> None:
         """What is on the page has gone somewhere, or is gone with its document."""
         self._now.clear()

@@ -13,7 +13,7 @@ from playwright.async_api import Page
 
 from browser_service.browser.entry import DialogPolicy, PageEntry
 from browser_service.browser.network import Rule
-from browser_service.browser.parking import place_of
+from browser_service.browser.parking import History, place_of
 from browser_service.browser.recovering import BLANK
 from browser_service.browser.registry import PageRegistry
 from shared.calls import Call, Json, PageState
@@ -54,6 +54,12 @@ async def _history(entry: PageEntry) -> list[str]:
     found = await entry.cdp.send("Page.getNavigationHistory")
     before = [str(each["url"]) for each in found["entries"][: found["currentIndex"]]]
     return [url for url in before if url.startswith(("http:", "https:"))][-_MOST_ENTRIES:]
+
+
+async def history_of(entry: PageEntry) -> History | None:
+    """What gives the window that follows the history of this one; none where it has none."""
+    before = await _history(entry)
+    return partial(_walk, urls=[*before, entry.url]) if before else None
 
 
 def reopen(registry: PageRegistry, session: "SessionEntry", call: Call) -> PageEntry:

@@ -17,7 +17,7 @@ from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
-from browser_service.browser.former import bring_back, remember, reopen
+from browser_service.browser.former import bring_back, history_of, remember, reopen
 from browser_service.browser.idling import Idling
 from browser_service.browser.memory import Memory
 from browser_service.browser.parking import Parking
@@ -105,7 +105,9 @@ class LocalHost:
             busy=self._busy,
             room=self._room,
         )
-        self._parking = Parking(self._pages, self._running, self._downloads, headed=not launcher.options.headless)
+        self._parking = Parking(
+            *(self._pages, self._running, self._downloads, history_of), headed=not launcher.options.headless
+        )
         self.idling = Idling(
             *(self._pages, self._sessions, self._running),
             launcher=launcher,

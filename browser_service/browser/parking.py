@@ -52,6 +52,9 @@ _FILL: Final = """if (self === top && location.origin === {origin}) {
 }"""
 
 
+History = Callable[[Page], Awaitable[None]]
+
+
 class Use:
     """When a page was last used, and where it was when its window was closed since."""
 
@@ -63,8 +66,8 @@ class Use:
         self._entry = entry
         self.storage: dict[str, str] = {}
         """Of its session: what its site keeps for as long as the window is there. Never on disk."""
-        self.former: Callable[[Page], Awaitable[None]] | None = None
-        """Gives the first window of a page that was closed the history of the one before."""
+        self.former: History | None = None
+        """Gives the next window the history of the one before."""
         self._first_revision = state.revision
         self._background = Background()
 
@@ -96,9 +99,10 @@ class Use:
         by_get = entry.url.startswith(("http:", "https:")) and entry.network.traffic.document_by_get
         return self.untouched or by_get
 
-    def park(self, parked: Parked, storage: dict[str, str]) -> None:
+    def park(self, seen: "Seen") -> None:
         """Its window is about to be closed; the next call opens another."""
-        self._entry.page, self.parked, self.storage = None, parked, storage
+        self._entry.page = None
+        self.parked, self.storage, self.former = seen.parked, seen.storage, seen.history
         self._entry.seen.clear()
         self._entry.changed()
 
@@ -141,6 +145,7 @@ class Seen(NamedTuple):
 
     parked: Parked
     storage: dict[str, str]
+    history: History | None
     unsent: bool
     """Something was entered that is not sent."""
 
@@ -153,12 +158,14 @@ class Parking:
         pages: Mapping[str, "PageEntry"],
         running: Mapping[str, "Running"],
         downloads: "Downloads",
+        history_of: "Callable[[PageEntry], Awaitable[History | None]]",
         *,
         headed: bool,
     ) -> None:
         self._pages = pages
         self._running = running
         self._downloads = downloads
+        self._history_of = history_of
         self._headed = headed
 
     def idle(self, for_s: float, pages: "Iterable[PageEntry] | None" = None) -> "list[PageEntry]":
@@ -203,7 +210,7 @@ class Parking:
         seen = await self._look(entry, page)
         if seen.unsent or entry.page is not page or entry not in self.idle(for_s, [entry]):
             return False
-        entry.use.park(seen.parked, seen.storage)
+        entry.use.park(seen)
         await bounded(page.close())
         return True
 
@@ -213,15 +220,16 @@ class Parking:
 
     async def _look(self, entry: "PageEntry", page: Page) -> Seen:
         """One that does not answer is taken for what is known of it."""
-        judged = entry.use.acted_here or self._headed
+        judged = entry.filled.waits or self._headed
         try:
             async with asyncio.timeout(_LOOKS_WITHIN_S):
                 parked, storage = await place_of(page)
                 unsent = judged and await _unsent(page.frames)
+                history = await self._history_of(entry)
         except (PlaywrightError, TimeoutError):
-            return Seen(Parked(loses=entry.use.acted_here), {}, unsent=judged)
+            return Seen(Parked(loses=entry.use.acted_here), {}, None, unsent=judged)
         parked.loses |= entry.use.acted_here
-        return Seen(parked, storage, unsent=unsent)
+        return Seen(parked, storage, history, unsent=unsent)
 
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:

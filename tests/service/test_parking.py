@@ -37,9 +37,11 @@ async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
     resting: RunningService, site: Site
 ) -> None:
     url = site.page("/long", LONG)
+    first = site.page("/first", "x")
     async with resting.agent() as agent:
+        await agent.call("goto", pageId="long", url=first)
         await agent.call("goto", pageId="long", url=url)
-        before = windows(resting)
+        before, visits = windows(resting), site.counts["/first"]
         look = "scrollTo(0, 3000); sessionStorage.token = 'k'; history.length"
         length = (await agent.call("evaluate_script", pageId="long", expression=look))["value"]
         await rests(resting)
@@ -49,14 +51,16 @@ async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
         known = host_of(resting)._pages["long"].use.parked
         assert known is not None
         assert (known.y, known.history) == (3000, length)
-        see = "[scrollY, sessionStorage.token, document.title]"
+        see = "[scrollY, sessionStorage.token, document.title, history.length]"
         reply = (await agent.reply("evaluate_script", pageId="long", expression=see)).json()
-        assert reply["result"]["value"] == [3000, "k", "/long"]
+        assert reply["result"]["value"] == [3000, "k", "/long", length]
         assert [notice["text"] for notice in reply["notices"]] == [LOSES.format("long", url)]
         assert "parked" not in (await agent.call("list_pages"))["yours"][0]
         await agent.call("evaluate_script", pageId="long", expression="sessionStorage.clear()")
         await agent.call("reload_page", pageId="long")
         assert (await agent.call("evaluate_script", pageId="long", expression="sessionStorage.length"))["value"] == 0
+        assert site.counts["/first"] == visits
+        assert (await agent.call("go_back", pageId="long"))["url"] == first
         await agent.call("close_page", pageId="long")
 
 

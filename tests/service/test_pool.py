@@ -6,7 +6,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from browser_service.browser.events import EventLog
 from browser_service.browser.memory import exact_mb, machine_mb, rough_mb
+from browser_service.clients import Clients
+from shared.calls import Notice, StateSaved
 from tests.service.conftest import StartService
 from tests.service.listening import become, watching
 from tests.service.processes import browsers
@@ -158,3 +161,24 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
         await gone.call("click", selector="body")
         (page,) = (await gone.call("list_pages"))["yours"]
         assert (page["pageId"], page["owner"]["you"]) == ("used", True)
+
+
+# --- what is remembered ----------------------------------------------------------------------------------------------
+
+
+async def test_logins_that_change_again_and_again_do_not_fill_the_memory_and_the_last_ones_are_told() -> None:
+    log = EventLog("i1")
+    for number in range(200):
+        log.emit(StateSaved(session_id="default", state={"cookies": ["x" * 1_000_000, number]}))
+    events = (await log.after(0, 0, 500)).events
+    assert 0 < len(events) < 70
+    assert [event.seq for event in events] == [*range(201 - len(events), 201)]
+
+
+async def test_notices_for_clients_that_never_come_back_are_bounded() -> None:
+    clients = Clients(0)
+    for number in range(3_000):
+        clients.notify(f"client-{number}", Notice(text="x"))
+    assert len(clients._notices) == 1_000
+    assert clients.take_notices("client-0") == []
+    assert [notice.text for notice in clients.take_notices("client-2999")] == ["x"]
