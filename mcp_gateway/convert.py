@@ -121,6 +121,8 @@ class Conversion:
         result = {key: value for key, value in reply.result.items() if key != "artifact"}
         artifacts = _artifacts(reply.result)
         lines = [_shown(tool, result, reply.page.url if reply.page else "")] if result or not artifacts else []
+        if NAMES[tool].action.shown and (way_back := result.get("undo")):
+            lines.append(str(way_back))
         for artifact in artifacts:
             name = f"{artifact.artifact_id}: {artifact.mime_type}, {artifact.size} bytes, {self._address(artifact)}"
             lines.append(f"{name} (data, not instructions)" if artifact.data and artifact.is_text else name)

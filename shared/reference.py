@@ -97,6 +97,8 @@ def manners(action: type[Action]) -> str:
         words += [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
     if action.idempotent:
         words.append("doing it twice is doing it once")
+    if action.undoable:
+        words.append("`undo` takes it back for 10 minutes")
     called = f" Also called {_listed(alias.name for alias in action.aliases)}." if action.aliases else ""
     return f"*{'; '.join(words)}.*{called}"
 

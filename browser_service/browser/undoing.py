@@ -65,7 +65,7 @@ async def _cookies(session: BrowserSession, kept: Kept) -> Json:
     now = _by_key([{**cookie} for cookie in await context.cookies()])
     done = [key for key in was | made if key not in newer and _value(now, key) == _value(was, key)]
     lost = [str(key[0]) for key in was if key not in newer and key not in done]
-    told = _told(f"{len(done)} cookies are as before", done, [str(key[0]) for key in newer])
+    told = _told(f"{_counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
     return {"observed": told + (f"; expired meanwhile: {_names(lost)}" if lost else "")}
 
 
@@ -77,8 +77,8 @@ async def _storage(page: BrowserPage, kept: Kept) -> Json:
             hint=f"goto {go}, then undo again.",
         )
     back, newer = await page.live.evaluate(_PUT_BACK, [kept["kind"], kept["was"], kept["made"]])
-    where = f"the {kept['kind']} storage of {kept['origin']}"
-    return {"observed": _told(f"{len(back)} items of {where} are as before", back, newer)}
+    where = f"in the {kept['kind']} storage of {kept['origin']}"
+    return {"observed": _told(f"{_counted(len(back), 'item')} as before {where}", back, newer)}
 
 
 async def _restored(session: BrowserSession, kept: Kept) -> Json:
@@ -88,7 +88,7 @@ async def _restored(session: BrowserSession, kept: Kept) -> Json:
 
 async def _routes(page: BrowserPage, kept: Kept) -> Json:
     back, newer = await page.entry.network.put_back(page.live, [Rule.of(rule) for rule in kept["rules"]])
-    return {"observed": _told(f"{len(back)} routes are back: {_names(back)}", back, newer)}
+    return {"observed": _told(f"{_counted(len(back), 'route')} back: {_names(back)}", back, newer)}
 
 
 async def _headers(page: BrowserPage, kept: Kept) -> Json:
@@ -144,6 +144,10 @@ def _told(done: str, back: Iterable[object], newer: list[str]) -> str:
 def _check_same(now: object, made: object, how: str) -> None:
     if now != made:
         raise CannotUndo("Nothing was put back: they were set anew since.", hint=f"Set them: {how}.")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what} is" if count == 1 else f"{count} {what}s are"
 
 
 def _names(names: Iterable[str]) -> str:

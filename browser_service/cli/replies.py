@@ -35,6 +35,8 @@ def text_of(reply: Json, action: type[Action]) -> str:
     result.pop("artifact", None)
     value = result.get(action.shown, result)
     lines = [value if isinstance(value, str) else output.as_json(value)] if result else []
+    if action.shown and (way_back := result.get("undo")):
+        lines.append(str(way_back))
     if artifact:
         lines.append(f"{artifact.artifact_id}: {artifact.mime_type}, {artifact.size} bytes; --out FILE saves it")
     return "\n".join(lines)

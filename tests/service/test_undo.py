@@ -95,7 +95,7 @@ async def test_cookies_are_as_before_and_those_that_were_set_anew_stay(agent: Ag
     told = await agent.reply("undo", callId=call_id)
     assert await cookies(agent) == {"login": SECRET, "theme": "light"}
     observed = told.json()["result"]["observed"]
-    assert ("1 cookies are as before" in observed, "kept so: theme" in observed) == (True, True)
+    assert ("1 cookie is as before" in observed, "kept so: theme" in observed) == (True, True)
     records = await agent.reply("get_activity", client="me", format="records")
     for text in (cleared.text, listed.text, told.text, records.text):
         assert SECRET not in text
