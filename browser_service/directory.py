@@ -187,9 +187,10 @@ class Directory:
         self._minted.add(page_id)
         return page_id
 
-    def claim(self, page_id: str) -> str:
-        """A page's former name where it is free, else one like it."""
-        if page_id in self._pages or page_id in self._minted or page_id in self.sessions:
+    def claim(self, page_id: str, session_id: str = "") -> str:
+        """A page's former name where it is free, or is its own session's; else one like it."""
+        taken = page_id in self.sessions and page_id != session_id
+        if page_id in self._pages or page_id in self._minted or taken:
             return self.mint(page_id)
         self._minted.add(page_id)
         return page_id

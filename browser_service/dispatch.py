@@ -29,7 +29,7 @@ from shared import catalogue
 from shared.actions.base import Action, Scope, SessionAction
 from shared.actions.navigation import Goto
 from shared.actions.ownership import HandOverPage
-from shared.actions.pages import OpenPage
+from shared.actions.pages import ClosePage, OpenPage
 from shared.actions.sessions import RestoreSessionState, SaveSessionState
 from shared.calls import Call, CallEnded, Json, Notice, Outcome, Person, weight
 from shared.catalogue import ACTIONS
@@ -228,6 +228,8 @@ class Dispatcher:
             return Outcome(call_id=call_id, result=result, page=service.page, undo=service.undo_of)
         cancel = self.register.find(identity.client_id, call_id).cancel
         outcome = await self.on_host(identity, action, call_id, address, cancel, inline_text=asked.inline_text)
+        if outcome.result is not None and any(step.body["action"] == ClosePage.name() for step in outcome.undo):
+            await self._end_with_page(identity, address.session_id or "", outcome.result, call_id)
         if isinstance(action, OpenPage) and action.page_id and outcome.page and outcome.page.page_id != action.page_id:
             notice = f"{action.page_id} is open already, and yours: this is another page, {outcome.page.page_id}."
             self._clients.notify(identity.client_id, Notice(text=notice, page_id=outcome.page.page_id))
@@ -259,6 +261,16 @@ class Dispatcher:
             if outcome is None or outcome.page is None:
                 self.directory.unmint(address)
         return outcome
+
+    async def _end_with_page(self, identity: Identity, session_id: str, result: Json, call_id: str) -> None:
+        """A session that was made for a page ends with the last of its pages."""
+        await self._feed.catch_up()
+        sessions, pages = self.directory.sessions, self.directory.pages()
+        if sessions.owner(session_id) != identity.client_id or not sessions.record(session_id).of_page:
+            return
+        if all(page.session_id != session_id for page in pages):
+            await self.perform(identity, {"action": "close_session", "sessionId": session_id}, f"{call_id}.1")
+            result["observed"] = f"{result.get('observed', 'done')}; so is session {session_id}, which was made for it"
 
     async def _in_new_session(self, identity: Identity, asked: Asked, action: Goto, call_id: str) -> Outcome:
         """A session that came to no page is not left behind."""

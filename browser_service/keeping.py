@@ -13,7 +13,7 @@ from pydantic import Field
 
 from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
-from browser_service.directory import Directory, revived
+from browser_service.directory import Address, Directory, revived
 from browser_service.security.sealing import Seal
 from browser_service.sessions import SessionRecord
 from browser_service.store.journal import Journal
@@ -184,7 +184,7 @@ class Keeper:
                 )
         saved = {name: await self.saved(session_id, name) for name in await self._journal.saved_names(session_id)}
         spec = await self._end(record)
-        held = spec is not None and (spec.pages or any(spec.state.values()) or saved)
+        held = spec is not None and (spec.pages or any(spec.state.values()) or saved or record.of_page)
         return Closed(record=record, spec=spec, saved=saved) if spec is not None and held else None
 
     async def bring_back(self, owner: Person, closed: Closed) -> str:
@@ -195,6 +195,7 @@ class Keeper:
         self._check_room(owner)
         record, spec = self._named_anew(closed)
         self._sessions.add(record)
+        self._directory.unmint(Address(record.session_id))
         await self._journal.forget_session(record.session_id)
         await self._keep(record)
         for name, state in closed.saved.items():

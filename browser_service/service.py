@@ -111,6 +111,8 @@ class Service:
             if own:
                 await self._perform({"action": "close_session", "sessionId": page_id})
             raise
+        if own:
+            directory.sessions.record(page_id).of_page = True
         return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 
     async def quit(self) -> Json:

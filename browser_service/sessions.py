@@ -55,6 +55,7 @@ class SessionRecord(Model):
     created_at: float = Field(default_factory=time.time)
     accessed_at: float = Field(default_factory=time.time)
     expires_at: float | None = None
+    of_page: bool = Field(default=False, description="It was made for a page, and ends with the last of its pages.")
     requests: int = Field(default=0, description="Calls that worked in it.")
     errors: int = Field(default=0, description="Those of them that failed.")
 

@@ -189,7 +189,7 @@ class TakingBack:
         former = PageState.model_validate(step.state["page"])
         directory.sessions.check_use(former.session_id, self._caller.client_id)
         opening = OpenPage.model_validate({} if former.url == "about:blank" else {"url": former.url})
-        return Address(directory.claim(former.page_id), former.session_id), opening
+        return Address(directory.claim(former.page_id, former.session_id), former.session_id), opening
 
     def _found(self, call_id: str | None) -> list[Kept]:
         """The calls that are meant: one, or the parts that one was made of. Raises CannotUndo, CallNotFound."""
@@ -197,10 +197,10 @@ class TakingBack:
         own = [kept for kept in mine if kept.who.client_id == self._caller.client_id]
         if call_id is None:
             if own:
-                return own[:1]
+                return _whole(own, own[0].call_id)
             raise CannotUndo("Nothing that you did in the last 10 minutes can be undone.", hint=_WHAT)
         for kepts in (own, mine):
-            exact = [kept for kept in kepts if kept.call_id == call_id or kept.call_id.startswith(f"{call_id}.")]
+            exact = _whole(kepts, call_id)
             near = exact or [kept for kept in kepts if kept.call_id.startswith(call_id)]
             if exact or len(near) == 1:
                 return near
@@ -235,6 +235,12 @@ _WHAT: Final = (
     'See what can be: undo {"list": true}. It is kept for 10 minutes, and not over a restart of the service; what was '
     "done to a site itself never can be."
 )
+
+
+def _whole(kepts: list[Kept], call_id: str) -> list[Kept]:
+    """A call and those that it was made of; these come first, having been done after what it did itself."""
+    found = [kept for kept in kepts if kept.call_id == call_id or kept.call_id.startswith(f"{call_id}.")]
+    return sorted(found, key=lambda kept: kept.call_id == call_id)
 
 
 def _again(step: Undoable, *, affects_others: bool) -> Action:

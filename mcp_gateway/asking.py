@@ -161,7 +161,8 @@ def _schema(request: HumanRequest) -> dict[str, Any]:  # Any: the SDK's type of 
     """A flat object, as clients can show it. Nobody is asked for a password."""
     if request.kind == "login":
         return {"type": "object", "properties": {}}
-    answer: dict[str, Any] = {"type": "string", "title": _ANSWER.get(request.kind, "Your answer, if there is one")}
+    title = _ANSWER.get(request.kind, "Your answer, if there is one")
+    answer: dict[str, str | list[str]] = {"type": "string", "title": title}
     if request.choices:
         answer["enum"] = request.choices
     required = {"required": ["answer"]} if request.kind == "decision" else {}

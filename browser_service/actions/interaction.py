@@ -1,9 +1,11 @@
 """Acting on elements as a person would: click, type, choose."""
 
+import json
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, Final
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle, FileChooser, Locator
 
 from browser_service.browser import pointing
 from browser_service.browser.filled import FIELD
@@ -43,12 +45,25 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         await element.click(**action.own(), timeout=action.timeout)
         return {}
     frame = page.frame_of(action.selector, action.frame)
-    async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
-        await element.click(**action.own(), timeout=action.timeout)
-        seen = await witness.verdict()
+    choosers: list[FileChooser] = []
+    note = lambda chooser: choosers.append(chooser)  # noqa: E731, PLW0108 - Playwright takes no method of a builtin
+    page.live.on("filechooser", note)
+    try:
+        async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
+            await element.click(**action.own(), timeout=action.timeout)
+            seen = await witness.verdict()
+    finally:  # a person's own clicks shall open the system's
+        page.live.remove_listener("filechooser", note)
     seen.check(action.selector)
-    page.noted(*seen.lines(), silence=seen.silence)
+    page.noted(*seen.lines(), *map(partial(_chooser, action), choosers[:1]), silence=seen.silence)
     return {}
+
+
+def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
+    where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
+    files: Json = {"files": [{"name": "a.txt", "text": "..."}]}
+    several = "files" if chooser.is_multiple() else "a file"
+    return f"it asks for {several}, and got none: upload_file {json.dumps({**where, **files})}"
 
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:

@@ -51,7 +51,8 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
         if all(value is None or cookie.get(key) == value for key, value in wanted.items())
         and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
     ]
-    return {"cookies": found, "count": len(found)}  # type: ignore[dict-item] # JSON
+    shown = await session.files.shown_data("cookies", found, action.budget)  # type: ignore[arg-type] # JSON
+    return {**shown, "count": len(found)}
 
 
 async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> Json:

@@ -1,10 +1,14 @@
 """The files of a caller: bytes that a host hands over, because it has no disk of its own."""
 
+import json
 from pathlib import Path
 from typing import Protocol
 
+from pydantic import JsonValue
+
+from browser_service.browser.events import well_formed
 from shared.calls import Artifact, Json
-from shared.wire import INLINE_BYTES
+from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 
 class ArtifactPort(Protocol):
@@ -27,12 +31,30 @@ class ArtifactPort(Protocol):
 
 
 class Files:
-    """What one client keeps. `share`: how many actions tell of their files in one reply."""
+    """What one client keeps. `share`: how many actions tell of their files in one reply; `inline_text`: how many
+    characters of text the client wants in it."""
 
-    def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1) -> None:
+    def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1, inline_text: int | None = None) -> None:
         self._artifacts = artifacts
         self._share = share
+        self._inline_text = inline_text
         self._client_id = client_id
+
+    async def shown(self, key: str, text: str, budget: int | None) -> Json:
+        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
+        limit = budget or (self._inline_text or MAX_MESSAGE_BYTES // 2) // self._share
+        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), well_formed(text)
+        if len(text) <= limit:
+            return {key: text}
+        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self._client_id, inline=False)
+        return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
+
+    async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
+        """The same for data: as it is where it fits, else as JSON text, which is cut like any other."""
+        if isinstance(value, str):
+            return await self.shown(key, value, budget)
+        cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
+        return cut if "cursor" in cut else {key: value}
 
     async def keep(self, data: bytes, mime_type: str, *, inline: bool = True) -> Json:
         """Hand bytes over; the reply names them."""

@@ -7,7 +7,7 @@ from shared.calls import SessionOptions
 
 def context_options(options: SessionOptions, user_agent: str | None) -> dict[str, Any]:  # Any: what new_context takes
     """`user_agent` is what pages are told where the session says nothing else."""
-    found: dict[str, Any] = {
+    found: dict[str, Any] = {  # Any: as there
         "viewport": options.viewport.model_dump(),
         "user_agent": options.user_agent or user_agent,
         "locale": options.locale,

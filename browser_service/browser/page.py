@@ -1,6 +1,5 @@
 """A page as one call sees it: what handlers are given."""
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,6 @@ from pydantic import JsonValue
 
 from browser_service.browser import identity, locating, snapshot, tree
 from browser_service.browser.entry import PageEntry
-from browser_service.browser.events import well_formed
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.recovering import BLANK
 from browser_service.browser.snapshot import Refs, Seen, State
@@ -48,13 +46,11 @@ class BrowserPage:
         """Notes what it takes to take the act back."""
         self.do = do
         """Does an action that the call carries, and gives what came of it."""
-        self.files = Files(artifacts, call.client_id, share)
+        self.files = Files(artifacts, call.client_id, share, call.inline_text)
         self._artifacts = artifacts
         self._dialogs = dialogs
         self.quiet = False
         """Others of the same call follow: the last of them tells what all did to the page."""
-        self._share = share
-        """How many parts have to fit into the one reply."""
 
     @property
     def live(self) -> Page:
@@ -149,20 +145,11 @@ class BrowserPage:
         return await self._dialogs.answer(self.entry, self.call, action)
 
     async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
-        """The same for data: as it is where it fits, else as JSON text, which is cut like any other."""
-        if isinstance(value, str):
-            return await self.shown(key, value, budget)
-        cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
-        return cut if "cursor" in cut else {key: value}
+        return await self.files.shown_data(key, value, budget)
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
-        limit = budget or (self.call.inline_text or MAX_MESSAGE_BYTES // 2) // self._share
-        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), well_formed(text)
-        if len(text) <= limit:
-            return {key: text}
-        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self.call.client_id, inline=False)
-        return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
+        return await self.files.shown(key, text, budget)
 
     async def keep(self, data: bytes, mime_type: str) -> Json:
         """Hand bytes over; the reply names them."""

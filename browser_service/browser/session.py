@@ -366,7 +366,7 @@ class BrowserSession:
         self.call = call
         self.undoable = undoable
         """Notes what it takes to take the act back."""
-        self.files = Files(artifacts, call.client_id)
+        self.files = Files(artifacts, call.client_id, inline_text=call.inline_text)
 
     async def context(self) -> BrowserContext:
         """Playwright's."""

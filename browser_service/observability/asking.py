@@ -42,7 +42,7 @@ async def answer(activity: Activity, asked: GetActivity, client_id: str) -> Json
 
 def wanted(asked: GetActivity, client_id: str, now: datetime) -> Wanted:
     """Raises ValidationFailed for the name of no action, and for a span that ends before it begins."""
-    equal = {"page_id": asked.page_id, "session_id": asked.session_id, "action": _action(asked.action_name)}
+    equal = {"page_id": asked.page_id, "session_id": asked.session_id}
     equal["client_id"] = client_id if asked.client == "me" else None
     since = _moment("since", asked.since, now) if asked.since else None
     until = _moment("until", asked.until, now) if asked.until else None
@@ -54,6 +54,7 @@ def wanted(asked: GetActivity, client_id: str, now: datetime) -> Wanted:
         )
     return Wanted(
         equal={column: value for column, value in equal.items() if value is not None},
+        action=_action(asked.action_name),
         label=asked.client if asked.client != "me" else None,
         since=since.timestamp() if since else None,
         until=until.timestamp() if until else None,

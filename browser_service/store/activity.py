@@ -43,6 +43,8 @@ class Wanted:
 
     equal: Mapping[str, str] = field(default_factory=dict)
     """Columns and what they must be."""
+    action: str | None = None
+    """Also as a part of another, such as a step of a batch."""
     label: str | None = None
     since: float | None = None
     until: float | None = None
@@ -50,14 +52,22 @@ class Wanted:
     def takes(self, row: Row) -> bool:
         return (
             all(getattr(row, column) == value for column, value in self.equal.items())
+            and (self.action is None or row.action == self.action or self._part in row.detail)
             and (self.label is None or row.label.casefold() == self.label.casefold())
             and (self.since is None or row.at >= self.since)
             and (self.until is None or row.at <= self.until)
         )
 
+    @property
+    def _part(self) -> str:
+        """As the arguments of an action that carries it have it; in a text the quotes would be escaped."""
+        return f'"action": "{self.action}"'
+
     def condition(self) -> tuple[str, list[object]]:
         """The same in SQL, with its values. SQLite knows the case of ASCII alone: other labels are compared later."""
         tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
+        named = """instr('"action": "' || action || '"' || detail, ?) > 0"""
+        tests |= {named: self._part} if self.action is not None else {}
         tests |= {"at >= ?": self.since} if self.since is not None else {}
         tests |= {"at <= ?": self.until} if self.until is not None else {}
         tests |= {"label = ? COLLATE NOCASE": self.label} if self.label is not None and self.label.isascii() else {}

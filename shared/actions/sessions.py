@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, StringConstraints
 
 from shared.actions.base import Action, Alias, Effect, Lane, Part, SessionAct, SessionAction, SessionId
+from shared.actions.reading import Budget
 from shared.calls import Engine, Permission
 from shared.wire import DEFAULT_SESSION
 
@@ -115,6 +116,7 @@ class GetCookies(SessionAction):
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain and those below it.")
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
     path: str | None = Field(default=None, min_length=1, description="Only with this path.")
+    budget: Budget = None
 
 
 class Cookie(Part):

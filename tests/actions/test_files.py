@@ -59,6 +59,8 @@ async def test_upload_file_gives_the_server_the_very_bytes(tab: Tab) -> None:
 
 async def test_upload_file_answers_the_file_chooser_that_a_click_opens(tab: Tab) -> None:
     await tab.show(FORM)
+    clicked = (await tab.call("click", selector="#pick"))["observed"]
+    assert 'it asks for files, and got none: upload_file {"selector": "#pick", "files": [' in clicked
     result = await tab.call("upload_file", selector="#pick", files=[file("a.pdf"), file("b.pdf")])
     assert result["observed"] == "the input holds a.pdf (1,280 bytes), b.pdf (1,280 bytes)"
     assert await tab.sees("[...many.files].map(f => f.name)") == ["a.pdf", "b.pdf"]

@@ -107,6 +107,11 @@ async def test_cookies_are_set_as_the_server_and_the_page_see_them(agent: Agent,
     ):
         found = (await agent.call("get_cookies", sessionId="own", **filters))["cookies"]
         assert sorted(cookie["name"] for cookie in found) == names, filters
+    cut = await agent.call("get_cookies", sessionId="own", budget=100)
+    rest = await agent.call("content", cursor=cut["cursor"])
+    assert [each["name"] for each in json.loads(cut["cookies"] + rest["content"])] == [
+        each["name"] for each in (await agent.call("get_cookies", sessionId="own"))["cookies"]
+    ]
     late = (await agent.call("get_cookies", sessionId="own", name="late"))["cookies"][0]
     assert (late["expires"], late["path"], late["sameSite"]) == (tomorrow, "/in", "Lax")
 

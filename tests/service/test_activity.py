@@ -220,6 +220,14 @@ async def busy(agent: Agent, other: Agent, site: Site) -> list[str]:
     return ["fill", "fill", "fill", "goto"]
 
 
+async def test_what_was_done_within_another_action_is_found_by_its_name(agent: Agent, busy: list[str]) -> None:
+    await agent.call("batch", pageId="mine", steps=[{"action": "press", "selector": "#a", "key": "Tab"}])
+    for name in ("press", "batch"):
+        (record,) = await recorded(agent, client="me", actionName=name)
+        assert (record["action"], record["arguments"]["steps"][0]["action"]) == ("batch", "press")
+    assert len(await recorded(agent, client="me", actionName="fill")) == busy.count("fill")
+
+
 async def test_filters_narrow_it(agent: Agent, other: Agent, busy: list[str]) -> None:
     assert [one["action"] for one in await recorded(agent, client="me")] == busy
     assert [one["action"] for one in await recorded(other, client=agent.label.upper())] == busy

@@ -234,6 +234,17 @@ async def test_a_session_whose_name_is_anothers_now_comes_back_under_a_free_one(
     assert await sees(agent, mine, "document.querySelector('h1').textContent") == "in"
 
 
+async def test_a_browser_that_was_launched_is_closed_with_its_page_and_comes_back_with_it(agent: Agent) -> None:
+    launched = await agent.call("browser_launch", viewport={"width": 640, "height": 480})
+    page_id = launched["pageId"]
+    closed = await agent.call("close_page", pageId=page_id)
+    assert f"so is session {page_id}, which was made for it" in closed["observed"]
+    sessions = [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]]
+    assert page_id not in sessions
+    assert (await agent.reply("undo")).json()["page"]["pageId"] == page_id
+    assert (await agent.call("browser_screenshot"))["width"] == 640
+
+
 # --- who may, what cannot, and for how long --------------------------------------------------------------------------
 
 
