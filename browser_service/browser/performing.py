@@ -13,7 +13,7 @@ from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.telling import told
-from shared.actions.base import Action, Effect, ElementAction, NavigationAction, OwnershipAction
+from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction
 from shared.actions.interaction import Press
 from shared.actions.navigation import Goto, ReloadPage
 from shared.calls import Call, Json, Outcome, Undoable
@@ -162,6 +162,11 @@ async def bring_up(entry: PageEntry, running: Running) -> None:
                 replaces=isinstance(action, Goto | ReloadPage),
             )
             await entry.let_go_of_settings(running.call.client_id)
+    except PlaywrightError as error:
+        raise BrowserCrashed(
+            f"Page {entry.page_id!r} ended while it was brought up; {action.name()} did not happen.",
+            details={"url": entry.url, "context": {"crashReason": str(error).splitlines()[0]}},
+        ) from error
     except TimeoutError:
         running.check_not_cancelled()
         raise TimedOut(
@@ -222,7 +227,10 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
 async def perform_on_session(
     session: "BrowserSession", running: Running, handler: Handler, pages: Iterable[PageEntry]
 ) -> Json:
-    """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang."""
+    """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang. The
+    start of a browser, where none runs, is no part of that."""
+    if running.action.lane is Lane.QUEUE and not session.entry.live:
+        await _bring_up_session(session, running)
     try:
         async with running.cancel.within(running.action.allowed_ms() / 1000):
             return await handler(session, running.action)
@@ -240,6 +248,18 @@ async def perform_on_session(
             name, ended = running.action.name(), session.entry.ended() or "the browser ended"
             raise UnknownOutcome(f"{name} was under way when {ended}.") from error
         raise errors.translate(error, running.action, url="") from error
+
+
+async def _bring_up_session(session: "BrowserSession", running: Running) -> None:
+    try:
+        async with running.cancel.within(_READY_WITHIN_S):
+            await session.entry.context()
+    except TimeoutError:
+        running.check_not_cancelled()
+        raise TimedOut(
+            f"The browser could not be started within {_READY_WITHIN_S} s; {running.action.name()} did not happen.",
+            hint="The machine may be busy: repeat the call, or see `browse-together logs`.",
+        ) from None
 
 
 async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
