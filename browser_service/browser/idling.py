@@ -79,7 +79,9 @@ class Idling:
             return []
         running: list[Kind | None] = [None] if self._launcher.shared_runs else []
         running += sorted(self._launcher.pool.running, key=self._used_at, reverse=True)
-        return [kind for kind in running[self._idle.browsers_kept :] if not self._busy(kind, self._idle.browser_s)]
+        of_none = [kind for kind in running[: self._idle.browsers_kept] if kind is not None and not self._at_home(kind)]
+        above = running[self._idle.browsers_kept :]
+        return of_none + [kind for kind in above if not self._busy(kind, self._idle.browser_s)]
 
     def _at_home(self, kind: Kind | None) -> list[SessionEntry]:
         return [session for session in self._sessions.values() if session.kind == kind]
