@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Final
 
 import psutil
+import structlog
 
 from browser_service.browser.processes import Watched, end_all
+
+_log = structlog.get_logger(__name__)
 
 _FILE: Final = "running.json"
 _SAME_S: Final = 1.0
@@ -33,12 +36,16 @@ class Orphans:
         for process in processes:
             with contextlib.suppress(psutil.Error):
                 known.append({"pid": process.pid, "name": process.name(), "started": process.create_time()})
-        self._record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._record.write_text(json.dumps(known), encoding="utf-8")
+        try:
+            self._record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._record.write_text(json.dumps(known), encoding="utf-8")
+        except OSError as error:  # a full disk is no reason to have no browser
+            _log.warning("what runs cannot be noted down", reason=str(error))
 
     def forget(self) -> None:
         """All have ended, in good order."""
-        self._record.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._record.unlink(missing_ok=True)
 
     async def end(self) -> bool:
         """End what still runs of an earlier service; whether it had ended in no good order."""
