@@ -5,7 +5,7 @@ Its history is walked without asking the site: each entry is an empty document u
 
 import asyncio
 import contextlib
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from playwright.async_api import Error as PlaywrightError
@@ -26,9 +26,32 @@ _WALKS_WITHIN_S: Final = 5.0
 _MOST_ENTRIES: Final = 10
 
 
+@dataclass(frozen=True)
+class Walk:
+    """Gives a new window the history of the former one, and leaves it where that was."""
+
+    urls: list[str]
+
+    async def __call__(self, page: Page) -> None:
+        with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
+            async with asyncio.timeout(_WALKS_WITHIN_S):
+                cdp = await page.context.new_cdp_session(page)
+                await cdp.send("Network.enable")
+                await cdp.send("Network.setBypassServiceWorker", {"bypass": True})  # which would answer in our place
+                await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
+                for url in self.urls:
+                    await page.goto(url, wait_until="commit")
+                await cdp.detach()
+        with contextlib.suppress(PlaywrightError):
+            if page.url != self.urls[-1]:  # it got no further, and must not be taken for being there
+                await page.goto(BLANK, wait_until="commit")
+            await page.unroute("**/*")
+
+
 async def remember(entry: PageEntry) -> Json:
     """What brings the page back. One that does not answer is known by what its entry has of it."""
-    use, page, history = entry.use, entry.page, list[str]()
+    use, page = entry.use, entry.page
+    history = use.former.urls[:-1] if isinstance(use.former, Walk) else []
     parked, storage = use.parked, use.storage
     if page is not None and entry.live and not entry.dialog and not entry.suspect:
         with contextlib.suppress(TimeoutError, PlaywrightError):
@@ -59,7 +82,7 @@ async def _history(entry: PageEntry) -> list[str]:
 async def history_of(entry: PageEntry) -> History | None:
     """What gives the window that follows the history of this one; none where it has none."""
     before = await _history(entry)
-    return partial(_walk, urls=[*before, entry.url]) if before else None
+    return Walk([*before, entry.url]) if before else None
 
 
 def reopen(registry: PageRegistry, session: "SessionEntry", call: Call) -> PageEntry:
@@ -89,18 +112,5 @@ def bring_back(registry: PageRegistry, session: "SessionEntry", state: PageState
     entry.dialog_policy = DialogPolicy(*kept["dialogs"])
     entry.use.storage = kept["storage"]
     if kept["history"]:
-        entry.use.former = partial(_walk, urls=[*kept["history"], state.url])
+        entry.use.former = Walk([*kept["history"], state.url])
     return entry
-
-
-async def _walk(page: Page, urls: list[str]) -> None:
-    """Give a new window the history of the former one."""
-    with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
-        async with asyncio.timeout(_WALKS_WITHIN_S):
-            await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
-            for url in urls:
-                await page.goto(url, wait_until="commit")
-    with contextlib.suppress(PlaywrightError):
-        if page.url != urls[-1]:  # it got no further, and must not be taken for being there
-            await page.goto(BLANK, wait_until="commit")
-        await page.unroute("**/*")

@@ -48,6 +48,7 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
     service = await start()
     url = site.page("/form", "<input id=a>")
     async with service.agent("Claude") as agent, service.agent("Codex") as other:
+        await agent.call("set_session_headers", headers={"x-mine": "1"})
         await agent.call("goto", pageId="p", url=url)
         await agent.call("fill", pageId="p", selector="#a", value="typed")
         before = (await agent.reply("get_current_url", pageId="p")).json()["page"]
@@ -67,6 +68,7 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         assert f"p was reopened at {url}" in str(reply["notices"])
         value = await agent.call("evaluate_script", pageId="p", expression="document.querySelector('#a').value")
         assert value["value"] == "again"
+        assert [each.headers.get("x-mine") for each in site.received if each.path == "/form"] == ["1", "1"]
 
 
 @pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
