@@ -15,6 +15,7 @@ from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, Unknown
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000
+_KEPT_CALLS = 2_000
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,13 @@ class CallRegister:
             self._bytes += record.size
 
     def _forget_old(self) -> None:
-        """Ended calls go after ten minutes, and earlier where they are many bytes."""
-        horizon, old = time.monotonic() - _KEPT_S, []
+        """Ended calls go after ten minutes, and earlier where they are many, or many bytes."""
+        horizon, old = time.monotonic() - _KEPT_S, list[tuple[str, str]]()
         for key, record in self._records.items():
             if record.ended_at is None:
                 continue
-            if record.ended_at > horizon and self._bytes <= _KEPT_BYTES:
+            many = len(self._records) - len(old) > _KEPT_CALLS or self._bytes > _KEPT_BYTES
+            if record.ended_at > horizon and not many:
                 break
             old.append(key)
             self._bytes -= record.size

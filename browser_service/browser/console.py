@@ -1,6 +1,7 @@
 """What the scripts of a page said on its console, and what they threw: the last of it, within bounds."""
 
 import asyncio
+import contextlib
 import itertools
 import time
 from collections import deque
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from playwright.async_api import ConsoleMessage, Error, Page
+from playwright.async_api import ConsoleMessage, Error, JSHandle, Page
 
+from browser_service.browser.background import Background
 from shared.calls import Json
 
 _KEPT: Final = 200
@@ -56,6 +58,7 @@ class Console:
         self._wrong: deque[Said] = deque(maxlen=_KEPT)
         self._numbers = itertools.count(1)
         self._document = 0
+        self._background = Background()
         self._second, self._heard, self._missed = 0, 0, False
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
@@ -110,6 +113,8 @@ class Console:
         where = message.location
         place = f"{where['url'][:_PLACE]}:{where['lineNumber'] + 1}:{where['columnNumber'] + 1}" if where["url"] else ""
         self._keep(message.type, message.text, at=message.timestamp / 1000, place=place)
+        if message.args:
+            self._background.spawn(_let_go(message.args))
 
     def _keep_error(self, error: Error) -> None:
         text = f"{error.name}: {error.message}" if error.name else error.message
@@ -121,3 +126,10 @@ class Console:
             return
         said = Said(next(self._numbers), at or time.time(), kind, text[:_TEXT], place, stack, whose, self._document)
         (self._wrong if said.kind in {"exception", "error"} else self._talk).append(said)
+
+
+async def _let_go(values: list[JSHandle]) -> None:
+    """Of what a message was made of. Browser, driver and this process would all keep it as long as the page is open."""
+    with contextlib.suppress(Error):
+        for value in values:
+            await value.dispose()

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from shared.calls import Call, CallMoved, CallState, EventBatch, HostEvent, Json, StateSaved, weight
 
-_KEPT = 10_000
+_KEPT = 4_000
 _KEPT_BYTES = 64_000_000
 """Of logins, which come whole each time that they change."""
 
