@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from sse_starlette import EventSourceResponse
+from starlette.requests import ClientDisconnect
 
 from browser_service.calls import Reply
 from browser_service.dispatch import Asked
@@ -231,7 +232,10 @@ async def _disconnected(request: Request) -> None:
 
 
 async def _body(request: Request) -> Json:
-    raw = await request.body()
+    try:
+        raw = await request.body()
+    except ClientDisconnect:  # such as a gateway that was killed
+        raise InvalidRequest("The connection ended before its request did.") from None
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from shared import wire
+from shared.errors import InvalidRequest
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening, sent, watching
 from tests.support.service import Agent, RunningService
@@ -387,6 +388,32 @@ async def test_a_disconnect_cancels_only_a_call_that_can_never_be_asked_for_agai
             await become(lambda: register.running("agent-1") == [])
             assert not hold.is_set()
             assert (await agent.call("get_current_url", pageId="p"))["url"] == site.url("/")
+
+
+async def test_a_connection_that_ends_within_its_request_is_no_fault_of_the_service(
+    service: RunningService, agent: Agent
+) -> None:
+    """It would be logged as one, with a traceback, whenever a gateway is killed."""
+    host, token = service.base_url.removeprefix("http://"), agent.http.headers["authorization"]
+    headers = {"host": host, "authorization": token, "content-type": "application/json", "content-length": "100"}
+    request: dict[str, Any] = {  # Any: as ASGI has it
+        "type": "http",
+        "method": "POST",
+        "path": f"{wire.BROWSER}/p",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    arrives = iter([{"type": "http.request", "body": b'{"action":', "more_body": True}, {"type": "http.disconnect"}])
+    sent: list[Any] = []  # Any: as there
+
+    async def receive() -> Any:  # Any: as there
+        return next(arrives)
+
+    async def send(message: Any) -> None:  # Any: as there
+        sent.append(message)
+
+    await service.app(request, receive, send)
+    assert sent[0]["status"] == InvalidRequest.status
 
 
 async def test_a_queued_call_whose_connection_ends_does_not_happen(
