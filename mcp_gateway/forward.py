@@ -169,8 +169,11 @@ class Service:
             content=content,
             extensions={"timeout": _PATIENCE.as_dict()},
         )
-        response = await self._transport.handle_async_request(request)
-        await response.aread()
+        try:
+            response = await self._transport.handle_async_request(request)
+            await response.aread()
+        except AttributeError as error:  # anyio's, of a socket that was closed in that very moment
+            raise httpx.ReadError("The connection ended.") from error
         return response
 
     def _addressed(self, tool: str, arguments: Arguments) -> tuple[str, dict[str, JsonValue]]:

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -110,6 +111,25 @@ async def test_a_connection_that_breaks_under_way_is_tried_again_as_the_same_cal
     first, second = await standin.call(), await standin.call()
     assert second.headers["x-browse-call"] == first.headers["x-browse-call"]
     assert second.headers["x-browse-attempt"] == "2"
+
+
+async def test_a_socket_that_is_closed_in_the_moment_it_opens_is_a_connection_that_breaks(
+    client: Client, standin: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """anyio has no peer to name then, and says so by an AttributeError."""
+    real, met = httpx.AsyncHTTPTransport.handle_async_request, list[str]()
+
+    async def closed_once(transport: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+        if attempt := request.headers.get("x-browse-attempt"):
+            met.append(attempt)
+            if len(met) == 1:
+                raise AttributeError("'NoneType' object has no attribute 'getpeername'")
+        return await real(transport, request)
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", closed_once)
+    assert not (await call(client, "click", selector="#buy")).is_error
+    assert met == ["1", "2"]
+    assert (await standin.call()).headers["x-browse-attempt"] == "2"
 
 
 async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed(
