@@ -34,6 +34,7 @@ async def start_driver() -> tuple[Playwright, psutil.Process | None]:
             raise
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=AGAIN) from error
     _read_its_end(manager)
+    _write_to_nobody(manager)
     return playwright, next(iter(_drivers(before)), None)
 
 
@@ -52,3 +53,18 @@ def _read_its_end(manager: PlaywrightContextManager) -> None:
     ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
     if ended is not None:
         ended.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+
+def _write_to_nobody(manager: PlaywrightContextManager) -> None:
+    """Uvloop raises where a pipe is closed already; what waits for an answer fails by the connection's own end."""
+    client = manager._client  # noqa: SLF001 - as above
+    if client is None:
+        return
+    transport = client._transport  # noqa: SLF001 - as above
+    send = transport.send
+
+    def sent(message: dict[str, object]) -> None:
+        with contextlib.suppress(RuntimeError):
+            send(message)
+
+    transport.send = sent  # type: ignore[method-assign] # there is no other way in

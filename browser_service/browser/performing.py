@@ -205,7 +205,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if not getattr(running.action, "no_wait_after", False):
             await _settled(running, observation)
         if not entry.live and not entry.gone:
-            observation.noted.append(f"it was done, and then {entry.recovery.cause() or 'the page ended'}")
+            raise entry.recovery.unfinished(running.action)
         changed = not getattr(running.action, "trial", False)
         return await told(page, running.action, result, observation)
     except WithoutEffect as error:

@@ -199,7 +199,17 @@ class Recovery:
                 error = second
         if errors.is_crash(error) and page is not None:
             self.crashed(page)  # before its own event
-        return errors.is_closed(error)
+        return errors.is_closed(error) or (page is not None and not self._entry.live and not self._entry.gone)
+
+    def unfinished(self, action: Action) -> UnknownOutcome:
+        """An act was done, and what came of it not seen: the page died first."""
+        url, page_id = self._entry.url, self._entry.page_id
+        return UnknownOutcome(
+            f"{action.name()} was done, and then {self.cause() or 'the page ended'}: what came of it was not seen.",
+            hint=f'Look first (snapshot {{"pageId": "{page_id}"}} reopens the page at {url}), then decide whether to '
+            "repeat it.",
+            details={"url": url, "context": {"lastUrl": url}},
+        )
 
     def interrupted(self, action: Action, error: PlaywrightError) -> BrowseError:
         """What a call is told that ran when the page died."""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Protocol, cast
 
 from playwright.async_api import BrowserContext, Cookie, Dialog, Page
@@ -31,6 +32,7 @@ _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
 _LOGINS_WITHIN_S = 0.2
 _HANGS_AFTER_S = 5
+_LOOKS_EVERY_S = 0.2
 _OPENS_WITHIN_S = 10
 
 
@@ -132,12 +134,24 @@ class SessionEntry:
         """A blank page of its own window; starts the browser where it does not run."""
         windows = await self._ready()
         try:
-            return await windows.open()
+            return await self._while_live(windows.open())
         except TimeoutError:
             await self._end_if_hanging()
             raise BrowserCrashed("The browser opened no window.") from None
         except PlaywrightError as error:
             raise BrowserCrashed("The browser opened no window.") from error
+
+    async def _while_live(self, opening: Coroutine[object, object, Page]) -> Page:
+        """A browser that ends meanwhile tells nobody who waits for a window of it."""
+        task = asyncio.create_task(opening)
+        try:
+            while not task.done() and self.live:
+                await asyncio.wait({task}, timeout=_LOOKS_EVERY_S)
+            if not task.done():
+                raise BrowserCrashed("The browser ended while it opened a window.")
+            return task.result()
+        finally:
+            task.cancel()
 
     async def _end_if_hanging(self) -> None:
         """A browser of ours that answers nothing is as good as dead, and nobody else would end it."""
