@@ -3,7 +3,7 @@
 PYTHON_IN_VENV := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types docs docs-check bench check clean
+.PHONY: help setup demo test chaos lint types docs docs-check bench check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,12 @@ demo: setup ## Two agents share one login in a smart home
 # Most tests wait for a browser most of the time: two cores have work for four.
 test: setup ## Run all tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
+
+# Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
+chaos: export BROWSE_CHAOS_SEED ?= random
+chaos: export BROWSE_CHAOS_KILLS ?= 200
+chaos: setup ## Kill browsers, services and gateways 200 times under load
+	@$(PYTHON_IN_VENV) -m pytest -s tests/chaos
 
 lint: setup ## Check style and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .

@@ -1,0 +1,144 @@
+"""A chat on a gateway process of its own, which has many calls in flight and can be killed at any moment."""
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+NO_REPLY: Final = "NO_REPLY"
+"""What came of a call whose gateway was killed."""
+_PROTOCOLS: Final = {"No browser instance found. Call browser_launch first.": "PAGE_REQUIRED"}
+"""Errors of the protocol that stand for one of ours."""
+_READY_WITHIN_S: Final = 60
+_ENDS_WITHIN_S: Final = 30
+_LONGEST_LINE: Final = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: str
+    """Of the error, or `ok`."""
+    text: str
+    """What a model is told."""
+    result: dict[str, Any] = field(default_factory=dict)  # Any: JSON
+
+    @property
+    def came_to(self) -> str:
+        """Its code; of an act whose request was sent and not seen answered, that."""
+        return "begun" if self.code == "ok" and "no answer yet" in self.text else self.code
+
+
+@dataclass(eq=False)
+class Sent:
+    """A call that is under way."""
+
+    action: str
+    answer: "asyncio.Future[Answer]"
+
+
+class Chat:
+    """The same client through all of its gateways' lives."""
+
+    def __init__(self, name: str, env: dict[str, str], log: Path) -> None:
+        self.name = name
+        self._env = {**env, "BROWSE_CLIENT_ID": f"chaos-{name}"}
+        self._log = log
+        self._process: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._sent: dict[int, Sent] = {}
+        self._last_id = 0
+
+    @property
+    def process(self) -> psutil.Process:
+        assert self._process is not None
+        return psutil.Process(self._process.pid)
+
+    @property
+    def in_flight(self) -> set[str]:
+        return {sent.action for sent in self._sent.values()}
+
+    async def start(self) -> None:
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "mcp_gateway"),
+                env=self._env,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                limit=_LONGEST_LINE,
+            )
+        self._reading = asyncio.create_task(self._read(self._process))
+        hello = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": self.name, "version": "1"},
+        }
+        async with asyncio.timeout(_READY_WITHIN_S):
+            await self._ask("initialize", "initialize", hello).answer
+        self._write({"method": "notifications/initialized"})
+
+    async def ended(self) -> None:
+        """Let go of a gateway that was killed: what was in flight has no reply."""
+        assert self._process is not None
+        assert self._reading is not None
+        async with asyncio.timeout(_ENDS_WITHIN_S):
+            await self._process.wait()
+            await self._reading
+
+    async def close(self) -> None:
+        """The end of the chat, as its client ends it."""
+        if self._process is None or self._process.stdin is None:
+            return
+        if self._process.returncode is None:
+            self._process.stdin.close()
+        await self.ended()
+
+    def send(self, action: str, **arguments: Any) -> Sent:  # Any: JSON
+        return self._ask(action, "tools/call", {"name": action, "arguments": arguments})
+
+    async def call(self, action: str, within_s: float = 60, **arguments: Any) -> Answer:  # Any: JSON
+        async with asyncio.timeout(within_s):
+            return await self.send(action, **arguments).answer
+
+    async def do(self, action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+        """The result of a call that must succeed."""
+        answer = await self.call(action, **arguments)
+        assert answer.code == "ok", f"{self.name}: {action} {arguments}: {answer.text}"
+        return answer.result
+
+    def _ask(self, action: str, method: str, params: dict[str, Any]) -> Sent:  # Any: JSON
+        self._last_id += 1
+        sent = self._sent[self._last_id] = Sent(action, asyncio.get_running_loop().create_future())
+        self._write({"id": self._last_id, "method": method, "params": params})
+        return sent
+
+    def _write(self, message: dict[str, Any]) -> None:  # Any: JSON
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while line := await process.stdout.readline():
+            message = json.loads(line)
+            if (sent := self._sent.pop(message.get("id", 0), None)) is not None:
+                sent.answer.set_result(_answer(message))
+        for sent in self._sent.values():
+            sent.answer.set_result(Answer(NO_REPLY, "its gateway ended"))
+        self._sent.clear()
+
+
+def _answer(message: dict[str, Any]) -> Answer:  # Any: JSON
+    if error := message.get("error"):
+        code = (error.get("data") or {}).get("code") or _PROTOCOLS.get(error["message"], error["message"])
+        return Answer(str(code), json.dumps(error))
+    result = message["result"]
+    envelope = result.get("structuredContent") or {}
+    text = "\n".join(block.get("text", "") for block in result.get("content", []))
+    if result.get("isError"):
+        return Answer(envelope["error"]["code"] if "error" in envelope else text.partition(":")[0], text)
+    return Answer("ok", text, envelope.get("result") or {})

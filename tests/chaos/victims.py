@@ -1,0 +1,71 @@
+"""The processes that the chaos started, known by the data directory in their environment, and their sudden end."""
+
+import asyncio
+import json
+import random
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from shared.wire import INSTANCE_FILE
+
+_GONE_WITHIN_S: Final = 20
+
+
+def family(data_dir: Path) -> list[psutil.Process]:
+    """All processes that were started with this data directory, wherever they stand by now."""
+    return [
+        process for process in psutil.process_iter() if _environment(process).get("BROWSE_DATA_DIR") == str(data_dir)
+    ]
+
+
+def service(data_dir: Path) -> psutil.Process:
+    found = psutil.Process(json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))["pid"])
+    assert _environment(found).get("BROWSE_DATA_DIR") == str(data_dir)
+    return found
+
+
+def driver(data_dir: Path) -> psutil.Process:
+    (found,) = (child for child in service(data_dir).children() if "run-driver" in _command(child))
+    return found
+
+
+def browser(data_dir: Path) -> psutil.Process:
+    (found,) = (child for child in driver(data_dir).children() if _is_browser(child))
+    return found
+
+
+def renderers(data_dir: Path) -> list[psutil.Process]:
+    return [child for child in browser(data_dir).children(recursive=True) if "--type=renderer" in _command(child)]
+
+
+def a_renderer(data_dir: Path, dice: random.Random) -> psutil.Process:
+    return dice.choice(sorted(renderers(data_dir), key=lambda process: process.pid))
+
+
+async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S) -> list[psutil.Process]:
+    """Those that are still there after a while."""
+    _, alive = await asyncio.to_thread(psutil.wait_procs, processes, within_s)
+    return [process for process in alive if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+
+
+def _is_browser(process: psutil.Process) -> bool:
+    command = _command(process)
+    return any(part.startswith("--user-data-dir=") for part in command) and not any(
+        part.startswith("--type=") for part in command
+    )
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
+
+
+def _environment(process: psutil.Process) -> dict[str, str]:
+    try:
+        return process.environ()
+    except (psutil.Error, OSError):
+        return {}
