@@ -1,0 +1,180 @@
+"""Whether the service and a gateway hold no more after many calls than after few.
+
+Two gateway processes with two pages each make 20,000 calls of mixed kinds: scripts, fills, clicks, reading, searching,
+navigation, pictures, pages that open and close. After a warm-up the memory (PSS) of the service, a gateway, the driver
+and the browser is looked at every 500 calls.
+
+Compares the median of the last quarter with that of the first. Target: at most 1.05 times as much, for the service and
+the gateway, which are ours; driver and browser are there to be known. The notes have the slope, in MB per 1,000 calls.
+
+It runs for minutes, and only when it is named.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from statistics import linear_regression, median
+from typing import Any, Final
+
+import psutil
+
+from benchmarks import sites
+from benchmarks.figures import Figure, Report, Target
+from benchmarks.processes import Gateway, Service, children, gateway, service
+from tests.support.site import Site
+
+CALLS: Final = 20_000
+QUICK: Final = 1_000
+WARM_UP: Final = 0.25
+"""Part of the calls, beside those that count: caches, rings and registers fill."""
+SAMPLES: Final = 40
+GATEWAYS: Final = 2
+PAGES: Final = 2
+FLAT: Final = Target(1.05)
+OURS: Final = ("service", "gateway")
+
+_MB: Final = 1_048_576
+_WORK: Final = """<title>Soak</title><h1>Soak</h1><input id=name aria-label=Name><button id=go>Go</button>
+<p id=said></p><script>
+let clicks = 0;
+go.onclick = async () => { said.textContent = `clicked ${++clicks}`; await fetch('/soak-api'); };
+</script>"""
+
+Call = tuple[str, dict[str, Any]]  # Any: JSON
+
+
+async def run(*, quick: bool) -> Report:
+    calls = QUICK if quick else CALLS
+    async with AsyncExitStack() as stack:
+        site = stack.enter_context(Site())
+        sites.open_all(site)
+        site.page("/soak", _WORK)
+        site.page("/soak-api", "{}")
+        served = await stack.enter_async_context(service())
+        gates = [await stack.enter_async_context(gateway(served, f"bench-{n}")) for n in range(GATEWAYS)]
+        chats = [_Chat(gate, [f"g{g}p{p}" for p in range(PAGES)], site) for g, gate in enumerate(gates)]
+        await _all(chats, round(calls * WARM_UP))
+        memory = Memory(served, gates[0])
+        began = time.perf_counter()
+        for _ in range(SAMPLES):
+            await _all(chats, calls // SAMPLES)
+            await asyncio.to_thread(memory.look, calls // SAMPLES)
+        took = time.perf_counter() - began
+    return Report("soak", "itself in the first quarter", memory.figures(), [*memory.notes(), _pace(calls, took)])
+
+
+@dataclass
+class Memory:
+    """What the processes hold, look by look."""
+
+    of: Service
+    gate: Gateway
+    calls: list[int] = field(default_factory=list)
+    held: dict[str, list[float]] = field(default_factory=dict)
+
+    def look(self, calls: int) -> None:
+        self.calls.append((self.calls or [0])[-1] + calls)
+        family = children(self.of.pid)
+        drivers = [child for child in family if "run-driver" in child.cmdline()]
+        parts = {
+            "service": [psutil.Process(self.of.pid)],
+            "gateway": [psutil.Process(self.gate.pid)],
+            "driver": drivers,
+            "browser": [child for child in family if child not in drivers],
+        }
+        for name, processes in parts.items():
+            self.held.setdefault(name, []).append(_pss(processes))
+
+    def figures(self) -> list[Figure]:
+        found = []
+        for name, held in self.held.items():
+            first, last = _quarters(held)
+            found.append(Figure(name, last, first, "MB", "ratio", FLAT if name in OURS else None))
+        return found
+
+    def notes(self) -> Iterator[str]:
+        for name, held in self.held.items():
+            slope = linear_regression(self.calls, held).slope * 1000
+            shown = " ".join(f"{each:.0f}" for each in held[:: max(1, len(held) // 10)])
+            yield f"{name}: {slope:+.2f} MB per 1,000 calls ({shown})"
+
+
+def _quarters(held: Sequence[float]) -> tuple[float, float]:
+    quarter = max(1, len(held) // 4)
+    return median(held[:quarter]), median(held[-quarter:])
+
+
+def _pss(processes: Sequence[psutil.Process]) -> float:
+    total = 0.0
+    for process in processes:
+        try:
+            held = process.memory_full_info()
+        except psutil.NoSuchProcess:
+            continue  # a renderer that has just ended
+        total += getattr(held, "pss", held.rss) / _MB
+    return total
+
+
+class _Chat:
+    """A gateway with its pages, on which all kinds of calls are made in turn."""
+
+    def __init__(self, gate: Gateway, page_ids: Sequence[str], site: Site) -> None:
+        self._gate = gate
+        self._calls = itertools.cycle([call for page_id in page_ids for call in _round(page_id, site)])
+
+    async def call(self) -> None:
+        tool, arguments = next(self._calls)
+        await self._gate.call(tool, **arguments)
+
+
+def _round(page_id: str, site: Site) -> list[Call]:
+    """Calls on one page, as an agent mixes them: much acting and reading, some going, now and then another page."""
+    on: dict[str, Any] = {"pageId": page_id}  # Any: JSON
+    other = {"pageId": f"{page_id}-other"}
+    acting: list[Call] = [
+        ("fill", on | {"selector": "#name", "value": "Ana"}),
+        ("click", on | {"selector": "#go"}),
+        ("evaluate_script", on | {"expression": "[document.querySelector('#name').value, location.href]"}),
+        ("find", on | {"text": "clicked"}),
+        ("snapshot", on),
+        ("get_current_url", on),
+        ("press", on | {"selector": "#name", "key": "x"}),
+        ("content", on | {"format": "text"}),
+        ("list_pages", {}),
+        ("get_page_title", on),
+    ]
+    going: list[Call] = [
+        ("goto", on | {"url": site.url("/shop")}),
+        ("snapshot", on),
+        ("find", on | {"text": "Copper kettle 5"}),
+        ("extract_links", on),
+        ("get_network_log", on),
+        ("evaluate_script", on | {"expression": "console.log('a line', {of: 'the console'}) || document.links.length"}),
+        ("get_console_messages", on),
+        ("screenshot", on | {"type": "jpeg"}),
+        ("goto", on | {"url": site.url("/soak")}),
+    ]
+    opening: list[Call] = [
+        ("goto", other | {"url": site.url("/product/3")}),
+        ("get_page_title", other),
+        ("close_page", other),
+    ]
+    return [("goto", on | {"url": site.url("/soak")}), *(acting * 4 + going) * 4, *opening]
+
+
+async def _all(chats: Sequence[_Chat], calls: int) -> None:
+    """So many calls of all together."""
+    left = iter(range(calls))
+
+    async def work(chat: _Chat) -> None:
+        for _ in left:
+            await chat.call()
+
+    await asyncio.gather(*map(work, chats))
+
+
+def _pace(calls: int, took: float) -> str:
+    return f"{calls} calls in {took:.0f} s"
