@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 from pathlib import Path
 from typing import Final
 
@@ -45,9 +46,22 @@ def a_renderer(data_dir: Path, dice: random.Random) -> psutil.Process:
 
 
 async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S) -> list[psutil.Process]:
-    """Those that are still there after a while."""
-    _, alive = await asyncio.to_thread(psutil.wait_procs, processes, within_s)
-    return [process for process in alive if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+    """Those that are still there after a while. One that nobody has collected yet has ended."""
+
+    def left() -> list[psutil.Process]:
+        deadline = time.monotonic() + within_s
+        while (alive := [each for each in processes if _runs(each)]) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return alive
+
+    return await asyncio.to_thread(left)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _is_browser(process: psutil.Process) -> bool:
