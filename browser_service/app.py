@@ -113,7 +113,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     storage = Storage(settings.data_dir, clients.announce)
     directory.sessions.shared_browser = _shared_browser(settings)
     journal, artifacts, activity, downloads = await _stores(settings, directory, storage, stack)
-    seal = Seal(settings.data_dir)
+    seal = Seal(settings.data_dir, settings.key_store, storage.say)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     quotas, origins, work = _manners(settings, clients, clock)
@@ -130,6 +130,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     metrics = Metrics(lambda: len(clients.present_ids))
     keeper = Keeper(
         *(host, directory, journal, seal, clients),
+        say=storage.say,
         shared=_shared_login(settings),
         idle_ms=settings.session_idle_ms,
         blank_ms=settings.blank_pages_ms,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from browser_service.browser.cancelling import Cancel
 from shared.actions.base import Action, Effect
+from shared.actions.people import RequestHuman
 from shared.calls import Json, Outcome
 from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed
 
@@ -100,7 +101,8 @@ class CallRegister:
     ) -> Record:
         """The record of a call: the one there is, or a new one whose work has started.
 
-        `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of.
+        `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of; asking a
+        person again joins what was asked.
         """
         self._forget_old()
         known = self._records.get((client_id, call_id))
@@ -113,7 +115,7 @@ class CallRegister:
                 )
             if not known.turned_away:
                 return known
-        elif attempt > 1 and action.effect is not Effect.READS:
+        elif attempt > 1 and action.effect is not Effect.READS and not isinstance(action, RequestHuman):
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
         record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
         self._records[client_id, call_id] = record

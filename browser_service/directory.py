@@ -54,7 +54,9 @@ class Directory:
         before = self._pages.get(page.page_id)
         self._pages[page.page_id] = page
         self._minted.discard(page.page_id)
-        return before is None or _durable(before) != _durable(page)
+        if before is None or _durable(before) != _durable(page):
+            return True
+        return (page.hold_left_ms or 0) > (before.hold_left_ms or 0)  # held anew, for the same reason
 
     def drop(self, page_id: str) -> None:
         self._pages.pop(page_id, None)
@@ -217,14 +219,15 @@ def belongs(page: PageState, client_id: str) -> bool:
 
 def revived(page: PageState) -> PageState:
     """A page as it comes back from the journal: at a revision that it surely has not had before."""
-    return page.model_copy(update={"revision": _step(page.revision) + _STEP, "person": None, "asker_id": None})
+    return page.model_copy(update={"revision": _step(page.revision) + _STEP})
 
 
 def _durable(page: PageState) -> tuple[object, ...]:
     """What is written down when it changes; revisions in steps, because every act has one."""
     place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id, page.parked)
     owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.left_by_id)
-    return *place, *owner, page.access, page.hold_reason, _step(page.revision)
+    asked = page.person.request_id if page.person else None
+    return *place, *owner, page.access, page.hold_reason, asked, _step(page.revision)
 
 
 def _step(revision: int) -> int:

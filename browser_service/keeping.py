@@ -5,16 +5,15 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import cast
 from zoneinfo import available_timezones
 
 import structlog
-from pydantic import Field
+from pydantic import Field, JsonValue, ValidationError
 
 from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory, revived
-from browser_service.security.sealing import Seal
+from browser_service.security.sealing import KEY_FILE, Seal
 from browser_service.sessions import SessionRecord
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
@@ -48,6 +47,7 @@ class Keeper:
         seal: Seal,
         clients: Clients,
         *,
+        say: Callable[[str], None],
         shared: SessionOptions,
         idle_ms: int,
         blank_ms: int,
@@ -61,9 +61,12 @@ class Keeper:
         self._journal = journal
         self._seal = seal
         self._clients = clients
+        self._say = say
         self._shared = shared
         self._idle_s = idle_ms / 1000
         self._blank_ms = blank_ms
+        self._unreadable: set[str] = set()
+        """Sessions that are in the journal and cannot be read: their names are taken."""
 
     # --- the start -----------------------------------------------------------------------------------------------
 
@@ -72,10 +75,16 @@ class Keeper:
         used."""
         records = [SessionRecord(session_id=DEFAULT_SESSION, persistent=True, options=self._shared)]
         await self._journal.forget_ended_sessions()
-        for sealed in await self._journal.sessions():
-            known = self._seal.open(sealed)
-            if isinstance(known, dict):  # else it was sealed with a key that is no more
-                records.append(SessionRecord.model_validate(known))
+        for session_id, sealed in (await self._journal.sessions()).items():
+            if record := self._read(sealed):
+                records.append(record)
+            else:
+                self._unreadable.add(session_id)
+        if self._unreadable:
+            self._say(
+                f"{len(self._unreadable)} sessions cannot be read, because they were sealed with another key; they are "
+                f"kept, and come back when the service starts with that key ({KEY_FILE})."
+            )
         pages = [revived(page) for page in await self._journal.pages()]
         for record in records:
             self._sessions.add(record)
@@ -85,26 +94,46 @@ class Keeper:
             if page.session_id in names:
                 self._directory.note(page)
                 await self._journal.keep_page(page)  # its revision is a new one
-            else:
+            elif page.session_id not in self._unreadable:
                 await self._journal.forget_page(page.page_id)
 
     async def _spec(self, record: SessionRecord, pages: list[PageState]) -> SessionSpec:
-        sealed = await self._journal.state(record.session_id)
-        state = self._seal.open(sealed) if sealed else None
+        state, *earlier = await self._states(record.session_id) or [{}]
         return SessionSpec(
             session_id=record.session_id,
             profile=record.session_id == DEFAULT_SESSION,
             persistent=record.persistent and record.session_id != DEFAULT_SESSION,
             options=record.options,
-            state={"cookies": state} if isinstance(state, list) else cast("Json", state or {}),
+            state=state,
+            earlier=earlier,
             pages=[page for page in pages if page.session_id == record.session_id],
         )
+
+    async def _states(self, session_id: str) -> list[Json]:
+        """Its logins: the newest, and what they were before. What cannot be read is kept, and passed over."""
+        sealed = await self._journal.states(session_id)
+        opened = [_logins(self._seal.open(each)) for each in sealed]
+        states = [state for state in opened if state is not None]
+        if sealed and opened[0] is None:
+            await self._journal.set_state_aside(session_id)
+            instead = "those from before are used" if states else "people sign in anew"
+            self._say(
+                f'The saved logins of session "{session_id}" cannot be read (another key, or damage): {instead}. '
+                f"They are kept, and read again when the service starts with that key ({KEY_FILE})."
+            )
+        return states
+
+    def _read(self, sealed: bytes) -> SessionRecord | None:
+        try:
+            return SessionRecord.model_validate(self._seal.open(sealed))
+        except ValidationError:
+            return None
 
     # --- one session ---------------------------------------------------------------------------------------------
 
     async def create(self, owner: Person, asked: CreateSession) -> Json:
         session_id = asked.session_id or self._free()
-        if session_id in self._sessions or self._directory.get(session_id):
+        if session_id in self._sessions or session_id in self._unreadable or self._directory.get(session_id):
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
                 hint="Leave sessionId out, and a free name is made.",
@@ -306,6 +335,13 @@ class Keeper:
         while (session_id := f"session-{secrets.token_hex(3)}") in self._sessions:
             pass
         return session_id
+
+
+def _logins(state: JsonValue) -> Json | None:
+    """As Playwright has them; cookies alone were once kept as a list. None for what is neither."""
+    if isinstance(state, list):
+        return {"cookies": state}
+    return state if isinstance(state, dict) and isinstance(state.get("cookies", []), list) else None
 
 
 def _options(asked: CreateSession) -> SessionOptions:

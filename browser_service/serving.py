@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import FrameType
+from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
@@ -26,7 +27,7 @@ from browser_service.store.opening import NewerJournal, check_version
 from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10
-_WRITES_ADDRESS_WITHIN_S = 2.0
+_ENDS_WITHIN_S = 20.0
 _GC_AFTER = 20_000
 """Objects made since the last look; Python's 700 are made by two calls."""
 
@@ -47,10 +48,7 @@ def serve(settings: Settings) -> None:
     check_writable(settings.data_dir)
     instance = settings.data_dir / INSTANCE_FILE
     lock = FileLock(settings.data_dir / "instance.lock")
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        raise AlreadyRunning(_who_has(settings.data_dir)) from None
+    _take(lock, settings.data_dir)
     try:
         check_version(settings.data_dir / JOURNAL_FILE, MIGRATIONS)
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
@@ -145,15 +143,35 @@ def _reachable(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _who_has(data_dir: Path) -> str:
-    """A service writes its address once it listens: one that is just starting is given a moment."""
-    deadline = time.monotonic() + _WRITES_ADDRESS_WITHIN_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
-            return f"The service runs already, as process {instance['pid']} at {instance['url']}."
+def _take(lock: FileLock, data_dir: Path) -> None:
+    """Have the directory alone. One whose service is just ending is waited for; raises AlreadyRunning else."""
+    deadline = time.monotonic() + _ENDS_WITHIN_S
+    while True:
+        with contextlib.suppress(Timeout):
+            lock.acquire(blocking=False)
+            return
+        who = _who_has(data_dir)
+        if who is not None and _listens(who["url"]):
+            raise AlreadyRunning(f"The service runs already, as process {who['pid']} at {who['url']}.")
+        if time.monotonic() > deadline:
+            named = f" (process {who['pid']}, {who['url']}, which does not answer)" if who else ""
+            raise AlreadyRunning(f"Another service uses the data directory {data_dir}{named}.")
         time.sleep(0.05)
-    return f"Another service uses the data directory {data_dir}, and is just starting or ending."
+
+
+def _who_has(data_dir: Path) -> dict[str, str] | None:
+    """As the service wrote it that has the lock, or a moment ago had it."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+        return {"pid": str(instance["pid"]), "url": str(instance["url"])}
+    return None
+
+
+def _listens(url: str) -> bool:
+    parts = urlsplit(url)
+    with contextlib.suppress(OSError), socket.create_connection((parts.hostname, parts.port), timeout=1):
+        return True
+    return False
 
 
 def _user() -> str:

@@ -43,6 +43,10 @@ class Settings(BaseSettings):
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
         description="Profile, secret, journal, artifacts and log; by default the platform's user data directory.",
     )
+    key_store: Literal["file", "keyring"] = Field(
+        default="file",
+        description="Where the key of saved logins is: a file in the data directory, or the system's keyring.",
+    )
     output_dir: Path = Field(
         default_factory=lambda given: given["data_dir"] / "output",
         description="Where files go that a caller gives a name; by default `output` in the data directory.",

@@ -7,6 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -28,9 +29,17 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _LOOK_FIRST = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
 _OTHER_VERSION = "Gateway and service are of different versions: restart the older one."
+_LATELY_S = 60.0
 _PATIENCE = httpx.Timeout(60, connect=5)
 
 log = structlog.get_logger()
+
+
+@dataclass
+class Seen:
+    """When the service answered last, to whichever client of this gateway."""
+
+    at: float = 0.0
 
 
 class Service:
@@ -45,6 +54,7 @@ class Service:
         self.autostart = autostart
         self.advice = ""
         """A line for failed results, while the service turns out to have another catalogue."""
+        self._seen = Seen()
         self._detached: set[asyncio.Task[None]] = set()
         # A TLS context costs 30 ms. Idle connections are dropped before a server would (uvicorn: 5 s): one that it
         # closes under a request would make an unknown outcome of a call that never happened.
@@ -66,14 +76,19 @@ class Service:
         attempt, may_start, give_up_at = 1, True, 0.0
         while True:
             try:
-                return await self._post(call_id, tool, arguments, attempt)
+                reply = await self._post(call_id, tool, arguments, attempt)
+                if not _was_ending(reply) or (give_up_at and _now() > give_up_at):
+                    self._seen.at = _now()
+                    return reply
+                give_up_at = give_up_at or _now() + self.patience_s
             except _NEVER_SENT:
-                if may_start and (attempt == 1 or self.autostart.enabled):
+                if may_start and self.autostart.enabled:
                     await self.start()
                     may_start = False
                     continue
-                if attempt == 1:
+                if attempt == 1 and not self._may_be_back(give_up_at):
                     raise self._not_running() from None
+                give_up_at = give_up_at or _now() + self.patience_s
             except _BROKEN:
                 give_up_at = give_up_at or _now() + self.patience_s
                 attempt = 2
@@ -83,11 +98,19 @@ class Service:
                     hint=f'It may still be at it: get_call {{"callId": "{call_id}"}}.',
                 ) from None
             if _now() > give_up_at:
+                if attempt == 1:
+                    raise self._not_running()
                 raise ServiceUnavailable(
                     f"The connection to the browser service broke during {tool}, and it has not come back.",
                     hint=_LOOK_FIRST,
                 )
             await asyncio.sleep(0.25)
+
+    def _may_be_back(self, give_up_at: float) -> bool:
+        """Whether a service that cannot be reached is likely to be just restarting: it answered lately."""
+        if give_up_at:
+            return _now() <= give_up_at
+        return self._seen.at > 0 and _now() - self._seen.at < _LATELY_S
 
     async def started(self) -> None:
         """Wait for a start that is under way."""
@@ -206,6 +229,12 @@ class Service:
         start = f"Start it: browse-together up --detach{port}"
         hint = start if self.settings.is_local else "BROWSE_URL says where it is."
         return ServiceUnavailable(f"The browser service is not running at {self.settings.url}.", hint=hint)
+
+
+def _was_ending(reply: Reply) -> bool:
+    """Whether a service that ends says that it did not do the call, which the next one may."""
+    context = reply.error.details.get("context") if reply.error else None
+    return isinstance(context, dict) and context.get("ending") is True
 
 
 @functools.lru_cache(maxsize=64)

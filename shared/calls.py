@@ -124,6 +124,15 @@ class PageState(Model):
     person: HumanRequest | None = Field(default=None, description="What a person has the page for, above its lease.")
     asker_id: str | None = Field(default=None, description="Who asked first, in whose chat it may be answered too.")
 
+    def later(self, ms: int) -> "PageState":
+        """The same after so long a time in which nothing happened."""
+        left = max(0, (self.hold_left_ms or 0) - ms) or None
+        person = self.person
+        if person is not None:
+            person = person.model_copy(update={"asked_ago_ms": person.asked_ago_ms + ms})
+        reason = self.hold_reason if left else ""
+        return self.model_copy(update={"hold_left_ms": left, "hold_reason": reason, "person": person})
+
 
 class Notice(Model):
     """One line about what happened to a client's pages, given with its next reply."""
@@ -266,6 +275,7 @@ class SessionSpec(Model):
     options: SessionOptions = SessionOptions()
     state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")
     headers: dict[str, str] = Field(default={}, repr=False, description="What requests of its pages carry besides.")
+    earlier: list[Json] = Field(default=[], repr=False, description="What it was before, should that not be taken.")
     pages: list[PageState] = []
     former: dict[str, Json] = Field(default={}, repr=False, description="What brings a page back, by its id.")
 

@@ -10,10 +10,13 @@ class Cancel:
 
     def __init__(self) -> None:
         self.requested = False
+        self.ending = False
+        """Whether it is the service that ends, and not the caller's wish."""
         self._scopes: set[asyncio.Timeout] = set()
         self._left: dict[asyncio.Timeout, float] = {}
 
-    def request(self) -> None:
+    def request(self, *, ending: bool = False) -> None:
+        self.ending = ending and not self.requested
         self.requested = True
         for scope in self._scopes:
             self._end(scope)

@@ -45,6 +45,8 @@ from shared.calls import (
     EventBatch,
     Figures,
     Json,
+    Notice,
+    NoticeGiven,
     Outcome,
     PageChanged,
     PageOpened,
@@ -222,13 +224,13 @@ class LocalHost:
 
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed."""
+        self._registry.people.stop()
         for running in [*self._running.values()]:
-            running.cancel.request()
+            running.cancel.request(ending=True)
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
         self._dialogs.stop()
-        self._registry.people.stop()
         if self._working:
             await asyncio.wait(self._working, timeout=5)
         videos = [video for session in self._sessions.values() for video in session.recordings]
@@ -417,6 +419,9 @@ class LocalHost:
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         self._log.emit(queued(call, position, behind))
+
+    def say(self, text: str) -> None:
+        self._log.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
 
     def state(self, session_id: str, state: Json, name: str = "") -> None:
         self._log.emit(StateSaved(session_id=session_id, state=state, name=name))

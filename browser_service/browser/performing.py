@@ -16,6 +16,7 @@ from browser_service.browser.telling import told
 from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction
 from shared.actions.interaction import Press
 from shared.actions.navigation import Goto, ReloadPage
+from shared.actions.people import RequestHuman
 from shared.calls import Call, Json, Outcome, Undoable
 from shared.errors import (
     AmbiguousSelector,
@@ -29,6 +30,7 @@ from shared.errors import (
     Forbidden,
     InvalidSelector,
     PageNotFound,
+    ServiceUnavailable,
     StaleRevision,
     TimedOut,
     UnknownOutcome,
@@ -140,10 +142,24 @@ class Running:
 
     def check_not_cancelled(self) -> None:
         """Raise where the call was cancelled before its effect began."""
+        if self.cancel.ending:
+            raise self._not_done()
         if self.cancel.requested:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
 
+    def _not_done(self) -> ServiceUnavailable:
+        """As a gateway reads it, too, which sends the call again once the service is back."""
+        return ServiceUnavailable(
+            f"The service is ending; {self.action.name()} did not happen.",
+            hint="Repeat the call in a moment: pages and logins come back with the service.",
+            details={"context": {"ending": True}},
+        )
+
     def cancelled_error(self) -> BrowseError:
+        again = self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction | RequestHuman)
+        if self.cancel.ending:
+            name = self.action.name()
+            return self._not_done() if again else UnknownOutcome(f"{name} was under way when the service ended.")
         if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
             return Cancelled(f"{self.action.name()} was cancelled.")
         if self.suspended:

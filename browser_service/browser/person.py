@@ -27,27 +27,18 @@ State = Literal["pending", "done", "refused", "expired", "withdrawn", "closed"]
 class Request:
     """One thing that a person is asked for, by one agent or by several that meet the same login."""
 
-    def __init__(self, entry: "PageEntry", call: Call, action: RequestHuman) -> None:
-        here = origin_of(entry.state().url)
-        self.asked = HumanRequest(
-            request_id=f"ask-{secrets.token_hex(4)}",
-            kind=action.kind,
-            origin=action.origin or here,
-            message=action.message,
-            choices=action.choices or [],
-            page_id=entry.page_id,
-            session_id=entry.session.session_id,
-            asked_by=call.client_label or "a client",
-        )
-        self.origins = {self.asked.origin, here} - {""}
-        self.askers = {call.client_id: self.asked.asked_by}
+    def __init__(self, asked: HumanRequest, asker_id: str, here: str) -> None:
+        self.asked = asked
+        self.origins = {asked.origin, here} - {""}
+        self.askers = {asker_id: asked.asked_by}
         self.pages: list[PageEntry] = []
         self.waiting: Counter[str] = Counter()
         self.over = asyncio.Event()
         self.state: State = "pending"
         self.text = ""
         self.by = "A person"
-        self._began = self.seen_at = time.monotonic()
+        self.seen_at = time.monotonic()
+        self._began = self.seen_at - asked.asked_ago_ms / 1000
 
     @property
     def private(self) -> bool:
@@ -144,6 +135,7 @@ class People:
         self._pages = pages
         self._requests: OrderedDict[str, Request] = OrderedDict()
         self._looking: dict[Request, asyncio.TimerHandle] = {}
+        self._stopped = False
 
     def ask(self, entry: "PageEntry", call: Call, action: RequestHuman) -> Request:
         """The request of this call: a new one, or the one that asks for the same already."""
@@ -153,7 +145,7 @@ class People:
             request.check(entry, call, action)
             request.askers.setdefault(call.client_id, call.client_label or "a client")
             return request
-        request = Request(entry, call, action)
+        request = Request(_asked(entry, call, action), call.client_id, origin_of(entry.state().url))
         if request.asked.kind == "login" and not request.asked.origin:
             raise ValidationFailed(
                 f"{entry.page_id} is at {entry.state().url}, where nobody can sign in.",
@@ -164,6 +156,14 @@ class People:
         request.cover(entry)
         self._look_again(request)
         return request
+
+    def restore(self, entry: "PageEntry", asked: HumanRequest, asker_id: str) -> None:
+        """One that was open when the service ended: the page is still in the person's hands."""
+        request = self._requests.get(asked.request_id)
+        if request is None:
+            request = self._requests[asked.request_id] = Request(asked, asker_id, origin_of(entry.url))
+            self._look_again(request)
+        request.cover(entry)
 
     def find(self, request_id: str, call: Call) -> Request:
         """Raises RequestNotFound, also for one that others asked for."""
@@ -177,7 +177,8 @@ class People:
         try:
             await self._wait(request, call, seconds)
         except asyncio.CancelledError:
-            self.withdraw(request, call.client_id)
+            if not self._stopped:  # else it stays open over the service's end
+                self.withdraw(request, call.client_id)
             raise
 
     async def _wait(self, request: Request, call: Call, seconds: float) -> None:
@@ -224,6 +225,7 @@ class People:
             self._end(request, "closed")
 
     def stop(self) -> None:
+        self._stopped = True
         for timer in self._looking.values():
             timer.cancel()
 
@@ -271,6 +273,19 @@ class People:
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
                 self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
+
+
+def _asked(entry: "PageEntry", call: Call, action: RequestHuman) -> HumanRequest:
+    return HumanRequest(
+        request_id=f"ask-{secrets.token_hex(4)}",
+        kind=action.kind,
+        origin=action.origin or origin_of(entry.state().url),
+        message=action.message,
+        choices=action.choices or [],
+        page_id=entry.page_id,
+        session_id=entry.session.session_id,
+        asked_by=call.client_label or "a client",
+    )
 
 
 def _check(action: RequestHuman) -> None:

@@ -67,6 +67,8 @@ class PageRegistry:
             downloads=self._downloads,
             idle_lease_ms=self._limits.idle_lease_ms,
         )
+        if state.person is not None and state.asker_id is not None:
+            self.people.restore(entry, state.person, state.asker_id)
         return entry
 
     def forget(self, entry: PageEntry) -> None:

@@ -18,12 +18,13 @@ from browser_service.browser.launcher import Home, Launcher
 from browser_service.browser.pool import Kind
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recording import Recording
+from browser_service.browser.restoring import restored
 from browser_service.browser.signing_in import SignedIn, cookie_key
 from browser_service.browser.tracing import Tracing
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
-from shared.errors import BrowserCrashed, BrowserLaunchFailed
+from shared.errors import BrowserCrashed
 
 if TYPE_CHECKING:
     from browser_service.browser.performing import Undoes
@@ -58,6 +59,9 @@ class SessionEvents(Protocol):
 
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
+
+    def say(self, text: str) -> None:
+        """Something that all should know."""
 
     def state(self, session_id: str, state: Json, name: str = "") -> None:
         """The session's logins changed, or were saved under a name."""
@@ -298,12 +302,12 @@ class SessionEntry:
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         options = context_options(self._spec.options, self._launcher.user_agent)
-        try:
-            return await browser.new_context(**options, storage_state=self._saved and {"origins": [], **self._saved})  # type: ignore[arg-type] # as Playwright gave it
-        except PlaywrightError as error:
-            raise BrowserLaunchFailed(
-                f"Session {self.session_id!r} cannot be opened: {str(error).splitlines()[0]}"
-            ) from error
+        states = [state for state in (self._saved, *self._spec.earlier) if state]
+        context, taken, refused = await restored(browser, options, states, f"Session {self.session_id!r}")
+        if refused:
+            self._on.say(refused)
+            self._saved = taken
+        return context
 
     async def _bring_back_cookies(self, context: BrowserContext, *, after_crash: bool) -> None:
         """A profile on disk loses its session cookies with the browser's end: add those that it lacks.

@@ -1,31 +1,56 @@
-"""What is secret at rest: login state, encrypted with a key that lies beside the account's secret."""
+"""What is secret at rest: login state, encrypted with a key that lies beside the account's secret, or in the system's
+keyring."""
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final, Literal
 
 from cryptography.fernet import Fernet, InvalidToken
 from pydantic import JsonValue
 
+from browser_service.aside import set_aside
+from shared.wire import APP_NAME
+
 KEY_FILE = "state.key"
+KeyStore = Literal["file", "keyring"]
+
+_INSTALL: Final = "pip install 'browse-together[keyring]', or set BROWSE_KEY_STORE=file."
+
+
+class NoKeyring(Exception):
+    """The system's keyring is asked for, and cannot be used."""
 
 
 class Seal:
     """Encrypts and decrypts JSON (Fernet: AES-128-CBC with HMAC-SHA256)."""
 
-    def __init__(self, data_dir: Path) -> None:
-        self._fernet = Fernet(_ensure_key(data_dir / KEY_FILE))
+    def __init__(self, data_dir: Path, store: KeyStore = "file", say: Callable[[str], None] = lambda _: None) -> None:
+        """Raises NoKeyring. A key that is none is set aside, and `say` is told."""
+        path = data_dir / KEY_FILE
+        self._fernet = _from_keyring(path, say) if store == "keyring" else _from_file(path, say)
 
     def close(self, value: JsonValue) -> bytes:
         return self._fernet.encrypt(json.dumps(value).encode())
 
     def open(self, sealed: bytes) -> JsonValue:
-        """The value, or None where the key is not the one it was sealed with."""
+        """The value, or None where the key is not the one it was sealed with, or the bytes are not what they were."""
         try:
             value: JsonValue = json.loads(self._fernet.decrypt(sealed))
-        except InvalidToken:
+        except (InvalidToken, ValueError):
             return None
         return value
+
+
+def _from_file(path: Path, say: Callable[[str], None]) -> Fernet:
+    for _ in range(2):
+        try:
+            return Fernet(_ensure_key(path))
+        except ValueError:
+            aside = set_aside(path)
+            say(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
+    raise OSError(f"{path} cannot be made")
 
 
 def _ensure_key(path: Path) -> bytes:
@@ -37,3 +62,27 @@ def _ensure_key(path: Path) -> bytes:
     with os.fdopen(descriptor, "wb") as file:
         file.write(key)
     return key
+
+
+def _from_keyring(path: Path, say: Callable[[str], None]) -> Fernet:
+    """The key of this data directory. One that lay in a file is moved there."""
+    try:
+        import keyring  # noqa: PLC0415 - an extra, for those who set it
+        import keyring.errors  # noqa: PLC0415 - as above
+    except ImportError:
+        raise NoKeyring(f"BROWSE_KEY_STORE=keyring needs the package keyring: {_INSTALL}") from None
+    name = str(path.parent)
+    try:
+        key = keyring.get_password(APP_NAME, name)
+        if key is None:
+            key = _ensure_key(path).decode("ascii", "replace") if path.exists() else Fernet.generate_key().decode()
+            keyring.set_password(APP_NAME, name, key)
+            if keyring.get_password(APP_NAME, name) != key:
+                raise NoKeyring("The system's keyring did not keep the key of saved logins: set BROWSE_KEY_STORE=file.")
+        fernet = Fernet(key)
+    except (keyring.errors.KeyringError, ValueError) as error:
+        raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it, or {_INSTALL}") from error
+    if path.exists() and path.read_text(encoding="ascii", errors="replace").strip() == key:
+        path.unlink()
+        say(f"The key of saved logins is in the system's keyring now; {KEY_FILE} is removed.")
+    return fernet

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,6 +48,15 @@ def m003_sessions(db: sqlite3.Connection) -> None:
     )
 
 
+@migration
+def m_earlier_states(db: sqlite3.Connection) -> None:
+    db.execute(
+        "CREATE TABLE earlier_states (session_id TEXT NOT NULL, kept_at REAL NOT NULL, readable INTEGER NOT NULL,"
+        " sealed BLOB NOT NULL)"
+    )
+    db.execute("ALTER TABLE pages ADD COLUMN kept_at REAL NOT NULL DEFAULT 0")
+
+
 class Journal:
     """One connection in one thread: SQLite waits for nothing there, and the event loop for nothing here."""
 
@@ -70,45 +80,58 @@ class Journal:
         self._thread.shutdown()
 
     async def pages(self) -> list[PageState]:
-        """As they were kept; one that cannot be read is left out."""
+        """As they were kept, with what is left of holds by now; one that cannot be read is left out."""
         pages = []
-        for (state,) in await self._query("SELECT state FROM pages ORDER BY rowid"):
+        for state, kept_at in await self._query("SELECT state, kept_at FROM pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
-                pages.append(PageState.model_validate_json(str(state)))
+                page = PageState.model_validate_json(str(state))
+                pages.append(page.later(round((time.time() - float(str(kept_at))) * 1000)) if kept_at else page)
         return pages
 
     async def keep_page(self, page: PageState) -> None:
         sql = (
-            "INSERT INTO pages VALUES (?, ?, ?) ON CONFLICT (page_id)"
-            " DO UPDATE SET session_id = excluded.session_id, state = excluded.state"
+            "INSERT INTO pages VALUES (?, ?, ?, ?) ON CONFLICT (page_id)"
+            " DO UPDATE SET session_id = excluded.session_id, state = excluded.state, kept_at = excluded.kept_at"
         )
-        await self._write(sql, page.page_id, page.session_id, page.model_dump_json())
+        await self._write(sql, page.page_id, page.session_id, page.model_dump_json(), time.time())
 
     async def forget_page(self, page_id: str) -> None:
         await self._write("DELETE FROM pages WHERE page_id = ?", page_id)
 
     async def keep_state(self, session_id: str, sealed: bytes) -> None:
-        sql = "INSERT INTO session_states VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET sealed = excluded.sealed"
-        await self._write(sql, session_id, sealed)
+        """The newest; the one before it stays beside it."""
 
-    async def state(self, session_id: str) -> bytes | None:
-        rows = await self._query("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
-        found = rows[0][0] if rows else None
-        return found if isinstance(found, bytes) else None
+        def keep(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM earlier_states WHERE session_id = ? AND readable", (session_id,))
+            _move_state(db, session_id, readable=True)
+            db.execute("INSERT INTO session_states VALUES (?, ?)", (session_id, sealed))
+
+        await self.transact(keep)
+
+    async def states(self, session_id: str) -> list[bytes]:
+        """The newest, the one before it, and those that could not be read when they were the newest."""
+        newest = await self._query("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
+        sql = "SELECT sealed FROM earlier_states WHERE session_id = ? ORDER BY readable DESC, kept_at DESC"
+        found = [*newest, *await self._query(sql, session_id)]
+        return [row[0] for row in found if isinstance(row[0], bytes)]
+
+    async def set_state_aside(self, session_id: str) -> None:
+        """The newest cannot be read: it is kept for good, until the session itself is forgotten."""
+        await self.transact(lambda db: _move_state(db, session_id, readable=False))
 
     async def keep_session(self, session_id: str, sealed: bytes) -> None:
         sql = "INSERT INTO sessions VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET sealed = excluded.sealed"
         await self._write(sql, session_id, sealed)
 
-    async def sessions(self) -> list[bytes]:
-        rows = await self._query("SELECT sealed FROM sessions ORDER BY rowid")
-        return [row[0] for row in rows if isinstance(row[0], bytes)]
+    async def sessions(self) -> dict[str, bytes]:
+        rows = await self._query("SELECT session_id, sealed FROM sessions ORDER BY rowid")
+        return {str(name): sealed for name, sealed in rows if isinstance(sealed, bytes)}
 
     async def forget_session(self, session_id: str) -> None:
         """With its logins and pages."""
 
         def forget(db: sqlite3.Connection) -> None:
-            for table in ("sessions", "session_states", "saved_states", "pages"):
+            for table in ("sessions", "session_states", "earlier_states", "saved_states", "pages"):
                 db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - names of ours
 
         await self.transact(forget)
@@ -117,7 +140,7 @@ class Journal:
         """Logins of sessions that were not to outlive the process."""
 
         def forget(db: sqlite3.Connection) -> None:
-            for table in ("session_states", "saved_states"):
+            for table in ("session_states", "earlier_states", "saved_states"):
                 db.execute(
                     f"DELETE FROM {table} WHERE session_id NOT IN (SELECT session_id FROM sessions)"  # noqa: S608 - names of ours
                     " AND session_id != ?",
@@ -217,3 +240,9 @@ class Journal:
             return await asyncio.get_running_loop().run_in_executor(self._thread, run)
         except (sqlite3.Error, OSError) as error:
             raise JournalFailed(f"{self._path} cannot be used: {error}.") from error
+
+
+def _move_state(db: sqlite3.Connection, session_id: str, *, readable: bool) -> None:
+    moved = "SELECT session_id, ?, ?, sealed FROM session_states WHERE session_id = ?"
+    db.execute(f"INSERT INTO earlier_states {moved}", (time.time(), readable, session_id))
+    db.execute("DELETE FROM session_states WHERE session_id = ?", (session_id,))

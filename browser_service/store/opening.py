@@ -142,9 +142,11 @@ def _salvage(aside: Path, db: sqlite3.Connection) -> int:
 def _take(table: str, old: sqlite3.Connection, db: sqlite3.Connection) -> int:
     taken = 0
     with contextlib.suppress(sqlite3.Error), db:
-        for row in old.execute(f"SELECT * FROM {table}"):  # noqa: S608 - a table of ours
+        rows = old.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
+        names = ",".join(column[0] for column in rows.description)
+        for row in rows:
             marks = ",".join("?" * len(row))
             with contextlib.suppress(sqlite3.Error):
-                db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608 - question marks
+                db.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", row)  # noqa: S608 - ours
                 taken += 1
     return taken

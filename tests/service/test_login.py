@@ -64,7 +64,7 @@ async def saved_cookies(service: RunningService) -> AsyncIterator[str]:
     await journal.open()
     try:
         while True:
-            sealed = await journal.state(DEFAULT_SESSION)
+            (sealed, *_) = await journal.states(DEFAULT_SESSION) or [b""]
             yield str(Seal(data_dir).open(sealed)) if sealed else ""
     finally:
         await journal.close()

@@ -1,0 +1,148 @@
+"""What outlives the service: logins with the ones from before, sessions without their key, holds, people's requests."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from browser_service.security.sealing import KEY_FILE, Seal
+from browser_service.store.journal import JOURNAL_FILE, Journal
+from shared.calls import Json
+from shared.wire import DEFAULT_SESSION
+from tests.service.listening import become
+from tests.service.test_damaged_files import told
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+LOGIN = Answer("<title>in</title>", headers={"set-cookie": "token=t1; Path=/"})
+
+
+@contextlib.asynccontextmanager
+async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]:
+    async with running_service(settings_for(data_dir)) as service, service.agent("Claude", client_id="chat") as agent:
+        yield service, agent
+
+
+@contextlib.asynccontextmanager
+async def journal_of(data_dir: Path) -> AsyncIterator[tuple[Journal, Seal]]:
+    """Of a service that does not run."""
+    journal = Journal(data_dir / JOURNAL_FILE)
+    await journal.open()
+    try:
+        yield journal, Seal(data_dir)
+    finally:
+        await journal.close()
+
+
+async def cookies(agent: Agent, session_id: str) -> dict[str, str]:
+    await agent.call("open_page", sessionId=session_id)  # which may take the browser's start
+    found = await agent.call("get_cookies", sessionId=session_id)
+    return {cookie["name"]: cookie["value"] for cookie in found["cookies"]}
+
+
+def cookie(name: str, value: str) -> Json:
+    about: Json = {"domain": "127.0.0.1", "path": "/", "expires": -1, "httpOnly": False, "secure": False}
+    return {"name": name, "value": value, "sameSite": "Lax", **about}
+
+
+async def test_logins_that_cannot_be_used_give_way_to_those_from_before(tmp_path: Path) -> None:
+    async with started(tmp_path) as (_, agent):
+        for name in ("torn", "refused", "hopeless"):
+            await agent.call("create_session", sessionId=name, persistent=True)
+    bad: Json = {**cookie("bad", "x"), "sameSite": "Whatever"}
+    good: Json = {"cookies": [cookie("a", "good")], "origins": []}
+    mixed: Json = {"cookies": [cookie("a", "one of two"), bad], "origins": []}
+    async with journal_of(tmp_path) as (journal, seal):
+        for name in ("torn", "refused"):
+            await journal.keep_state(name, seal.close(good))
+        await journal.keep_state("torn", seal.close(mixed)[:-9])
+        await journal.keep_state("refused", seal.close(mixed))
+        await journal.keep_state("hopeless", seal.close(mixed))
+    async with started(tmp_path) as (service, agent), service.agent("Late") as late:
+        for name, value in (("torn", "good"), ("refused", "good"), ("hopeless", "one of two")):
+            assert await cookies(agent, name) == {"a": value}, name
+        said = told((await late.reply("list_pages")).json())
+        assert 'session "torn" cannot be read' in said
+        assert "'refused' has its logins from before" in said
+        assert "'hopeless' has 1 of its cookies" in said
+    async with journal_of(tmp_path) as (journal, seal):
+        assert None in [seal.open(state) for state in await journal.states("torn")]  # kept, in spite of all
+
+
+async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path: Path, site: Site) -> None:
+    key = tmp_path / KEY_FILE
+    async with started(tmp_path) as (_, agent):
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="in", sessionId="kept", url=site.page("/", LOGIN))
+    lost = key.read_bytes()
+    key.write_text("this is no key", encoding="utf-8")
+    async with started(tmp_path) as (service, agent):
+        said = told((await agent.reply("list_pages")).json())
+        assert f"{KEY_FILE}.damaged-" in said
+        assert "1 sessions cannot be read" in said
+        assert "kept" not in service.parts.directory.sessions.names()
+        assert (await agent.error("create_session", sessionId="kept"))["code"] == "VALIDATION_ERROR"
+    key.write_bytes(lost)
+    async with started(tmp_path) as (_, agent):
+        assert await cookies(agent, "kept") == {"token": "t1"}
+        pages = {page["pageId"]: page["url"] for page in (await agent.call("list_pages"))["yours"]}
+        assert pages["in"] == site.url("/")
+
+
+async def test_holds_and_privacy_go_on_with_what_is_left_of_them(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    async with started(tmp_path) as (_, agent):
+        for page_id in ("held", "over", "mine"):
+            await agent.call("goto", pageId=page_id, url=url)
+        await agent.call("hold_page", pageId="held", reason="waiting for a code", minutes=30)
+        await agent.call("hold_page", pageId="over", reason="a moment", minutes=1)
+        await agent.call("share_page", pageId="mine", access="private")
+    ten_minutes_ago = "UPDATE pages SET kept_at = kept_at - 600"
+    async with journal_of(tmp_path) as (journal, _):
+        await journal.transact(lambda db: db.execute(ten_minutes_ago))
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        listed = {page["pageId"]: page for page in (await agent.call("list_pages"))["yours"]}
+        assert 19 * 60_000 < listed["held"]["heldMsMore"] <= 20 * 60_000
+        assert listed["held"]["heldFor"] == "waiting for a code"
+        assert "heldFor" not in listed["over"]
+        assert listed["mine"]["access"] == "private"
+        assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
+
+
+async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Sign in</h1>")
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="p", url=url)
+        waits = asyncio.create_task(agent.reply("request_human", pageId="p", kind="login", message="Sign in."))
+        await become(lambda: service.parts.directory.get("p").person)  # type: ignore[union-attr] # it is there
+        request_id = service.parts.directory.get("p").person.request_id  # type: ignore[union-attr] # as there
+        await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+        error = (await waits).json()["error"]
+        assert (error["code"], error["details"]["context"]["ending"]) == ("SERVICE_UNAVAILABLE", True)
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        assert (await other.error("click", pageId="p", selector="h1"))["code"] == "HUMAN_IN_CONTROL"
+        asked = (await agent.http.get("/api/requests")).json()["result"]["requests"]
+        assert [one["requestId"] for one in asked] == [request_id]
+        again = {"pageId": "p", "kind": "login", "message": "Sign in."}
+        waits = asyncio.create_task(agent.reply("request_human", headers={"X-Browse-Attempt": "2"}, **again))
+        people = service.parts.host._registry.people  # type: ignore[attr-defined] # as there
+        await become(lambda: people._requests[request_id].waiting["chat"])
+        resolved = await agent.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
+        assert resolved.json()["success"]
+        assert (await waits).json()["result"]["state"] == "done"
+        await agent.call("click", pageId="p", selector="h1")
+
+
+async def test_the_shared_login_has_its_session_cookies_from_before(tmp_path: Path, site: Site) -> None:
+    async with started(tmp_path) as (_, agent):
+        await agent.call("goto", pageId="p", url=site.page("/", LOGIN))
+    async with journal_of(tmp_path) as (journal, _):
+        (newest, *_) = await journal.states(DEFAULT_SESSION)
+        await journal.keep_state(DEFAULT_SESSION, newest)
+        await journal.keep_state(DEFAULT_SESSION, b"not what was sealed")
+    async with started(tmp_path) as (_, agent):
+        assert await cookies(agent, DEFAULT_SESSION) == {"token": "t1"}
