@@ -30,6 +30,7 @@ from browser_service.security.auth import ensure_secret
 from browser_service.security.edge import Edge, loopback_hosts
 from browser_service.security.limits import ClientLimits, Clock, Quotas
 from browser_service.security.origins import OriginLimits, Origins
+from browser_service.security.revoking import Revoked
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions import Browser
@@ -40,6 +41,7 @@ from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.downloads import DownloadTable
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.opening import Damage
+from browser_service.store.revoked import RevokedTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.undoing import Undos
 from browser_service.work import Work
@@ -70,6 +72,7 @@ class Parts:
     metrics: Metrics
     requests: Requests
     storage: Storage
+    revoked: Revoked
 
 
 def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic) -> FastAPI:
@@ -113,6 +116,8 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     storage = Storage(settings.data_dir, clients.announce)
     directory.sessions.shared_browser = _shared_browser(settings)
     journal, artifacts, activity, downloads = await _stores(settings, directory, storage, stack)
+    revoked = Revoked(RevokedTable(journal))
+    await revoked.open()
     seal = Seal(settings.data_dir, settings.key_store, storage.say)
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
@@ -146,6 +151,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         keeper=keeper,
         downloads=downloads,
         undos=Undos(directory.sessions, clock),
+        revoked=revoked,
     )
     await keeper.reopen()
     await local.start()
@@ -165,7 +171,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await asyncio.gather(following, upkeep, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests, storage)
+    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests, storage, revoked)
 
 
 async def _stores(

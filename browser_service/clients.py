@@ -129,14 +129,20 @@ class Clients:
     def drop_notices(self, client_id: str) -> int:
         return len(self._notices.pop(client_id, ()))
 
-    async def close(self) -> None:
-        """End all streams, so that a server can shut down."""
-        self._closed = True
+    def labels(self) -> list[tuple[str, str]]:
+        return [*self._labels.items()]
+
+    def end_streams(self) -> None:
         for streams in self._streams.values():
             for inbox in streams:
                 if inbox.full():
                     inbox.get_nowait()
                 inbox.put_nowait(None)
+
+    async def close(self) -> None:
+        """End all streams, so that a server can shut down."""
+        self._closed = True
+        self.end_streams()
         for leaving in self._leaving.values():
             leaving.cancel()
         await asyncio.gather(*self._leaving.values(), return_exceptions=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import Identity
 from browser_service.security.limits import Quotas, retry_after
 from browser_service.security.origins import Origins, Visit, visited
+from browser_service.security.revoking import Revoked
 from browser_service.service import Service, page_block
 from browser_service.undoing import Undos
 from browser_service.work import Work
@@ -75,6 +77,7 @@ class Dispatcher:
         keeper: Keeper,
         downloads: Downloads,
         undos: Undos,
+        revoked: Revoked,
         reply_within_ms: int = REPLY_WITHIN_MS,
     ) -> None:
         self.host = host
@@ -91,6 +94,7 @@ class Dispatcher:
         self.keeper = keeper
         self.downloads = downloads
         self.undos = undos
+        self._revoked = revoked
         self._reply_within_ms = reply_within_ms
         self._seq = itertools.count(1)
         clients.on_gone = self._client_gone
@@ -135,15 +139,48 @@ class Dispatcher:
         """The result of an action that another one is made of. Raises what it failed with."""
         return (await self._handled(identity, Asked(body, call_id=call_id, request_id=call_id))).result()
 
-    async def forget(self, client: str) -> Json:
-        """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
-        gone. How many of each."""
+    async def revoke(self, clients: set[str]) -> Json:
+        """Refuse all tokens that these clients (ids, or labels) have, at once; also to those that listen."""
+        ids = await self._named(clients)
+        try:
+            await self._revoked.clients(ids, time.time())
+        finally:
+            self._cut()
+            for record in [record for each in ids for record in self.register.running(each)]:
+                await self.cancel(record.client_id, record.call_id)
+        log.info("tokens were revoked", clients=len(ids))
+        return {"clients": [*sorted(ids)]}
+
+    async def revoke_token(self, token_id: str) -> Json:
+        try:
+            await self._revoked.token(token_id, time.time())
+        finally:
+            self._cut()
+        log.info("a token was revoked", token=token_id)
+        return {"tokenId": token_id}
+
+    def _cut(self) -> None:
+        """End all streams: who may listen comes back at once, and within the time that nobody counts as gone."""
+        self._clients.end_streams()
+        self.activity.cut_streams()
+
+    async def _named(self, clients: set[str]) -> set[str]:
+        """Their ids: what is given may be one, or the label of several."""
         known = await self.activity.clients()
         for page in self.directory.pages():
             known.setdefault(page.holder_id or "", set()).add(page.holder_label)
-        named = client.casefold()
-        ids = {client} | {each for each, labels in known.items() if named in {label.casefold() for label in labels}}
-        gone = [each for each in ids - {""} if not self._clients.present(each) and not self.register.running(each)]
+        for client_id, label in self._clients.labels():
+            known.setdefault(client_id, set()).add(label)
+        named = {client.casefold() for client in clients}
+        return clients | {each for each, labels in known.items() if named & {label.casefold() for label in labels}} - {
+            ""
+        }
+
+    async def forget(self, client: str) -> Json:
+        """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
+        gone. How many of each."""
+        ids = await self._named({client})
+        gone = [each for each in ids if not self._clients.present(each) and not self.register.running(each)]
         held = sum(len(self.directory.held_by(each)) for each in gone)
         for each in gone:
             self.work.gone(each)

@@ -38,7 +38,7 @@ def parts(request: Request) -> "Parts":
 
 async def identity(request: Request) -> Identity:
     """Async, though it awaits nothing: FastAPI would send it to another thread and back."""
-    return identify(parts(request).secret, request.headers.get("authorization"))
+    return identify(parts(request).secret, request.headers.get("authorization"), parts(request).revoked)
 
 
 Caller = Annotated[Identity, Depends(identity)]
@@ -129,6 +129,22 @@ async def forget(request: Request, caller: Caller) -> Response:
         raise ValidationFailed("It is not said whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL")
     forgotten = await parts(request).dispatcher.forget(client)
     return _done(request, forgotten)
+
+
+@router.post(wire.REVOKE)
+async def revoke(request: Request, caller: Caller) -> Response:
+    """For the account's own command line alone."""
+    if not caller.operator:
+        raise Forbidden("Tokens are revoked by the account's owner.", hint="browse-together revoke --client LABEL")
+    body = await _body(request)
+    clients, token_id = body.get("clients"), body.get("tokenId")
+    if isinstance(token_id, str) and token_id:
+        return _done(request, await parts(request).dispatcher.revoke_token(token_id))
+    if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
+        raise ValidationFailed(
+            "It is not said what to revoke.", hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.'
+        )
+    return _done(request, await parts(request).dispatcher.revoke({str(one) for one in clients}))
 
 
 @router.get(wire.REQUESTS)

@@ -8,9 +8,10 @@ from typing import Annotated, Final, cast
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.client import Client, error_of
+from browser_service.cli.client import Client, error_of, identity
 from browser_service.cli.parameters import new_app
 from browser_service.observability.lines import line
+from browser_service.security.auth import token_id
 from shared.calls import ActivityRecord, Json
 from shared.errors import Relayed
 
@@ -70,6 +71,24 @@ def forget(
     else:
         counted = ", ".join(f"{count} {what if count != 1 else what[:-1]}" for what, count in removed.items())
         output.say(f"{client}: {counted} removed.")
+
+
+@app.command()
+def revoke(
+    *,
+    data_dir: flags.DataDir = None,
+    client: Annotated[
+        str, typer.Option(metavar="LABEL|ID", help="All tokens that this client has now; later ones are good.")
+    ] = "",
+    token: Annotated[str, typer.Option(metavar="TOKEN|ID", help="This one, or the one that has this id.")] = "",
+) -> None:
+    """Refuse a token, or all tokens that a client has, at once and for good."""
+    if bool(client) is bool(token) or (token and not token_id(token)):
+        raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
+    body: Json = {"clients": [client, identity(client).client_id]} if client else {"tokenId": token_id(token)}
+    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        _result(service.revoke(body))
+    output.say(f"{client or token_id(token)}: revoked.")
 
 
 def _newest(service: Client, asked: dict[str, str], limit: int) -> list[ActivityRecord]:

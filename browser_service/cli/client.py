@@ -77,6 +77,9 @@ class Client:
     def forget(self, client: str) -> Json:
         return _envelope(self._http.delete(wire.ACTIVITY, params={"client": client}))
 
+    def revoke(self, body: Json) -> Json:
+        return self._post(wire.REVOKE, body)
+
     def requests(self) -> Json:
         return _envelope(self._http.get(wire.REQUESTS))
 

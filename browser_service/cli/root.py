@@ -30,6 +30,7 @@ COMMANDS: Final = MappingProxyType(
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
         "logs": Command("upkeep", "Show the log of a detached service."),
         "token": Command("upkeep", "Print a token for callers over plain HTTP."),
+        "revoke": Command("accounting", "Refuse a token, or all tokens that a client has."),
     }
 )
 

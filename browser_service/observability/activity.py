@@ -230,6 +230,9 @@ class Activity:
     def end_streams(self) -> None:
         """So that a server can shut down."""
         self._ended = True
+        self.cut_streams()
+
+    def cut_streams(self) -> None:
         for watcher in self._watchers:
             watcher.end()
 

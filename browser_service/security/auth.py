@@ -5,10 +5,12 @@ import secrets
 import time
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import jwt
 from pydantic import Field, ValidationError
 
+from browser_service.security.revoking import Revoked
 from shared.calls import Model
 from shared.errors import Unauthorized
 from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
@@ -24,6 +26,15 @@ class Identity(Model):
     label: str = Field(default="", max_length=80)
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
     request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
+
+
+class Proven(NamedTuple):
+    """What a signed token says."""
+
+    identity: Identity
+    expires_at: float
+    token_id: str
+    issued_at: float
 
 
 def ensure_secret(data_dir: Path) -> str:
@@ -52,10 +63,21 @@ def mint(secret: str, identity: Identity, lifetime_s: int = _DAY_S) -> str:
         "aud": TOKEN_AUDIENCE,
         "iat": now,
         "exp": now + lifetime_s,
+        "jti": secrets.token_hex(6),
     }
     if identity.operator:
         claims["operator"] = True
     return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
+
+
+def token_id(token: str) -> str:
+    """What a token is revoked by: its id, which may be given itself; of a token, what it says, unproven."""
+    if "." not in token:
+        return token
+    try:
+        return str(jwt.decode(token, options={"verify_signature": False}).get("jti", ""))
+    except jwt.InvalidTokenError:
+        return ""
 
 
 def mint_key(secret: str, request_id: str) -> str:
@@ -81,25 +103,27 @@ def person_for(secret: str, request_id: str, authorization: str | None) -> Ident
     return Identity(client_id="person", request_id=request_id)
 
 
-def identify(secret: str, authorization: str | None) -> Identity:
+def identify(secret: str, authorization: str | None, revoked: Revoked | None = None) -> Identity:
     """The client that an Authorization header proves. Raises Unauthorized, saying why and never more."""
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("The request has no bearer token.")
     try:
-        found, expires_at = _proven(secret, token.strip())
+        found = _proven(secret, token.strip())
     except jwt.ExpiredSignatureError:
         raise Unauthorized("The token has expired.") from None
     except (jwt.InvalidTokenError, ValidationError):
         raise Unauthorized("The token is not valid here.") from None
-    if time.time() >= expires_at:
+    if time.time() >= found.expires_at:
         raise Unauthorized("The token has expired.")
-    return found
+    if revoked is not None:
+        revoked.check(found.identity.client_id, found.token_id, found.issued_at)
+    return found.identity
 
 
 @lru_cache(maxsize=1_000)
-def _proven(secret: str, token: str) -> tuple[Identity, float]:
-    """The client of a token, and when that ends. A client sends one token with all of its calls."""
+def _proven(secret: str, token: str) -> Proven:
+    """What a token says. A client sends one token with all of its calls."""
     claims = jwt.decode(
         token,
         secret,
@@ -108,4 +132,5 @@ def _proven(secret: str, token: str) -> tuple[Identity, float]:
         options={"require": ["sub", "aud", "exp"]},
     )
     label, operator = str(claims.get("label", ""))[:80], claims.get("operator") is True
-    return Identity(client_id=claims["sub"], label=label, operator=operator), float(claims["exp"])
+    identity = Identity(client_id=claims["sub"], label=label, operator=operator)
+    return Proven(identity, float(claims["exp"]), str(claims.get("jti", "")), float(claims.get("iat", 0)))

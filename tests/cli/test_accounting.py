@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from browser_service.security.auth import Identity, ensure_secret, mint
-from shared.wire import ACTIVITY, BROWSER
+from shared.wire import ACTIVITY, BROWSER, PAGES
 from tests.cli.terminal import Terminal
 from tests.support.site import Answer, Site
 
@@ -88,3 +88,17 @@ def test_forgetting_removes_what_a_client_did_and_says_how_much(running: Termina
     again = running.succeed("forget", "--client", "the-id-of-a-guest", "--json").json
     assert again == {"records": 0, "notices": 0, "leases": 0}
     guest.http.close()
+
+
+def test_a_token_is_revoked_by_itself_and_all_of_a_caller_by_its_name(running: Terminal) -> None:
+    for way in ("--token", "--client"):
+        token = running.succeed("token", "--label", "Visitor").out.strip()
+
+        def status(token: str = token) -> int:
+            headers = {"Authorization": f"Bearer {token}"}
+            return httpx.get(f"{running.url}{PAGES}", headers=headers, trust_env=False).status_code
+
+        assert status() == 200
+        assert "revoked" in running.succeed("revoke", way, token if way == "--token" else "Visitor").out
+        assert status() == 401
+    assert running.run("revoke").code == 2

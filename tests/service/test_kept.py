@@ -113,13 +113,18 @@ async def test_holds_and_privacy_go_on_with_what_is_left_of_them(tmp_path: Path,
         assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
 
 
+def asked_at(service: RunningService, page_id: str) -> str:
+    page = service.parts.directory.get(page_id)
+    return page.person.request_id if page and page.person else ""
+
+
 async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, site: Site) -> None:
     url = site.page("/", "<h1>Sign in</h1>")
     async with started(tmp_path) as (service, agent):
         await agent.call("goto", pageId="p", url=url)
         waits = asyncio.create_task(agent.reply("request_human", pageId="p", kind="login", message="Sign in."))
-        await become(lambda: service.parts.directory.get("p").person)  # type: ignore[union-attr] # it is there
-        request_id = service.parts.directory.get("p").person.request_id  # type: ignore[union-attr] # as there
+        await become(lambda: bool(asked_at(service, "p")))
+        request_id = asked_at(service, "p")
         await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
         error = (await waits).json()["error"]
         assert (error["code"], error["details"]["context"]["ending"]) == ("SERVICE_UNAVAILABLE", True)

@@ -1,0 +1,35 @@
+"""Tokens that are refused although they are signed: one by its id, or all that a client was given until then."""
+
+from browser_service.store.revoked import RevokedTable
+from shared.errors import Unauthorized
+
+
+class Revoked:
+    """Memory decides, at once; the journal has it for the next start."""
+
+    def __init__(self, table: RevokedTable) -> None:
+        self._table = table
+        self._tokens: dict[str, float] = {}
+        self._clients: dict[str, float] = {}
+
+    async def open(self) -> None:
+        self._tokens, self._clients = await self._table.all()
+
+    def check(self, client_id: str, token_id: str, issued_at: float) -> None:
+        """Raises Unauthorized. What a client is given later than in the second of its revocation is good again."""
+        until = self._clients.get(client_id)
+        if token_id in self._tokens or (until is not None and issued_at <= until):
+            raise Unauthorized(
+                "The token was revoked.", hint="The account's owner gives another: browse-together token."
+            )
+
+    async def token(self, token_id: str, at: float) -> None:
+        self._tokens[token_id] = at
+        await self.write_down()
+
+    async def clients(self, client_ids: set[str], at: float) -> None:
+        self._clients |= dict.fromkeys(client_ids, at)
+        await self.write_down()
+
+    async def write_down(self) -> None:
+        await self._table.keep(self._tokens, self._clients)
