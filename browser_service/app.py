@@ -73,6 +73,8 @@ class Parts:
     requests: Requests
     storage: Storage
     revoked: Revoked
+    end_calls: Callable[[], None]
+    """Have calls that still run give their last answer."""
 
 
 def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic) -> FastAPI:
@@ -171,7 +173,20 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await asyncio.gather(following, upkeep, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests, storage, revoked)
+    return Parts(
+        secret,
+        host,
+        directory,
+        clients,
+        dispatcher,
+        artifacts,
+        activity,
+        metrics,
+        requests,
+        storage,
+        revoked,
+        local.end_calls,
+    )
 
 
 async def _stores(
@@ -267,6 +282,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
             browser_s=settings.instance_idle_ms / 1000,
             browsers_kept=settings.min_instances,
         ),
+        save_every_ms=settings.save_every_ms,
     )
     handlers = _handlers(Scope.PAGE) | _handlers(Scope.SESSION)
     return LocalHost(Launcher(options), handlers, artifacts, policy, limits)

@@ -27,6 +27,8 @@ from browser_service.store.opening import NewerJournal, check_version
 from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10
+_CALLS_GO_ON_S = 3
+"""What still runs then is told that the service ends; a connection that was cut would not say what became of a call."""
 _ENDS_WITHIN_S = 20.0
 _GC_AFTER = 20_000
 """Objects made since the last look; Python's 700 are made by two calls."""
@@ -94,7 +96,9 @@ class Server(uvicorn.Server):
         parts: Parts = self._app.state.parts
         await parts.clients.close()
         parts.activity.end_streams()
+        ending = asyncio.get_running_loop().call_later(_CALLS_GO_ON_S, parts.end_calls)
         await super().shutdown(sockets)
+        ending.cancel()
 
 
 def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> None:

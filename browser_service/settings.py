@@ -81,6 +81,11 @@ class Settings(BaseSettings):
     session_idle_ms: int = Field(
         default=3_600_000, ge=1_000, description="Milliseconds after which a session that nobody uses is closed."
     )
+    save_every_ms: int = Field(
+        default=30_000,
+        ge=100,
+        description="Milliseconds after which logins that pages changed by themselves are saved at the latest.",
+    )
     queue_wait_ms: int = Field(default=10_000, ge=100, description="Milliseconds a call waits for its turn at most.")
     presence_grace_ms: int = Field(
         default=5_000, ge=0, description="How long a client may be gone before its calls end and its pages are free."

@@ -115,7 +115,8 @@ async def restore_session_state(session: BrowserSession, action: sessions.Restor
 async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
     state = await session.entry.storage(whole=True)
     file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", inline=False)
-    return {**file, **_counted(state), "observed": f"exported: {_told(state)}"}
+    told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
+    return {**file, **_counted(state), "observed": f"{told} of the file"}
 
 
 def _counted(state: Json) -> Json:

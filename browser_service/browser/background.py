@@ -20,3 +20,13 @@ class Background:
         for task in [*self._tasks]:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def within(seconds: float, *work: Coroutine[object, object, object]) -> None:
+    """All at once, and no longer than that; what fails or takes longer is no reason to wait."""
+    tasks = [asyncio.ensure_future(each) for each in work]
+    if tasks:
+        _, late = await asyncio.wait(tasks, timeout=seconds)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

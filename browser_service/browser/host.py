@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from browser_service.browser.admission import admit, agent_of, check_origin, check_others
-from browser_service.browser.background import Background
+from browser_service.browser.background import Background, within
 from browser_service.browser.closing import bounded
 from browser_service.browser.dialogs import Dialogs
 from browser_service.browser.downloads import Downloads
@@ -68,6 +68,8 @@ _log = structlog.get_logger(__name__)
 
 _REMEMBERED = 2_000
 _AT_REST_WITHIN_S = 5
+_VIDEOS_END_WITHIN_S = 5
+_SESSIONS_CLOSE_WITHIN_S = 8
 
 
 class LocalHost:
@@ -94,7 +96,7 @@ class LocalHost:
         self._running: dict[str, Running] = {}
         self._cancelled: OrderedDict[str, None] = OrderedDict()
         self._background = Background()
-        self._looking: asyncio.Task[None] | None = None
+        self._upkeep = Background()
         self._log = EventLog(self.incarnation)
         self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self._parts = Parts(self._admit, handlers, artifacts, self._dialogs)
@@ -214,7 +216,8 @@ class LocalHost:
         for session in self._sessions.values():
             if self._launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
-        self._looking = asyncio.create_task(self.idling.run())
+        self._upkeep.spawn(self.idling.run())
+        self._upkeep.spawn(self._save_now_and_then())
 
     async def _warm(self, session: SessionEntry) -> None:
         try:
@@ -222,25 +225,34 @@ class LocalHost:
         except BrowseError as error:  # the first call tries again, and tells its caller
             _log.warning("no browser yet", session=session.session_id, reason=error.message)
 
-    async def stop(self) -> None:
-        """End in good order: calls cancelled, cookies saved, browser closed."""
+    async def _save_now_and_then(self) -> None:
+        """Scripts change what a page stores without any act or answer that would tell."""
+        while True:
+            await asyncio.sleep(self._limits.save_every_ms / 1000)
+            for session in [*self._sessions.values()]:
+                if session.live and any(entry.live for entry in self._pages_of(session)):
+                    await session.save()
+
+    def end_calls(self) -> None:
+        """The service is going to end: what has not begun did not happen, and a person's answer is waited for later."""
         self._registry.people.stop()
         for running in [*self._running.values()]:
             running.cancel.request(ending=True)
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.gather(self._looking, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """End in good order: calls cancelled, cookies saved, browser closed. Each step is bounded."""
+        self.end_calls()
         self._dialogs.stop()
+        await self._upkeep.stop()
         if self._working:
             await asyncio.wait(self._working, timeout=5)
         videos = [video for session in self._sessions.values() for video in session.recordings]
-        await asyncio.gather(*(video.end("the service stopped") for video in videos), return_exceptions=True)
+        await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
         for entry in [*self._pages.values()]:
             if entry.session.attached and not entry.of_person:
                 await entry.leave()
         await self._downloads.stop()
-        for session in self._sessions.values():
-            await session.close()
+        await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self._sessions.values()))
         await self._launcher.stop()
 
     # --- a call --------------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ class Found:
 
     cookies: list[Json] = field(default_factory=list)
     storage: dict[str, list[Json]] = field(default_factory=dict)
+    databases: dict[str, list[Json]] = field(default_factory=dict)
     refused: list[Json] = field(default_factory=list)
     brought: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -43,16 +44,19 @@ class Found:
 
     def by_site(self) -> list[Json]:
         sites = sorted({site for site, _ in self.brought})
-        return [
-            {"site": s, "cookies": self.brought[s, "cookies"], "localStorage": self.brought[s, "localStorage"]}
-            for s in sites
-        ]
+        return [self._of(site) for site in sites]
+
+    def _of(self, site: str) -> Json:
+        counts: Json = {"cookies": self.brought[site, "cookies"], "localStorage": self.brought[site, "localStorage"]}
+        databases: Json = {"indexedDB": self.brought[site, "indexedDB"]} if self.brought[site, "indexedDB"] else {}
+        return {"site": site, **counts, **databases}
 
     @property
     def told(self) -> str:
         sites = [
             f"{one['site']} ({_counted(one['cookies'], 'cookie')}"
-            + (f", {_counted(one['localStorage'], 'entry')} of local storage)" if one["localStorage"] else ")")
+            + (f", {_counted(one['localStorage'], 'entry')} of local storage" if one["localStorage"] else "")
+            + (f", {_counted(one['indexedDB'], 'database')})" if "indexedDB" in one else ")")
             for one in self.by_site()
         ]
         lines = [f"brought: {', '.join(sites)}" if sites else "nothing was brought"]
@@ -73,7 +77,7 @@ def read(content: str, site: str | None) -> Found:
             _take(found, {**cookie, "domain": domain})
     for origin in origins:
         _take_origin(found, origin, wanted)
-    if not (found.cookies or found.storage or found.refused):
+    if not (found.cookies or found.storage or found.databases or found.refused):
         raise _nothing(site)
     return found
 
@@ -94,6 +98,44 @@ async def bring(session: "SessionEntry", found: Found) -> None:
             found.refuse(host, "local storage", f"the browser refused it: {str(error).splitlines()[0][:120]}")
         else:
             found.brought[host, "localStorage"] += len(items)
+    if found.databases:
+        await _databases(session, found)
+
+
+async def _databases(session: "SessionEntry", found: Found) -> None:
+    """IndexedDB comes with a whole state alone: what the session has now, with these databases in it."""
+    brought = {origin: list_ for origin, list_ in found.databases.items() if session.permits(origin)}
+    why = "the URL policy does not allow the host"
+    if session.profile:
+        brought, why = (
+            {},
+            "the shared login takes none, because all its storage would be written anew: use your own session",
+        )
+    elif brought:
+        state = await session.storage(whole=True)
+        try:
+            await session.restore(
+                {**state, "origins": _merged(cast("list[Json]", state.get("origins") or []), brought)}
+            )
+        except PlaywrightError as error:
+            await session.restore(state)
+            brought, why = {}, f"the browser refused it: {str(error).splitlines()[0][:120]}"
+    for origin, databases in found.databases.items():
+        host = urlsplit(origin).hostname or origin
+        if origin in brought:
+            found.brought[host, "indexedDB"] += len(databases)
+        else:
+            found.refuse(host, "IndexedDB", why)
+
+
+def _merged(origins: list[Json], brought: dict[str, list[Json]]) -> list[JsonValue]:
+    by_origin: dict[str, Json] = {str(one["origin"]): one for one in origins}
+    for origin, databases in brought.items():
+        one = by_origin.setdefault(origin, {"origin": origin, "localStorage": []})
+        names = {database.get("name") for database in databases}
+        kept = [each for each in cast("list[Json]", one.get("indexedDB") or []) if each.get("name") not in names]
+        one["indexedDB"] = [*kept, *databases]
+    return [*by_origin.values()]
 
 
 async def _add(context: "BrowserContext", session: "SessionEntry", cookie: Json, found: Found) -> None:
@@ -219,8 +261,11 @@ def _take_origin(found: Found, origin: Json, wanted: str) -> None:
         found.storage.setdefault(f"{parts.scheme}://{parts.netloc}", []).extend(
             {"name": item["name"], "value": item["value"]} for item in chosen
         )
-    if origin.get("indexedDB"):
-        found.refuse(host, "IndexedDB", "only cookies and local storage are brought")
+    databases = origin.get("indexedDB") or []
+    if databases and not _objects(databases):
+        found.refuse(host, "IndexedDB", "it is no list of databases")
+    elif databases and parts.scheme in {"http", "https"} and parts.hostname:
+        found.databases[f"{parts.scheme}://{parts.netloc}"] = cast("list[Json]", databases)
 
 
 def _is_item(item: Json) -> bool:

@@ -66,9 +66,17 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def end_all(processes: list[Watched]) -> None:
-    """For good, and wait until they have ended."""
+    """For good, with all that they started, and wait until they have ended: what is stopped, or hangs, does not notice
+    that its parent has gone."""
+    trees = list[psutil.Process]()
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            trees += process.process.children(recursive=True)
     for process in processes:
         process.kill()
+    for child in trees:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
     give_up_at = time.monotonic() + _ENDS_WITHIN_S
     while any(process.runs for process in processes) and time.monotonic() < give_up_at:
         time.sleep(0.005)

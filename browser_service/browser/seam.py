@@ -60,3 +60,4 @@ class HostLimits:
     memory_mb: int | None = None
     """None is a share of what there is; 0 is no limit."""
     idle: Idle = field(default_factory=Idle)
+    save_every_ms: int = 30_000

@@ -91,6 +91,7 @@ class SessionEntry:
         self._saved: Json = spec.state
         self._unsaved = False
         self.used_at = time.monotonic()
+        self._one_save = asyncio.Lock()
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
@@ -334,13 +335,14 @@ class SessionEntry:
 
     async def save(self) -> None:
         """Have the logins written down now. A browser that is somebody else's keeps its own."""
-        if self._context is None or not self.live or self.attached:
-            return
-        try:
-            state = await self.storage(whole=self._spec.persistent)
-        except (TimeoutError, PlaywrightError):
-            return  # the browser ended, or hangs: what was saved before stays
-        self._note(state)
+        async with self._one_save:
+            if self._context is None or not self.live or self.attached:
+                return
+            try:
+                state = await self.storage(whole=self._spec.persistent)
+            except (TimeoutError, PlaywrightError):
+                return  # the browser ended, or hangs: what was saved before stays
+            self._note(state)
 
     def _note(self, state: Json) -> None:
         if state != self._saved:

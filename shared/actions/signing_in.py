@@ -30,8 +30,8 @@ class Login(SessionAct):
 
 
 class ImportLogin(SessionAct):
-    """Bring a login from another browser into a session: cookies and local storage, from the content of a Playwright
-    storage state (JSON) or of a cookies.txt. Says what could not be brought and why; values are never shown."""
+    """Bring a login from another browser into a session: cookies and storage, from the content of a Playwright storage
+    state (JSON) or of a cookies.txt. Says what could not be brought and why; values are never shown."""
 
     undoable = True
     idempotent = True

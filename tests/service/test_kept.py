@@ -151,3 +151,57 @@ async def test_the_shared_login_has_its_session_cookies_from_before(tmp_path: Pa
         await journal.keep_state(DEFAULT_SESSION, b"not what was sealed")
     async with started(tmp_path) as (_, agent):
         assert await cookies(agent, DEFAULT_SESSION) == {"token": "t1"}
+
+
+STORE = """() => new Promise((done, failed) => {
+  localStorage.setItem('who', 'ana');
+  const opening = indexedDB.open('app', 3);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('notes', {keyPath: 'id'});
+  opening.onerror = failed;
+  opening.onsuccess = () => {
+    const writing = opening.result.transaction('notes', 'readwrite');
+    writing.objectStore('notes').put({id: 7, text: 'milk', at: new Date(0)});
+    writing.oncomplete = () => done(opening.result.close());
+  };
+})"""
+STORED = """() => new Promise((done, failed) => {
+  const opening = indexedDB.open('app');
+  opening.onerror = failed;
+  opening.onsuccess = () => {
+    const asked = opening.result.transaction('notes').objectStore('notes').get(7);
+    asked.onerror = failed;
+    asked.onsuccess = () => done([document.cookie, localStorage.getItem('who'), asked.result.text]);
+  };
+})"""
+
+
+async def test_an_exported_session_goes_on_at_another_service(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", LOGIN)
+    here, there = (running_service(settings_for(tmp_path / name)) for name in ("here", "there"))
+    async with here as service, service.agent("Claude") as agent:
+        await agent.call("create_session", sessionId="from")
+        await agent.call("goto", pageId="p", sessionId="from", url=url)
+        await agent.call("evaluate_script", pageId="p", expression=STORE)
+        exported = await agent.call("export_session", sessionId="from")
+        assert "not in it: sessionStorage" in exported["observed"]
+        content = (await agent.http.get(f"/api/files/{exported['artifactId']}")).text
+    site.page("/", "no new cookie")
+    async with there as service, service.agent("Claude") as agent:
+        await agent.call("create_session", sessionId="to", persistent=True)
+        await agent.call("open_page", pageId="own", sessionId="to")
+        brought = await agent.call("import_login", sessionId="to", content=content)
+        assert (brought["notBrought"], brought["brought"][0]["indexedDB"]) == ([], 1)
+        await agent.call("goto", pageId="own", url=url)
+        seen = await agent.call("evaluate_script", pageId="own", expression=STORED)
+        assert seen["value"] == ["token=t1", "ana", "milk"]
+        (refused,) = (await agent.call("import_login", content=content))["notBrought"]
+        assert (refused["what"], "your own session" in refused["why"]) == ("IndexedDB", True)
+
+
+async def test_what_a_pages_script_stores_by_itself_is_saved_too(tmp_path: Path, site: Site) -> None:
+    later = "<script>setTimeout(() => localStorage.setItem('late', 'yes'), 700)</script>"
+    settings = settings_for(tmp_path, save_every_ms=200)
+    async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="p", sessionId="kept", url=site.page("/", later))
+        await become(lambda: "late" in str(service.parts.host._sessions["kept"]._saved))  # type: ignore[attr-defined] # as there
