@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STARTS: Final = 3
 """How often one is started that is killed while it starts."""
+UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not start")
 AGAIN: Final = "Repeat the call: it is started anew. `browse-together doctor` checks."
 
 
@@ -55,11 +56,11 @@ def launch_failed(error: PlaywrightError, options: "LaunchOptions") -> BrowserLa
         )
     if errors.is_closed(error):
         return BrowserLaunchFailed(
-            f"The browser ended as it started, {STARTS} times in a row: {_last_words(text)}",
+            f"{UNEXPLAINED[0]}, {STARTS} times in a row: {_last_words(text)}",
             hint=AGAIN,
             details=details,
         )
-    return BrowserLaunchFailed(f"The browser did not start: {first[:300]}", details=details)
+    return BrowserLaunchFailed(f"{UNEXPLAINED[1]}: {first[:300]}", details=details)
 
 
 def _last_words(text: str) -> str:

@@ -1,6 +1,7 @@
 """The one browser of all sessions: started once, or attached to, and whether it still lives."""
 
 import asyncio
+import contextlib
 import difflib
 import os
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from browser_service.browser.closing import bounded
 from browser_service.browser.driver import start_driver
 from browser_service.browser.executables import find_executable, user_agent
 from browser_service.browser.launch_errors import AGAIN, STARTS, launch_failed, not_attached
+from browser_service.browser.mending import lay_aside, may_be_profile, mend, starts_on_empty
 from browser_service.browser.ordinary import OrdinaryWindow
 from browser_service.browser.orphans import Orphans
 from browser_service.browser.pool import Kind, Pool
@@ -93,6 +95,8 @@ class Launcher:
         self._person_since: datetime | None = None
         self.user_agent: str | None = None
         """What pages say where the browser's own user agent would tell that it has no windows."""
+        self.mended: list[str] = []
+        """What was set aside of the profile, until somebody tells it."""
         self.kept_sessions = False
         """Whether the profile brought the session cookies of a person's window with it."""
 
@@ -192,12 +196,29 @@ class Launcher:
                 break
             except PlaywrightError as error:
                 if not left or not errors.is_closed(error):
-                    raise launch_failed(error, self.options) from error
+                    context = await self._launch_anew(playwright, error)
+                    break
             except TimeoutError:
                 raise await self._hangs() from None
         self._processes = browsers_of(self._driver, self.options.profile_dir)
         self._note()
         return context
+
+    async def _launch_anew(self, playwright: Playwright, error: PlaywrightError) -> BrowserContext:
+        """On a new profile, if it starts on an empty one, and once more not on this. Raises what else is wrong."""
+        failed, profile = launch_failed(error, self.options), self.options.profile_dir
+        try:
+            async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                if self.attached or not may_be_profile(failed):
+                    raise failed from error
+                if not await starts_on_empty(profile, lambda empty: self._start_on(playwright, empty)):
+                    raise failed from error
+                with contextlib.suppress(PlaywrightError):
+                    return await self._launch(playwright)
+                self.mended.append(lay_aside(profile))
+                return await self._launch(playwright)
+        except (PlaywrightError, TimeoutError):
+            raise failed from error
 
     async def _hangs(self) -> BrowserLaunchFailed:
         await self._end(kills=True)
@@ -322,11 +343,14 @@ class Launcher:
             await bounded(context.browser.close())  # which lets go of a browser that was attached to
 
     async def _launch(self, playwright: Playwright) -> BrowserContext:
-        options = self.options
         await self._prepare(playwright)
+        return await self._start_on(playwright, self.options.profile_dir)
+
+    async def _start_on(self, playwright: Playwright, profile: Path) -> BrowserContext:
+        options = self.options
         width, height = options.viewport
         return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
-            options.profile_dir,
+            profile,
             headless=options.headless,
             viewport={"width": width, "height": height},
             user_agent=self.user_agent,
@@ -348,6 +372,7 @@ class Launcher:
         """What is started, under what name, on a profile that nobody else has."""
         options = self.options
         await self._find(playwright)
+        self.mended += await asyncio.to_thread(mend, options.profile_dir)
         options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if options.engine == "chromium":
             self.kept_sessions = await self._profile.take_back()

@@ -327,6 +327,11 @@ class SessionEntry:
             for cookie in lacking:  # one that the browser no longer accepts must not cost the others
                 await _added(context, [cookie])
 
+    def _lost_all(self, present: set[tuple[object, ...]]) -> bool:
+        """Whether of the cookies that last none is there: a browser whose cookies are damaged begins anew, silently."""
+        lasting = {cookie_key(each) for each in _cookies(self._saved) if _lasts(each)}
+        return bool(lasting) and lasting.isdisjoint(present)
+
     async def _save_later(self) -> None:
         while self._unsaved:
             await asyncio.sleep(_SAVE_AFTER_S)
@@ -406,6 +411,11 @@ async def _added(context: BrowserContext, cookies: list[Json]) -> bool:
 
 def _cookies(state: Json) -> list[Json]:
     return cast("list[Json]", state.get("cookies") or [])
+
+
+def _lasts(cookie: Json) -> bool:
+    expires = cookie.get("expires")
+    return isinstance(expires, int | float) and expires > time.time()
 
 
 def _json(cookie: Cookie) -> Json:

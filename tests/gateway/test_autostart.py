@@ -31,8 +31,8 @@ class Place:
         self.url = f"http://127.0.0.1:{port}"
         self._env = environment(BROWSE_AUTOSTART="true", BROWSE_DATA_DIR=str(data_dir), PORT=str(port))
 
-    def chat(self) -> AbstractAsyncContextManager[Chat]:
-        return chatting(self._env)
+    def chat(self, *, autostart: bool = True) -> AbstractAsyncContextManager[Chat]:
+        return chatting(self._env | {"BROWSE_AUTOSTART": str(autostart).lower()})
 
     @property
     def log(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from browser_service.aside import found_aside
 from browser_service.security.sealing import KEY_FILE, Seal
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from shared.calls import Json
@@ -205,3 +206,35 @@ async def test_what_a_pages_script_stores_by_itself_is_saved_too(tmp_path: Path,
         await agent.call("create_session", sessionId="kept", persistent=True)
         await agent.call("goto", pageId="p", sessionId="kept", url=site.page("/", later))
         await become(lambda: "late" in str(service.parts.host._sessions["kept"]._saved))  # type: ignore[attr-defined] # as there
+
+
+LASTING = Answer("<title>in</title>", headers={"set-cookie": "lasting=l1; Path=/; Max-Age=86400"})
+REFUSES = """#!/bin/sh
+for word; do case "$word" in --user-data-dir=*) if [ -e "${word#*=}/poison" ]; then exit 1; fi ;; esac; done
+exec "%s" "$@"
+"""
+
+
+async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path: Path, site: Site) -> None:
+    """First the file of its cookies, then all of it: a browser that does not start on it, but on an empty one."""
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="p", url=site.page("/", LASTING))
+        executable = service.parts.host._launcher._executable  # type: ignore[attr-defined] # as there
+    site.page("/", "no new cookie")
+    profile = tmp_path / "profile"
+    (profile / "Default" / "Cookies").write_bytes(b"no database" * 500)
+    async with started(tmp_path) as (service, agent), service.agent("Late") as late:
+        assert await cookies(agent, DEFAULT_SESSION) == {"lasting": "l1"}
+        assert "cookies were damaged" in told((await late.reply("list_pages")).json())
+        assert found_aside(profile / "Default")
+    refuses = tmp_path / "refuses"
+    refuses.write_text(REFUSES % executable, encoding="utf-8")
+    refuses.chmod(0o700)
+    (profile / "poison").touch()
+    settings = settings_for(tmp_path, executable_path=refuses)
+    async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
+        assert await cookies(agent, DEFAULT_SESSION) == {"lasting": "l1"}
+        async with service.agent("Late") as late:
+            assert "did not start on its profile" in told((await late.reply("list_pages")).json())
+        (aside,) = found_aside(tmp_path)
+        assert (aside / "poison").exists()
