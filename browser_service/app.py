@@ -155,6 +155,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         undos=Undos(directory.sessions, clock),
         revoked=revoked,
     )
+    storage.on_replaced += [feed.rewrite, keeper.write_down, revoked.write_down]
     await keeper.reopen()
     await local.start()
     following = asyncio.create_task(feed.run())
@@ -173,20 +174,8 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
         await asyncio.gather(following, upkeep, return_exceptions=True)
 
     stack.push_async_callback(stop)
-    return Parts(
-        secret,
-        host,
-        directory,
-        clients,
-        dispatcher,
-        artifacts,
-        activity,
-        metrics,
-        requests,
-        storage,
-        revoked,
-        local.end_calls,
-    )
+    front = (secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
+    return Parts(*front, storage, revoked, local.end_calls)
 
 
 async def _stores(

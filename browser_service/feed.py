@@ -59,7 +59,6 @@ class Feed:
         self._journal = journal
         self._seal = seal
         self._storage = storage
-        storage.on_replaced = self.rewrite
         self._origins = origins
         self._on_person = on_person
         self._link = link
@@ -76,7 +75,7 @@ class Feed:
         while True:
             await self._apply_all(await self._host.events_after(self._seq, _POLL_MS, _BATCH))
 
-    def rewrite(self) -> None:
+    async def rewrite(self) -> None:
         """Write all pages down anew: the journal's file is another one."""
         self._unwritten |= dict.fromkeys(page.page_id for page in self._directory.pages())
 

@@ -324,6 +324,12 @@ class Keeper:
     def _idle(self, record: SessionRecord) -> bool:
         return not record.persistent and time.time() - record.accessed_at > self._idle_s
 
+    async def write_down(self) -> None:
+        """All persistent sessions, in a journal that lacks them."""
+        for record in self._sessions.all():
+            if record.owner is not None:
+                await self._keep(record)
+
     async def _keep(self, record: SessionRecord) -> None:
         if record.persistent:
             await self._journal.keep_session(record.session_id, self._seal.close(record.model_dump(mode="json")))

@@ -1,6 +1,7 @@
 """What befalls the service's own files, told: in the log, to every client once, and to who asks how it goes."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import structlog
@@ -18,7 +19,9 @@ class Storage:
         self._announce = announce
         self.problem = ""
         """Why nothing can be written now."""
-        self.on_replaced: Callable[[], None] = lambda: None
+        self.on_replaced: list[Callable[[], Awaitable[None]]] = []
+        """Those who have in memory what a new journal lacks."""
+        self._writing: asyncio.Task[None] | None = None
 
     def say(self, text: str) -> None:
         """Something happened that whoever works here should know."""
@@ -28,7 +31,14 @@ class Storage:
     def replaced(self, text: str) -> None:
         """The journal's file is another one: what is open is to be written anew."""
         self.say(text)
-        self.on_replaced()
+        self._writing = asyncio.create_task(self._write_anew())
+
+    async def _write_anew(self) -> None:
+        try:
+            for write in self.on_replaced:
+                await write()
+        except JournalFailed as error:
+            self.failed(error)
 
     def failed(self, error: JournalFailed) -> None:
         log.warning("the journal cannot be written", reason=str(error))

@@ -29,7 +29,7 @@ class Seal:
     def __init__(self, data_dir: Path, store: KeyStore = "file", say: Callable[[str], None] = lambda _: None) -> None:
         """Raises NoKeyring. A key that is none is set aside, and `say` is told."""
         path = data_dir / KEY_FILE
-        self._fernet = _from_keyring(path, say) if store == "keyring" else _from_file(path, say)
+        self._fernet = _from_keyring(path, say) if store == "keyring" else Fernet(_valid(path, say))
 
     def close(self, value: JsonValue) -> bytes:
         return self._fernet.encrypt(json.dumps(value).encode())
@@ -43,14 +43,16 @@ class Seal:
         return value
 
 
-def _from_file(path: Path, say: Callable[[str], None]) -> Fernet:
-    for _ in range(2):
-        try:
-            return Fernet(_ensure_key(path))
-        except ValueError:
-            aside = set_aside(path)
-            say(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
-    raise OSError(f"{path} cannot be made")
+def _valid(path: Path, say: Callable[[str], None]) -> bytes:
+    """The key in the file; a new one in place of none, or of what is no key."""
+    key = _ensure_key(path)
+    try:
+        Fernet(key)
+    except ValueError:
+        aside = set_aside(path)
+        say(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
+        key = _ensure_key(path)
+    return key
 
 
 def _ensure_key(path: Path) -> bytes:
@@ -75,7 +77,7 @@ def _from_keyring(path: Path, say: Callable[[str], None]) -> Fernet:
     try:
         key = keyring.get_password(APP_NAME, name)
         if key is None:
-            key = _ensure_key(path).decode("ascii", "replace") if path.exists() else Fernet.generate_key().decode()
+            key = _valid(path, say).decode() if path.exists() else Fernet.generate_key().decode()
             keyring.set_password(APP_NAME, name, key)
             if keyring.get_password(APP_NAME, name) != key:
                 raise NoKeyring("The system's keyring did not keep the key of saved logins: set BROWSE_KEY_STORE=file.")
