@@ -158,24 +158,28 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     storage.on_replaced += [feed.rewrite, keeper.write_down, revoked.write_down]
     await keeper.reopen()
     await local.start()
-    following = asyncio.create_task(feed.run())
     upkeep = asyncio.gather(keeper.run(), _clean_daily(artifacts, activity, downloads, settings))
-
-    async def stop() -> None:
-        upkeep.cancel()
-        await clients.close()
-        activity.end_streams()
-        await notifier.close()
-        await local.stop()
-        await dispatcher.finish()
-        await feed.catch_up()
-        await activity.close()
-        following.cancel()
-        await asyncio.gather(following, upkeep, return_exceptions=True)
-
-    stack.push_async_callback(stop)
+    following = asyncio.create_task(feed.run())
+    stack.push_async_callback(_end_tasks, upkeep, following)
+    stack.push_async_callback(activity.close)
+    stack.push_async_callback(feed.catch_up)
+    stack.push_async_callback(dispatcher.finish)
+    stack.push_async_callback(local.stop)
+    stack.push_async_callback(notifier.close)
+    stack.push_async_callback(_end_streams, clients, activity, upkeep)
     front = (secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
     return Parts(*front, storage, revoked, local.end_calls)
+
+
+async def _end_streams(clients: Clients, activity: Activity, upkeep: "asyncio.Future[tuple[None, None]]") -> None:
+    upkeep.cancel()
+    await clients.close()
+    activity.end_streams()
+
+
+async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None]]", following: "asyncio.Task[None]") -> None:
+    following.cancel()
+    await asyncio.gather(upkeep, following, return_exceptions=True)
 
 
 async def _stores(

@@ -315,9 +315,15 @@ class SessionEntry:
 
         In a crash it loses the others too that came in the last 30 s, because Chromium writes no sooner.
         """
-        if self._launcher.kept_sessions and not after_crash:
+        mended, self._launcher.mended = self._launcher.mended, []
+        if self._launcher.kept_sessions and not after_crash and not mended:
             return  # what the profile lacks now, a person has logged out of
         present = {cookie_key(_json(cookie)) for cookie in await context.cookies()}
+        if not mended and not after_crash and self._lost_all(present):
+            mended = ["The profile had lost its cookies: they come back from what the service has saved."]
+        for text in mended:
+            self._on.say(text)
+        after_crash = after_crash or bool(mended)
         lacking = [
             cookie
             for cookie in _cookies(self._saved)
