@@ -211,7 +211,12 @@ def test_actions_on_elements_may_take_5_seconds_and_navigations_and_waits_30() -
     long = {"goto", "go_back", "go_forward", "reload_page", "open_page", "evaluate_script", "fetch", "handle_dialog"}
     long |= {"browser_navigate", "export_har", *(name for name in defaults if name.startswith("wait_for_"))}
     assert {name: ms for name, ms in defaults.items() if name in long} == dict.fromkeys(sorted(long), 30_000)
-    slower = {"request_human": 45_000, "batch": 60_000, "fill_form": 30_000}  # a person, and several acts
+    slower = {
+        "request_human": 45_000,
+        "batch": 60_000,
+        "fill_form": 30_000,
+        "refill": 30_000,
+    }  # a person, and several acts
     assert {name: defaults[name] for name in slower} == slower
     assert {defaults[name] for name in defaults.keys() - long - slower.keys()} == {5_000}
 

@@ -18,7 +18,7 @@ from shared.schema import full_schema
 
 ACTIONS = [pytest.param(action, id=name) for name, action in catalogue.ACTIONS.items()]
 OWN = {"--data-dir", "--json", "--out", "--output", "--person", "--help"}
-SAMPLES: dict[type, JsonValue] = {int: 1234, bool: False, str: "x"}
+SAMPLES: dict[object, JsonValue] = {int: 1234, int | None: 1234, bool: False, str: "x"}
 
 
 def offered(app: typer.Typer, *command: str) -> list[str]:
