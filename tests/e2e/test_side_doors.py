@@ -249,7 +249,7 @@ async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, 
     chosen = attempts()
     assert len({attempt.action for attempt in chosen}) > 30
     assert len(chosen) > 150
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(240):
         await _try_all(scene, door, chosen)
 
 
@@ -258,14 +258,16 @@ async def test_nor_does_any_action_within_another(scene: Scene, door: str) -> No
     chosen = carried_attempts()
     assert {attempt.carrier for attempt in chosen} == {one for one in catalogue.ACTIONS.values() if one.carries}
     assert len(chosen) > 100
-    async with asyncio.timeout(120):
+    if door == "http":  # which the gateway's calls come by as well: here each action once in each carrier
+        chosen = [*{(each.carrier, each.action): each for each in chosen}.values()]
+    async with asyncio.timeout(240):
         await _try_all(scene, door, chosen)
 
 
 async def test_nor_does_the_command_line(scene: Scene) -> None:
     """In this process, each action by its plainest way: the body is made by the same code for all."""
     chosen = [attempt for attempt in attempts() if json.loads(attempt.way).keys() == {"pageId"}]
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(240):
         await _try_all(scene, "cli", chosen)
 
 
