@@ -186,7 +186,7 @@ async def browse_together(*command: str, env: dict[str, str]) -> str:
 
 async def ask_a_person(a: Agent, b: Agent, home: str, env: dict[str, str], script: Transcript) -> None:
     await a.do("click", pageId="ana", selector='role=button[name="Log out"]')
-    await b.do("reload_page", pageId="garden")
+    await b.do("wait_for_selector", pageId="garden", selector="#password")
     script.say("House", "the login has ended: both agents meet the login form")
     login = {"kind": "login", "message": "The house wants its password."}
     asking = asyncio.create_task(answered(a, pageId="ana", **login))

@@ -1,8 +1,8 @@
 """Acting on elements as a person would: click, type, choose."""
 
+import asyncio
 import json
 from contextlib import AsyncExitStack
-from functools import partial
 from typing import Any, Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
@@ -36,6 +36,7 @@ _ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmen
 _ACTIVATING: Final = ("Enter", "Space", " ")
 """Keys that may send a form, or click."""
 _ANSWERS_WITHIN_S: Final = 0.5
+_ASKS_WITHIN_S: Final = 1.0
 _GONE: Final = "the element is no longer there"
 
 
@@ -45,17 +46,23 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         await element.click(**action.own(), timeout=action.timeout)
         return {}
     frame = page.frame_of(action.selector, action.frame)
-    choosers: list[FileChooser] = []
-    note = lambda chooser: choosers.append(chooser)  # noqa: E731, PLW0108 - Playwright takes no method of a builtin
+    asked = asyncio.get_running_loop().create_future()
+
+    def note(chooser: FileChooser) -> None:
+        if not asked.done():
+            asked.set_result(chooser)
+
     page.live.on("filechooser", note)
     try:
         async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
             await element.click(**action.own(), timeout=action.timeout)
             seen = await witness.verdict()
+        if seen.asks:
+            await asyncio.wait({asked}, timeout=_ASKS_WITHIN_S)
     finally:  # a person's own clicks shall open the system's
         page.live.remove_listener("filechooser", note)
     seen.check(action.selector)
-    page.noted(*seen.lines(), *map(partial(_chooser, action), choosers[:1]), silence=seen.silence)
+    page.noted(*seen.lines(), *([_chooser(action, asked.result())] if asked.done() else []), silence=seen.silence)
     return {}
 
 

@@ -22,7 +22,7 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
   const off = new AbortController(), invalid = [];
-  let down, up, click, submit, pressed, html, equals = [];
+  let down, up, click, submit, pressed, html, asks = false, equals = [];
   const note = e => {{
     pressed = target(e);
     html = pressed.outerHTML;
@@ -42,6 +42,7 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
     const moved = down?.path.includes(e) && (x < box.left || x > box.right || y < box.top || y > box.bottom);
     return {{missed: moved ? 'moved' : 'taken', by: named(got.path[0])}};
   }};
+  const files = n => n?.localName === 'input' && n.type === 'file';
   const sends = n => n.form && /submit|image/.test(n.type);
   const stopped = () => {{
     if (submit) return submit.defaultPrevented ? 'form' : '';
@@ -49,7 +50,7 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
     return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
   }};
   const clear = () => !down || click && click.path[0] === down.path[0];
-  const verdict = of => {{ off.abort(); return {{...missed(target(of[0])), stopped: stopped(), invalid}}; }};
+  const verdict = of => {{ off.abort(); return {{...missed(target(of[0])), stopped: stopped(), invalid, asks}}; }};
   const on = (type, act) => addEventListener(type, act, {{capture: true, passive: true, signal: off.signal}});
   const seen = event => ({{event, path: event.composedPath(), x: event.clientX, y: event.clientY}});
   const later = act => {{
@@ -64,6 +65,7 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
     on('pointerdown', e => {{ if (e.isTrusted && !down) {{ down = seen(e); if (!force) note(down.path[0]); }} }});
     on('pointerup', e => {{ if (e.isTrusted && !up) {{ up = seen(e); last(); }} }});
     on(kind, e => {{ if (e.isTrusted && !click) {{ click = seen(e); clear() ? last() : end(); }} }});
+    on('click', e => {{ asks ||= e.composedPath().some(n => files(n) || files(n.control)); }});
     addEventListener(kind, e => {{
       if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can come of it
     }}, {{passive: true, signal: off.signal}});
@@ -110,6 +112,8 @@ class Verdict(BaseModel):
     left: bool = False
     stopped: str = ""
     invalid: list[tuple[str, str]] = []
+    asks: bool = False
+    """For files: the browser tells of its chooser somewhat later."""
 
     def check(self, selector: str) -> None:
         """Raise WithoutEffect where the click did not reach its element."""

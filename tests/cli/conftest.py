@@ -1,5 +1,6 @@
 """One detached service for all tests that only use it; those that end one start their own."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,13 @@ import pytest
 from tests.cli.terminal import Terminal
 
 VIEWPORT = (640, 400)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """A shell starts what runs in its background deaf to SIGINT, and commands inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

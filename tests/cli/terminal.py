@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,8 +43,10 @@ class Terminal:
         ours = {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(self.data_dir), "PORT": "0", "COLUMNS": "200"} | COLD
         return kept | ours | variables
 
-    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+    @contextmanager
+    def start(self, *arguments: str, **variables: str) -> "Iterator[subprocess.Popen[str]]":
+        """A command that runs on; it is killed where a test fails, and where it takes too long."""
+        process = subprocess.Popen(
             [sys.executable, "-m", "browser_service", *arguments],
             cwd=self.data_dir.parent,
             env=self.environment(**variables),
@@ -51,14 +55,20 @@ class Terminal:
             stderr=subprocess.PIPE,
             text=True,
         )
+        with process:
+            too_long = threading.Timer(2 * PATIENCE_S, process.kill)
+            too_long.start()
+            try:
+                yield process
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                too_long.cancel()
 
     def run(self, *arguments: str, **variables: str) -> Done:
         with self.start(*arguments, **variables) as process:
-            try:
-                out, err = process.communicate(timeout=PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+            out, err = process.communicate(timeout=PATIENCE_S)
         return Done(process.returncode, out, err)
 
     def succeed(self, *arguments: str, **variables: str) -> Done:
