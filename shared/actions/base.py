@@ -114,6 +114,7 @@ class Part(BaseModel):
         serialize_by_alias=True,
         extra="forbid",
         allow_inf_nan=False,
+        defer_build=True,  # when first needed: most processes need few of the hundred
     )
 
 
