@@ -24,7 +24,8 @@ from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from browser_service.store.opening import NewerJournal, check_version, damage_of
 from shared import wire
 from shared.catalogue import fingerprint
-from shared.errors import BrowseError
+from shared.errors import BrowseError, ServiceUnavailable
+from shared.secret import read_secret
 
 _START_WITHIN_S: Final = 60
 _OTHERS: Final = 0o077
@@ -74,10 +75,14 @@ def check_data_dir(directory: Path) -> Check:
 
 
 def check_secret(directory: Path) -> Check:
-    """Whether other accounts of this machine can read what tokens are made from."""
+    """Whether tokens can be made from it, and no other account of this machine can read it."""
     secret = directory / wire.SECRET_FILE
-    if not secret.exists():
+    try:
+        read_secret(directory)
+    except FileNotFoundError:
         return Check("secret", ok=True, found="none yet; made at first start, for this account alone")
+    except ServiceUnavailable as error:
+        return Check("secret", ok=False, found=error.message, advice=error.advice or "")
     if os.name == "posix":
         for path, mode in ((directory, 0o700), (secret, 0o600)):
             seen = path.stat().st_mode & 0o777

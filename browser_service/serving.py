@@ -21,9 +21,11 @@ from filelock import FileLock, Timeout
 
 from browser_service.app import Parts, create_app
 from browser_service.observability.logging import configure
+from browser_service.security.auth import ensure_secret
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from browser_service.store.opening import NewerJournal, check_version
+from shared.errors import ServiceUnavailable
 from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10
@@ -53,6 +55,7 @@ def serve(settings: Settings) -> None:
     _take(lock, settings.data_dir)
     try:
         check_version(settings.data_dir / JOURNAL_FILE, MIGRATIONS)
+        check_secret(settings.data_dir)
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
         with bind(settings) as listener:
             port = listener.getsockname()[1]
@@ -78,6 +81,14 @@ def check_writable(data_dir: Path) -> None:
             f"The data directory {data_dir} cannot be written by {_user()}: {error.strerror or error}. "
             "Free space there or make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR."
         ) from error
+
+
+def check_secret(data_dir: Path) -> None:
+    """Make the account's secret where there is none. Raises CannotStart for one that makes no token."""
+    try:
+        ensure_secret(data_dir)
+    except ServiceUnavailable as error:
+        raise CannotStart(f"{error.message} {error.advice}") from error
 
 
 class Server(uvicorn.Server):

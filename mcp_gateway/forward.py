@@ -27,6 +27,8 @@ Arguments = Mapping[str, JsonValue]
 
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
+UNREACHED = (httpx.HTTPError, OSError, ServiceUnavailable)
+"""Why what nobody waits for did not get to the service."""
 _LOOK_FIRST = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
 _OTHER_VERSION = "Gateway and service are of different versions: restart the older one."
 _LATELY_S = 60.0
@@ -141,7 +143,7 @@ class Service:
     async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> None:
         """Bring the answer of the person in this chat; whoever was first is the one who counts."""
         path = f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve"
-        with contextlib.suppress(httpx.HTTPError, OSError):
+        with contextlib.suppress(*UNREACHED):
             reply = await self.http.post(path, json=dict(resolution), headers=self.identity.headers())
             if not reply.is_success:
                 log.info("an answer came too late or does not fit", request=request_id, status=reply.status_code)
@@ -165,7 +167,7 @@ class Service:
                 await self.http.aclose()
 
     async def _cancel(self, call_id: str) -> None:
-        with contextlib.suppress(httpx.HTTPError, OSError):
+        with contextlib.suppress(*UNREACHED):
             await self.http.post(f"{wire.CALLS}/{call_id}/cancel", json={}, headers=self.identity.headers())
 
     async def _post(self, call_id: str, tool: str, arguments: Arguments, attempt: int) -> Reply:

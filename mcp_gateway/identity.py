@@ -8,7 +8,8 @@ from uuid import uuid4
 import jwt
 
 from mcp_gateway.settings import Settings
-from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
+from shared.secret import read_secret
+from shared.wire import CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE
 
 _HOUR_S = 3600
 _LABEL_CHARACTERS = 60
@@ -48,10 +49,11 @@ class Identity:
         return None
 
     def _mint(self) -> str | None:
-        """None where there is no secret: the service's refusal then says what is needed."""
+        """None where there is no secret: the service's refusal then says what is needed. Raises ServiceUnavailable for
+        one that makes no token."""
         try:
-            secret = (self.settings.data_dir / SECRET_FILE).read_text(encoding="utf-8").strip()
-        except OSError:
+            secret = read_secret(self.settings.data_dir)
+        except FileNotFoundError:
             return None
         now = int(time.time())
         claims = {

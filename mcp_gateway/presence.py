@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from http import HTTPStatus
 from typing import ClassVar
 
-import httpx
 from pydantic import ConfigDict, ValidationError
 
-from mcp_gateway.forward import Service
+from mcp_gateway.forward import UNREACHED, Service
 from mcp_gateway.subscriptions import Subscriptions
 from shared.calls import CallMoved, CallState, HumanRequest, PageMoved
 from shared.errors import ServiceUnavailable
@@ -85,7 +84,7 @@ class Presence:
             await self.service.started()
         delay = _FIRST_DELAY_S
         while True:
-            with contextlib.suppress(httpx.HTTPError, OSError):
+            with contextlib.suppress(*UNREACHED):
                 await self._listen()
             if self._up.is_set():
                 delay = _FIRST_DELAY_S

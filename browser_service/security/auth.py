@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from browser_service.security.revoking import Revoked
 from shared.calls import Model
 from shared.errors import Unauthorized
+from shared.secret import read_secret
 from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
 
 _DAY_S = 86_400
@@ -38,7 +39,8 @@ class Proven(NamedTuple):
 
 
 def ensure_secret(data_dir: Path) -> str:
-    """The account's secret, made on first use (0600, in a directory of 0700)."""
+    """The account's secret, made on first use (0600, in a directory of 0700). Raises ServiceUnavailable for one that
+    makes no token."""
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     data_dir.chmod(0o700)
     path = data_dir / SECRET_FILE
@@ -52,7 +54,7 @@ def ensure_secret(data_dir: Path) -> str:
             pass
         finally:
             draft.unlink()
-    return path.read_text(encoding="ascii").strip()
+    return read_secret(data_dir)
 
 
 def mint(secret: str, identity: Identity, lifetime_s: int = _DAY_S) -> str:

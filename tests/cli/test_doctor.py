@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from browser_service import doctor
+from browser_service.security.auth import ensure_secret
 from browser_service.settings import Settings
 from browser_service.store import opening
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
@@ -30,7 +31,7 @@ def test_where_all_is_well_each_line_is_ticked(running: Terminal) -> None:
 def test_what_is_missing_is_named_with_its_remedy_and_the_exit_code_is_one(terminal: Terminal) -> None:
     terminal.data_dir.mkdir(mode=0o700)
     secret = terminal.data_dir / SECRET_FILE
-    secret.touch(mode=0o644)
+    ensure_secret(terminal.data_dir)
     secret.chmod(0o644)
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
@@ -62,11 +63,23 @@ def test_a_port_that_this_service_has_is_no_problem_but_anothers_service_is(runn
 
 
 def test_a_directory_that_others_can_read_is_a_problem(tmp_path: Path) -> None:
-    (tmp_path / SECRET_FILE).touch(mode=0o600)
+    ensure_secret(tmp_path)
     tmp_path.chmod(0o755)
     check = doctor.check_secret(tmp_path)
     assert not check.ok
     assert f"chmod 700 {tmp_path}" in check.advice
+
+
+def test_a_secret_that_makes_no_token_is_told_with_the_way_to_a_new_one(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    secret = tmp_path / SECRET_FILE
+    secret.touch(mode=0o600)
+    check = doctor.check_secret(tmp_path)
+    assert (check.ok, check.found) == (False, f"The secret file {secret} is empty.")
+    assert check.advice.startswith("Remove it and restart the service")
+    secret.unlink()
+    ensure_secret(tmp_path)
+    assert doctor.check_secret(tmp_path).ok
 
 
 def test_a_directory_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:

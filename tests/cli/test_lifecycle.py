@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, VERSION
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, SECRET_FILE, VERSION
 from tests.cli.terminal import Terminal, eventually
 
 
@@ -61,6 +61,18 @@ def test_a_second_service_on_the_same_directory_is_refused_and_told_of_the_first
     assert running.service
     assert second.code == 1
     assert second.err == f"The service runs already, as process {running.service.pid} at {running.url}.\n"
+
+
+def test_a_secret_that_makes_no_token_is_one_line_for_the_service_and_the_commands(terminal: Terminal) -> None:
+    terminal.data_dir.mkdir(mode=0o700)
+    secret = terminal.data_dir / SECRET_FILE
+    secret.write_bytes(b"")
+    what, way = f"The secret file {secret} is empty.", "Remove it and restart the service"
+    up = terminal.run("up")
+    assert (up.code, up.err.startswith(f"{what} {way}"), up.err.count("\n")) == (1, True, 1)
+    token = terminal.run("token")
+    assert (token.code, token.out) == (1, "")
+    assert token.err.startswith(f"SERVICE_UNAVAILABLE: {what}\n{way}")
 
 
 def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(terminal: Terminal) -> None:

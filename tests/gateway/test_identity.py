@@ -1,5 +1,6 @@
 """Who a gateway is: its client id, its label, its token."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import jwt
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import Implementation
+from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
 from mcp_gateway.autostart import Autostart
@@ -128,6 +129,29 @@ async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, st
         assert not (await client.call_tool("list_pages", {})).is_error
     attempts = [(await standin.call()).headers["x-browse-attempt"] for _ in range(4)]
     assert attempts == ["1"] * 4
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\xff\xfe"])
+async def test_a_secret_that_makes_no_token_is_the_reply_until_there_is_a_new_one(
+    gateway: Gateway, standin: StandIn, damaged: bytes
+) -> None:
+    secret_file = gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE
+    async with asyncio.timeout(10), Client(gateway.server()) as client:
+        await standin.stream()
+        secret_file.write_bytes(damaged)
+        gateway.chats.own.service.identity.forget()
+        standin.end_streams()
+        refused = await client.call_tool("list_pages", {})
+        assert refused.is_error
+        assert isinstance(refused.content[0], TextContent)
+        assert str(secret_file) in refused.content[0].text
+        assert "Remove it and restart the service" in refused.content[0].text
+        assert standin.calls.empty()
+        secret_file.write_text(OTHER_SECRET, encoding="ascii")
+        assert not (await client.call_tool("list_pages", {})).is_error
+        for headers in ((await standin.call()).headers, await standin.stream()):
+            token = headers["authorization"].removeprefix("Bearer ")
+            jwt.decode(token, OTHER_SECRET, ["HS256"], audience=wire.TOKEN_AUDIENCE)
 
 
 async def test_a_chat_whose_call_runs_stays_when_many_others_come(standin: StandIn, data_dir: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from browser_service.security import auth
 from browser_service.security.auth import Identity, ensure_secret, identify, mint
 from shared import wire
-from shared.errors import Unauthorized
+from shared.errors import ServiceUnavailable, Unauthorized
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -144,6 +144,28 @@ def test_of_two_that_make_the_secret_at_once_both_get_the_same(tmp_path: Path, m
     """The other one is first, between our look and our link."""
     monkeypatch.setattr(secrets, "token_urlsafe", lambda _: _first(tmp_path))
     assert ensure_secret(tmp_path) == "the one who was first, with a secret long enough"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"\x00\xff" * 24, "other characters than ASCII"),
+        ("\u043a\u043b\u044e\u0447".encode(), "other characters than ASCII"),
+        (None, "cannot be read: Is a directory"),
+    ],
+)
+def test_a_secret_that_makes_no_token_is_named_with_the_way_to_a_new_one(
+    tmp_path: Path, content: bytes | None, problem: str
+) -> None:
+    path = tmp_path / wire.SECRET_FILE
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(ServiceUnavailable) as raised:
+        ensure_secret(tmp_path)
+    assert raised.value.message.startswith(f"The secret file {path} ")
+    assert problem in raised.value.message
+    assert "Remove it and restart the service" in str(raised.value.advice)
 
 
 def _first(data_dir: Path) -> str:
