@@ -6,6 +6,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
+from browser_service.latest import Latest
 from shared.calls import CallMoved, CallState, Notice, PageMoved, Person
 from shared.errors import ValidationFailed
 
@@ -28,19 +29,17 @@ class Clients:
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
         self._last: dict[tuple[str, str], CallMoved] = {}
-        self._labels: dict[str, str] = {}
+        self._labels = Latest[str](_KNOWN)
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
-        self._heard: dict[str, int] = {}
+        self._heard = Latest[int](_KNOWN)
+        """The number of the last announcement that each was told."""
         self._closed = False
         self.on_gone: OnGone | None = None
 
     def met(self, client_id: str, label: str) -> None:
         """Remember what a client calls itself."""
-        self._labels.pop(client_id, None)
         self._labels[client_id] = label
-        if len(self._labels) > _KNOWN:
-            del self._labels[next(iter(self._labels))]
 
     def named(self, label: str, *, besides: str) -> Person:
         """The client of that name; of several the one that is present. Raises ValidationFailed."""
@@ -120,10 +119,8 @@ class Clients:
     def _unheard(self, client_id: str) -> list[Notice]:
         if not self._announced:
             return []
-        last, since = self._heard.pop(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
+        last, since = self._heard.get(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
         self._heard[client_id] = self._announced[-1][0]
-        if len(self._heard) > _KNOWN:
-            del self._heard[next(iter(self._heard))]
         return [notice for number, at, notice in self._announced if number > last and at > since]
 
     def drop_notices(self, client_id: str) -> int:

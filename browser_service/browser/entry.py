@@ -27,6 +27,7 @@ from browser_service.browser.recalling import Recall
 from browser_service.browser.recording import Recording
 from browser_service.browser.recovering import BLANK, Recovery
 from browser_service.browser.traffic import Traffic
+from browser_service.latest import Latest
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (
     Access,
@@ -50,6 +51,8 @@ _SENDING = frozenset({"document", "xhr", "fetch"})
 _TITLE_AFTER_S = 0.1
 _TITLE_WITHIN_S = 0.2
 _PROBE_S = 1.0
+_SEEN_BY = 50
+"""Clients that a page remembers what it showed to; one that is forgotten takes a snapshot again."""
 
 Emit = Callable[[HostEvent], None]
 OnClose = Callable[["PageEntry", Page], None]
@@ -98,7 +101,7 @@ class PageEntry:
         self.person: Request | None = None
         """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
-        self.seen: dict[str, snapshot.Seen] = {}
+        self.seen = Latest[snapshot.Seen](_SEEN_BY)
         self.console = Console(lambda: self._holder() if self.person is None else None)
         self.navigations = 0
         self.last_act = ("", 0)

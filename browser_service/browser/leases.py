@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from browser_service.latest import Latest
 from shared.calls import Access, Call, PageState, Person
 from shared.errors import PageNotFound, TimedOut
 
 OFFER_S = 12.0
 """A page that somebody waited for passes on if it is not used within this."""
+_TOLD_OF = 100
+"""Agents, and others, that a holder is told of once; of more it may be told again."""
 
 Busy = Callable[[str], bool]
 """Whether a client has a call queued or running on the page: its lease does not lapse meanwhile."""
@@ -81,8 +84,8 @@ class Ownership:
         self._tell = tell
         self._moved = moved
         self._line: deque[Claim] = deque()
-        self._siblings: set[str] = set()
-        self._visitors: set[str] = set()
+        self._siblings = Latest[None](_TOLD_OF)
+        self._visitors = Latest[None](_TOLD_OF)
         self._kept = False
         self._closed = False
 
@@ -108,13 +111,13 @@ class Ownership:
     def sibling(self, client_id: str, owner: str, agent: str) -> None:
         """Tell a client once that one of its agents acts on what another of them opened."""
         if agent not in self._siblings:
-            self._siblings.add(agent)
+            self._siblings[agent] = None
             self._tell(client_id, f'{self.page_id} was opened by your sibling "{owner}"; "{agent}" acts on it too.')
 
     def visited(self, call: Call, holder: Lease) -> None:
         """Tell the holder once that another works on what it shared."""
         if call.client_id not in self._visitors:
-            self._visitors.add(call.client_id)
+            self._visitors[call.client_id] = None
             self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
 
     def free(self) -> None:
@@ -207,6 +210,7 @@ class Ownership:
         """A new holder: what the page was shared for ends, and those in line look anew when it may be free."""
         self.lease, self.left_by, self.left_by_id = lease, "", None
         self.share("read")
+        self._siblings.clear()
         for claim in self._line:
             claim.news.set()
 

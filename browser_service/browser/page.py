@@ -120,7 +120,8 @@ class BrowserPage:
         seen = self.seen
         if seen is None or seen.document != look.state.document:
             older = seen.elements if seen else {}
-            seen = self.entry.seen[self.call.client_id] = Seen(look.state.document, older=older)
+            seen = Seen(look.state.document, older=older)
+        self.entry.seen[self.call.client_id] = seen
         seen.looked(look)
         return seen
 

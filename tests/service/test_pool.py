@@ -1,15 +1,17 @@
 """Browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import psutil
 import pytest
 
 from browser_service.browser.events import EventLog
+from browser_service.browser.leases import Ownership
 from browser_service.browser.memory import exact_mb, machine_mb, rough_mb
 from browser_service.clients import Clients
-from shared.calls import Notice, StateSaved
+from shared.calls import Call, Notice, PageState, StateSaved
 from tests.service.conftest import StartService
 from tests.service.listening import become, watching
 from tests.service.processes import browsers
@@ -182,3 +184,58 @@ async def test_notices_for_clients_that_never_come_back_are_bounded() -> None:
     assert len(clients._notices) == 1_000
     assert clients.take_notices("client-0") == []
     assert [notice.text for notice in clients.take_notices("client-2999")] == ["x"]
+
+
+def test_who_was_told_what_all_are_told_is_bounded_and_forgets_the_oldest_first() -> None:
+    clients = Clients(0)
+    clients.announce("The journal is a new one.")
+    for number in range(1_100):
+        clients.met(f"client-{number}", f"Client {number}")
+        assert clients.take_notices(f"client-{number}")
+        clients.take_notices("client-0")
+    assert len(clients._heard) == len(clients.labels()) == 1_000
+    assert clients.take_notices("client-0") == clients.take_notices("client-1099") == []
+
+
+def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembered_of_them_is_bounded() -> None:
+    told: list[str] = []
+    page = Ownership(
+        PageState(page_id="p", session_id="s"),
+        1_000,
+        lambda _: False,
+        lambda _, text: told.append(text),
+        lambda *_: None,
+    )
+    visits = [Call(call_id="c", seq=n, client_id=f"client-{n}", body={}, remaining_ms=1_000) for n in range(300)]
+    page.take(visits[0], "agent")
+    lease = page.holder()
+    assert lease
+    for visit in visits[1:]:
+        for _ in range(2):
+            page.visited(visit, lease)
+            page.sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
+    assert len(told) == 2 * 299
+    assert (len(page._visitors), len(page._siblings)) == (100, 100)
+    page.take(visits[1], "agent")
+    assert (len(page._visitors), len(page._siblings)) == (0, 0)  # a new holder knows of none
+
+
+async def test_a_page_remembers_what_it_showed_to_the_latest_fifty_who_looked(
+    limited: RunningService, site: Site
+) -> None:
+    async with AsyncExitStack() as stack:
+        first, second, *others = [await stack.enter_async_context(limited.agent()) for _ in range(52)]
+        await first.call("goto", pageId="looked-at", url=site.page("/", "<button>b</button>"))
+        await first.call("share_page", pageId="looked-at", access="act")
+        found = [await agent.call("find", pageId="looked-at", role="button") for agent in (first, second)]
+        refs = [matches["matches"][0]["ref"] for matches in found]
+        for agent in others[:40]:
+            await agent.call("find", pageId="looked-at", role="button")
+        await first.call("find", pageId="looked-at", role="button")
+        for agent in others[40:]:
+            await agent.call("find", pageId="looked-at", role="button")
+        assert len(host_of(limited)._pages["looked-at"].seen) == 50
+        await first.call("click", pageId="looked-at", selector=refs[0])
+        error = await second.error("click", pageId="looked-at", selector=refs[1])
+        assert error["code"] == "STALE_REVISION"
+        await first.call("close_page", pageId="looked-at")
