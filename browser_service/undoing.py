@@ -43,6 +43,7 @@ class Kept:
     ends_at: float
     owner: str | None
     """Whose page or session it was done to, as it was then: a later one of its name is none of theirs."""
+    at: str = field(default_factory=lambda: f"{datetime.now().astimezone():%H:%M:%S}")
     until: str = field(default_factory=lambda: f"{datetime.now().astimezone() + timedelta(seconds=_KEPT_S):%H:%M}")
 
     @property
@@ -77,7 +78,7 @@ class Undos:
         self._trim(who.client_id)
         if outcome.result is None or not any(step.lost for step in kept.steps):
             return told
-        way = f'undo {{"callId": "{self._short(kept)}"}} until {kept.until}'
+        way = f'undo {{"callId": "{self.short(kept)}"}} until {kept.until}'
         return told.model_copy(update={"result": {**outcome.result, "undo": way}})
 
     def all(self) -> Iterator[Kept]:
@@ -107,7 +108,7 @@ class Undos:
                 if number > most or size > most_bytes:
                     self.take(kept)
 
-    def _short(self, kept: Kept) -> str:
+    def short(self, kept: Kept) -> str:
         """As much of its id as tells it from the others of its client."""
         others = [each.call_id for each in self._kept if each.who.client_id == kept.who.client_id and each is not kept]
         lengths = range(_SHORT, len(kept.call_id))
@@ -142,7 +143,9 @@ class TakingBack:
             finally:
                 if kept.steps:
                     self._undos.put_back(kept)
-        return {"undone": found[-1].call_id, "action": found[-1].action, "observed": "; ".join(done)}
+        act = found[-1]
+        observed = f"{act.action} of {act.at} ({self._undos.short(act)}) is undone: {'; '.join(done)}"
+        return {"undone": act.call_id, "action": act.action, "at": act.at, "observed": observed}
 
     async def _take_back(self, kept: Kept, asked: Undo, done: list[str]) -> None:
         """Step by step, the last one first; what is taken back is not kept any more."""

@@ -1,6 +1,7 @@
 """What was done on our side can be taken back for ten minutes, by who did it, under the rules of the act."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -80,6 +81,20 @@ async def test_a_page_whose_site_is_gone_stays_closed_and_can_be_undone_later(ag
     assert ("undo of close_page: " in error["message"], url in error["message"]) == (True, True)
     assert (await agent.call("list_pages"))["yours"] == []
     assert len((await agent.call("undo", list=True))["undoable"]) == 1
+
+
+async def test_the_reply_says_which_act_was_taken_back_and_when_that_was(agent: Agent) -> None:
+    await agent.call("open_page", pageId="p")
+    for call_id, action, arguments in (
+        ("one-of-two", "emulate", {"locale": "de-DE"}),
+        ("two-of-two", "close_page", {}),
+    ):
+        done = await agent.reply(action, headers={"X-Browse-Call": call_id}, pageId="p", **arguments)
+        assert done.is_success
+    for call_id, action, what in (("two-of-two", "close_page", "page p is open again"), ("one-of-two", "emulate", "")):
+        told = await agent.call("undo")
+        assert (told["undone"], told["action"]) == (call_id, action)
+        assert told["observed"].startswith(f"{action} of {told['at']} ({call_id[:8]}) is undone: {what}")
 
 
 # --- cookies, storage, what is set for a page ------------------------------------------------------------------------
@@ -288,7 +303,7 @@ async def test_steps_of_a_batch_are_taken_back_last_first(agent: Agent, site: Si
     steps = [{"action": "set_storage", "items": {"a": "2"}}, {"action": "clear_storage"}, {"action": "close_page"}]
     assert "undo {" in (await agent.call("batch", pageId="p", steps=steps))["undo"]
     observed = (await agent.call("undo"))["observed"]
-    assert observed.startswith("page p is open again")
+    assert re.match(r"batch of \d\d:\d\d:\d\d \([^)]+\) is undone: page p is open again", observed)
     site.page("/s", "<p>")
     assert (await agent.call("get_storage", pageId="p"))["items"] in ({"a": "1"}, {})
 
