@@ -1,10 +1,14 @@
 """What a session is made with, how long it lasts, and how its logins are saved, restored and taken elsewhere."""
 
 import json
-from typing import Any
+import time
+from datetime import datetime
+from typing import Any, cast
 
 import pytest
 
+from shared.catalogue import ACTIONS
+from shared.schema import Schema, full_schema
 from tests.service.conftest import StartService
 from tests.service.listening import become
 from tests.support.service import Agent, RunningService
@@ -128,6 +132,52 @@ async def test_a_session_whose_time_is_over_is_closed_and_says_so(
     error = await agent.error("open_page", sessionId="short")
     assert error["code"] == "SESSION_EXPIRED"
     assert "create_session" in error["hint"]
+
+
+DAY_MS, YEAR_MS = 86_400_000, 365 * 86_400_000
+
+
+@pytest.mark.parametrize("action", ["create_session", "extend_session"])
+async def test_a_session_lasts_as_long_as_it_says_a_day_without_and_from_a_millisecond_to_a_year(
+    service: RunningService, agent: Agent, action: str
+) -> None:
+    said = cast("dict[str, Schema]", full_schema(ACTIONS[action])["properties"])["ttl"]
+    assert (said["default"], said["minimum"], said["maximum"]) == (DAY_MS, 1, YEAR_MS)
+    for ttl in (None, 1, YEAR_MS):
+        session_id = f"lasts-{action[:6]}-{ttl}"
+        if action == "extend_session":
+            await agent.call("create_session", sessionId=session_id, ttl=60_000)
+        began = int(time.time() * 1000)
+        given = {} if ttl is None else {"ttl": ttl}
+        lasts_until = (await agent.call(action, sessionId=session_id, **given))["expiresAt"]
+        left = datetime.fromisoformat(lasts_until).timestamp() * 1000 - (ttl or DAY_MS)
+        assert began <= round(left) <= time.time() * 1000
+    for ttl in (0, YEAR_MS + 1):
+        error = await agent.error(action, sessionId=f"lasts-{action[:6]}-None", ttl=ttl)
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "ttl")
+    await service.parts.dispatcher.keeper.close_expired()
+    assert (await agent.error("get_session", sessionId=f"lasts-{action[:6]}-1"))["code"] == "SESSION_EXPIRED"
+    assert (await agent.call("get_session", sessionId=f"lasts-{action[:6]}-None"))["pageCount"] == 0
+
+
+async def test_a_session_is_closed_when_its_time_has_passed_and_not_before(
+    service: RunningService, agent: Agent, other: Agent
+) -> None:
+    for session_id, given in (("a-day", {}), ("an-hour", {"ttl": 3_600_000})):
+        await agent.call("create_session", sessionId=session_id, **given)
+        await agent.call("open_page", pageId=f"{session_id}-page", sessionId=session_id)
+        record = service.parts.directory.sessions.record(session_id)
+        assert record.expires_at
+        of_all = given.get("ttl", DAY_MS) / 1000
+        record.expires_at -= of_all - 60  # as it is a minute before its end
+        await service.parts.dispatcher.keeper.close_expired()
+        assert (await agent.call("get_session", sessionId=session_id))["pageCount"] == 1
+        record.expires_at -= 60
+        await service.parts.dispatcher.keeper.close_expired()
+        assert (await agent.error("get_session", sessionId=session_id))["code"] == "SESSION_EXPIRED"
+        assert (await agent.error("content", pageId=f"{session_id}-page"))["code"] == "PAGE_NOT_FOUND"
+        listed = (await other.call("list_sessions"))["sessions"]
+        assert session_id not in [one["sessionId"] for one in listed]
 
 
 async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: StartService) -> None:
