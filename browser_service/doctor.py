@@ -17,6 +17,7 @@ import psutil
 
 from browser_service.aside import found_aside
 from browser_service.browser.launcher import Launcher, LaunchOptions
+from browser_service.browser.memory import exact_mb
 from browser_service.cli import instance
 from browser_service.settings import Settings
 from browser_service.store import activity, downloads  # noqa: F401 - their steps are among those that are known
@@ -50,7 +51,7 @@ async def examine(settings: Settings) -> list[Check]:
         check_journal(settings.data_dir, running),
         *check_aside(settings.data_dir),
         check_port(settings, running),
-        *([check_running(running)] if running else []),
+        *([check_running(running), check_memory(running)] if running else []),
         check_display(settings),
         *await check_browser(settings),
     ]
@@ -145,6 +146,23 @@ def check_running(running: instance.Instance) -> Check:
         return Check("service", ok=True, found=found)
     advice = "Restart it: browse-together down, then browse-together up --detach."
     return Check("service", ok=False, found=f"{found}, is of another version than this command", advice=advice)
+
+
+def check_memory(running: instance.Instance) -> Check:
+    """What the service and its browsers have now, measured as the service does."""
+    try:
+        own = psutil.Process(running.pid)
+        started = own.children(recursive=True)
+    except psutil.Error:
+        return Check("memory", ok=False, found="the service has just ended")
+    browsers, limit = exact_mb(started), instance.ready(running.url).get("memoryLimitMb")
+    most = limit if isinstance(limit, int) else 0
+    of = f"of {most:,} MB (BROWSE_MEMORY_MB)" if most else "without a limit (BROWSE_MEMORY_MB)"
+    found = f"the service has {exact_mb([own]):,} MB, its browsers {browsers:,} MB {of}"
+    if 0 < most < browsers:
+        advice = "Idle pages are parked, and new ones refused: close pages, or restart it with a higher limit."
+        return Check("memory", ok=False, found=found, advice=advice)
+    return Check("memory", ok=True, found=found)
 
 
 def check_display(settings: Settings) -> Check:

@@ -23,9 +23,10 @@ def failed(examined: Any) -> dict[str, dict[str, str]]:
 
 def test_where_all_is_well_each_line_is_ticked(running: Terminal) -> None:
     done = running.succeed("doctor")
-    assert [line[0] for line in done.out.splitlines() if not line.startswith(" ")] == ["✓"] * 9
+    assert [line[0] for line in done.out.splitlines() if not line.startswith(" ")] == ["✓"] * 10
     assert "starts and takes a picture" in done.out
     assert "process" in done.out
+    assert re.search(r"memory +the service has \d+ MB, its browsers \d+ MB of [\d,]+ MB \(BROWSE_MEMORY_MB\)", done.out)
 
 
 def test_what_is_missing_is_named_with_its_remedy_and_the_exit_code_is_one(terminal: Terminal) -> None:
@@ -107,6 +108,19 @@ def test_a_service_of_another_version_is_to_be_restarted(running: Terminal) -> N
     other = doctor.check_running(running.service._replace(catalogue="another"))
     assert not other.ok
     assert "browse-together down" in other.advice
+
+
+def test_browsers_with_more_memory_than_their_limit_are_a_problem(terminal: Terminal) -> None:
+    terminal.succeed("up", "--detach", "--memory-mb", "20")
+    assert terminal.service
+    before = doctor.check_memory(terminal.service)
+    assert (before.ok, "its browsers 0 MB of 20 MB" in before.found) == (True, True)
+    terminal.succeed("run", "open_page")
+    above = doctor.check_memory(terminal.service)
+    assert not above.ok
+    browsers_mb = int(re.findall(r"its browsers ([\d,]+) MB of 20 MB", above.found)[0].replace(",", ""))
+    assert browsers_mb > 20
+    assert "close pages" in above.advice
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="Chromium refuses its sandbox to root")
