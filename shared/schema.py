@@ -1,5 +1,6 @@
 """pydantic's JSON Schema made plain: no $ref, no null unions, no root anyOf, nothing that clients reject."""
 
+from functools import cache
 from typing import cast
 
 from pydantic import JsonValue
@@ -51,8 +52,9 @@ def _without_null(node: Schema) -> Schema:
     return {**rest, "anyOf": real}
 
 
+@cache
 def full_schema(action: type[Action]) -> Schema:
-    """Every argument of an action: its own first, then what it inherits."""
+    """Every argument of an action: its own first, then what it inherits. Made once, and not to be changed."""
     schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))
     properties = cast("dict[str, Schema]", schema.get("properties", {}))
     inherited = inherited_names(action)
@@ -74,8 +76,7 @@ def listed_schema(action: type[Action]) -> Schema:
     properties = cast("dict[str, Schema]", schema["properties"])
     shown = set() if action.unaddressed is Unaddressed.OWN_PAGE else {"pageId"}
     hidden = inherited_names(action) - shown
-    schema["properties"] = {name: _brief(value) for name, value in properties.items() if name not in hidden}
-    return schema
+    return {**schema, "properties": {name: _brief(value) for name, value in properties.items() if name not in hidden}}
 
 
 def _brief(argument: Schema) -> Schema:

@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import settings
 
-from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
 if os.environ.get("CI"):
@@ -39,27 +38,14 @@ def site(shared_site: Site) -> Site:
     return shared_site
 
 
-@asynccontextmanager
-async def _visiting(service: RunningService) -> AsyncIterator[Agent]:
-    """An agent that leaves nothing behind: no session of its own, and no page of whoever else was in its test."""
-    async with service.agent() as agent:
-        yield agent
-        for session in (await agent.call("list_sessions"))["sessions"]:
-            if session["owner"] and session["owner"]["you"]:
-                await agent.call("close_session", sessionId=session["sessionId"])
-        for page in [page for part in (await agent.call("list_pages")).values() for page in part]:
-            await agent.reply("claim_page", pageId=page["pageId"], reason="The test is over.")
-            await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
-
-
 @pytest.fixture
 async def agent(service: RunningService) -> AsyncIterator[Agent]:
-    async with _visiting(service) as agent:
+    async with visiting(service) as agent:
         yield agent
 
 
 @pytest.fixture
 async def other(service: RunningService) -> AsyncIterator[Agent]:
     """A second client of the same service."""
-    async with _visiting(service) as agent:
+    async with visiting(service) as agent:
         yield agent

@@ -6,7 +6,6 @@ text is its length, and of a URL's query the names alone, because a form may put
 """
 
 import re
-from functools import cache
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -88,7 +87,6 @@ def one_line(text: str, most: int = _MOST_TEXT) -> str:
     return line if len(line) <= most else line[:most] + _HIDDEN
 
 
-@cache
 def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 

@@ -14,6 +14,12 @@ from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
+
 Error = dict[str, Any]
 
 

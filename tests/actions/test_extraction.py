@@ -6,8 +6,15 @@ from typing import Any
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
 
 SOON = 300
 """Milliseconds after which a test gives up on what is not there."""

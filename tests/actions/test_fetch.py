@@ -14,6 +14,12 @@ from tests.support.site import Answer, Received
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
+
 BYTES = bytes(range(256)) * 8
 
 

@@ -6,8 +6,15 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
 
 FORM = """<form action=/done method=post>
 <input id=name name=name> <textarea id=note name=note></textarea> <input id=pin type=password name=pin>

@@ -5,8 +5,15 @@ import re
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
 
 ROWS = "".join(
     f"<tr><th scope=row>{name}<td>{price}.00 €<td><button onclick='window.hit = \"{name}\"'>Add</button>"

@@ -10,6 +10,12 @@ from tests.support.site import Answer, Received
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
+
 KEYS = """<input id=i value=old><script>
 window.seen = []; window.at = [];
 addEventListener('keydown', e => { at.push(e.timeStamp); seen.push(

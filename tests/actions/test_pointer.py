@@ -3,8 +3,15 @@
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
 
 NOTED = (
     "<script>window.seen = []; const note = e => seen.push(e.type + ' ' + (e.target.id || e.target.nodeName))</script>"

@@ -11,6 +11,12 @@ from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
+
 SHOP = """<header><h1>Tea &amp; more</h1></header>
 <main><ul id=list><li>Green <button>Add Green</button></li><li>Black <button>Add Black</button></li></ul>
 <table><tr><th>Name<th>Price<tr><td>Sencha<td>7</table><a href=/cart>To the cart</a><p hidden>secret stock</p></main>

@@ -11,6 +11,11 @@ from tests.support.service import Agent
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
+
 RESULTS: dict[str, object] = {
     "document.title": "/page-1",
     "1 + 1": 2,

@@ -5,8 +5,15 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def agent(lodger: Agent) -> Agent:
+    return lodger
+
 
 BUTTON = "<main><p>Tea</p><button id=buy aria-label='Buy tea' onclick='this.dataset.hit = 1'>Order now</button></main>"
 KINDS = ["#buy", "main > button", "text=Order now", 'role=button[name="Buy tea"]', "main >> text=Order", "css=#buy"]

@@ -244,21 +244,23 @@ async def _try_all(scene: Scene, door: str, chosen: list[Attempt]) -> None:
     assert await scene.facts() == before
 
 
-@pytest.mark.parametrize("door", ["mcp", "http"])
+@pytest.mark.parametrize("door", ["http", "mcp"])
 async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, door: str) -> None:
     chosen = attempts()
     assert len({attempt.action for attempt in chosen}) > 30
     assert len(chosen) > 150
+    if door == "mcp":  # whose calls go on by HTTP: what the gateway adds is the same for all that name the same
+        chosen = [*{(each.action, *json.loads(each.way)): each for each in chosen}.values()]
     async with asyncio.timeout(240):
         await _try_all(scene, door, chosen)
 
 
-@pytest.mark.parametrize("door", ["mcp", "http"])
+@pytest.mark.parametrize("door", ["http", "mcp"])
 async def test_nor_does_any_action_within_another(scene: Scene, door: str) -> None:
     chosen = carried_attempts()
     assert {attempt.carrier for attempt in chosen} == {one for one in catalogue.ACTIONS.values() if one.carries}
     assert len(chosen) > 100
-    if door == "http":  # which the gateway's calls come by as well: here each action once in each carrier
+    if door == "mcp":  # as above: here each action once in each carrier
         chosen = [*{(each.carrier, each.action): each for each in chosen}.values()]
     async with asyncio.timeout(240):
         await _try_all(scene, door, chosen)

@@ -118,7 +118,7 @@ async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site:
         await rests(resting)
         assert parked(resting) & here == {"idle", "signed"}
         hold.set()
-        await agent.http.post("/api/calls/w/cancel")
+        await agent.call("cancel_call", callId="w")
         await waiting
         await agent.call("handle_dialog", pageId="asks", accept=True)
         await agent.call("record_video", pageId="films", command="stop")

@@ -103,3 +103,22 @@ async def running_service(
     app = create_app(settings, carrier=carrier, clock=clock)
     async with app.router.lifespan_context(app):
         yield RunningService(app, settings)
+
+
+@asynccontextmanager
+async def visiting(service: RunningService) -> AsyncIterator[Agent]:
+    """An agent that leaves nothing behind: no session of its own, and no page of whoever else was in its test."""
+    async with service.agent() as agent:
+        yield agent
+        await tidy(agent)
+
+
+async def tidy(agent: Agent, keep: str = "") -> None:
+    """Close the agent's sessions, and all pages but the one that is to be kept."""
+    for session in (await agent.call("list_sessions"))["sessions"]:
+        if session["owner"] and session["owner"]["you"]:
+            await agent.call("close_session", sessionId=session["sessionId"])
+    for page in [page for part in (await agent.call("list_pages")).values() for page in part]:
+        if page["pageId"] != keep or page.get("dialog"):
+            await agent.reply("claim_page", pageId=page["pageId"], reason="The test is over.")
+            await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
