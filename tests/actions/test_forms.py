@@ -130,7 +130,7 @@ async def test_type_waits_the_delay_between_keys(tab: Tab) -> None:
 
 async def test_type_may_take_as_long_as_its_delays_beyond_the_timeout(tab: Tab) -> None:
     await tab.show(KEYS)
-    assert (await tab.call("type", selector="#i", text="abcdef", delay=100, timeout=400))["value"] == "oldabcdef"
+    assert (await tab.call("type", selector="#i", text="abcdef", delay=250, timeout=1_400))["value"] == "oldabcdef"
 
 
 async def test_press_on_an_element_focuses_it_first(tab: Tab) -> None:
