@@ -14,7 +14,7 @@ from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Address, Directory, revived
 from browser_service.security.sealing import KEY_FILE, Seal
-from browser_service.sessions import SessionRecord
+from browser_service.sessions import SessionRecord, end_of
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import Json, Model, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
@@ -294,10 +294,10 @@ class Keeper:
             if any(page.person is not None or (page.hold_left_ms and not record.expired) for page in pages):
                 continue
             log.info("a session is over", session=record.session_id, expired=record.expired)
-            text = f'The time of session "{record.session_id}" is over: it was closed, with its pages.'
+            text = end_of(record.session_id, timed_out=record.expired)
             for client_id in {page.holder_id for page in pages} - {None}:
                 self._clients.notify(str(client_id), Notice(text=text))
-            await self._end(record, expired=True)
+            await self._end(record, over=True)
 
     async def close_blank(self) -> None:
         """Pages of clients that are gone, and that nothing was done on; none that a person is at or holds."""
@@ -307,11 +307,11 @@ class Keeper:
             if page.untouched and gone and not kept and page.idle_ms >= self._blank_ms:
                 await self._host.discard(page.page_id, self._blank_ms)
 
-    async def _end(self, record: SessionRecord, *, expired: bool = False) -> SessionSpec | None:
+    async def _end(self, record: SessionRecord, *, over: bool = False) -> SessionSpec | None:
         """Its name is free again when nothing is left of it."""
         spec = await self._host.close(record.session_id)
         await self._closed(record.session_id)
-        if self._sessions.drop(record, expired=expired):
+        if self._sessions.drop(record, over=over):
             await self._journal.forget_session(record.session_id)
         return spec
 

@@ -90,23 +90,24 @@ class SessionRecord(Model):
 class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
-        self._expired: OrderedDict[str, None] = OrderedDict()
+        self._over: OrderedDict[str, bool] = OrderedDict()
+        """Names of sessions that closed by themselves, and whether their time had passed; else nobody used them."""
         self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:
         self._records[record.session_id] = record
-        self._expired.pop(record.session_id, None)
+        self._over.pop(record.session_id, None)
 
-    def drop(self, record: SessionRecord, *, expired: bool = False) -> bool:
-        """Says whether it was there; a later one of its name stays."""
+    def drop(self, record: SessionRecord, *, over: bool = False) -> bool:
+        """Says whether it was there; a later one of its name stays. `over`: nobody asked for its end."""
         session_id = record.session_id
         if self._records.get(session_id) is not record:
             return False
         del self._records[session_id]
-        if expired:
-            self._expired[session_id] = None
-            while len(self._expired) > _EXPIRED_KEPT:
-                self._expired.popitem(last=False)
+        if over:
+            self._over[session_id] = record.expired
+            while len(self._over) > _EXPIRED_KEPT:
+                self._over.popitem(last=False)
         return True
 
     def owned_by(self, client_id: str) -> int:
@@ -151,7 +152,7 @@ class Sessions:
         """Raise Forbidden for another's session that is not shared, and SessionNotFound for none."""
         record = self._get(session_id)
         if record.expired:
-            raise _over(session_id)
+            raise _over(session_id, timed_out=True)
         if not self.may_use(session_id, client_id):
             raise Forbidden(
                 f'Session "{session_id}" belongs to "{_label(record)}", who has not shared it.',
@@ -189,11 +190,11 @@ class Sessions:
         ]
 
     def over(self, session_id: str) -> SessionExpired:
-        return _over(session_id)
+        return _over(session_id, timed_out=True)
 
     def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
-        if session_id in self._expired:
-            return _over(session_id)
+        if session_id in self._over:
+            return _over(session_id, timed_out=self._over[session_id])
         near = difflib.get_close_matches(session_id, list(self._records), n=1, cutoff=0.5)
         return SessionNotFound(
             f"There is no session {session_id!r}.",
@@ -210,10 +211,17 @@ class Sessions:
         return record
 
 
-def _over(session_id: str) -> SessionExpired:
+def end_of(session_id: str, *, timed_out: bool) -> str:
+    """What is told of a session that nobody asked to close."""
+    over, unused = f'The time of session "{session_id}" is over', f'Session "{session_id}" was not used for long'
+    return f"{over if timed_out else unused}: it was closed, with its pages."
+
+
+def _over(session_id: str, *, timed_out: bool) -> SessionExpired:
+    anew, stays = ("with more time", '"ttl": 604800000') if timed_out else ("to stay", '"persistent": true')
     return SessionExpired(
-        f'The time of session "{session_id}" is over: it was closed, with its pages.',
-        hint=f'Make it anew, with more time: create_session {{"sessionId": "{session_id}", "ttl": 604800000}}.',
+        end_of(session_id, timed_out=timed_out),
+        hint=f'Make it anew, {anew}: create_session {{"sessionId": "{session_id}", {stays}}}.',
         details={"sessionId": session_id},
     )
 

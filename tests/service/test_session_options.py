@@ -190,6 +190,8 @@ async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: Sta
         await service.parts.dispatcher.keeper.close_expired()
         names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
         assert names == ["default", "kept"]
+        over = await agent.error("get_session", sessionId="idle")
+        assert (over["code"], '"persistent": true' in over["hint"]) == ("SESSION_EXPIRED", True)
 
 
 SIGN_IN = "localStorage.setItem('who', 'ana')"
