@@ -1,6 +1,7 @@
 """The processes that the chaos started, known by the data directory in their environment, and their sudden end."""
 
 import asyncio
+import contextlib
 import json
 import random
 import time
@@ -9,6 +10,7 @@ from typing import Final
 
 import psutil
 
+from browser_service.browser.processes import Watched
 from shared.wire import INSTANCE_FILE
 
 _GONE_WITHIN_S: Final = 20
@@ -46,22 +48,23 @@ def a_renderer(data_dir: Path, dice: random.Random) -> psutil.Process:
 
 
 async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S) -> list[psutil.Process]:
-    """Those that are still there after a while. One that nobody has collected yet has ended."""
+    """Those that are still there after a while. One that nobody has collected yet has ended; one of whose threads some
+    are still about has not, though it is called a zombie already."""
 
     def left() -> list[psutil.Process]:
+        watched = []
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+                watched.append(Watched(process))
         deadline = time.monotonic() + within_s
-        while (alive := [each for each in processes if _runs(each)]) and time.monotonic() < deadline:
+        while any(each.runs for each in watched) and time.monotonic() < deadline:
             time.sleep(0.005)
+        alive = [each.process for each in watched if each.runs]
+        for each in watched:
+            each.forget()
         return alive
 
     return await asyncio.to_thread(left)
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _is_browser(process: psutil.Process) -> bool:
