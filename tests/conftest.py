@@ -1,5 +1,6 @@
 """Fixtures that all tests share: one service with one browser for the whole run, fresh agents for each test."""
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 
@@ -12,6 +13,13 @@ from tests.support.site import Site
 if os.environ.get("CI"):
     settings.register_profile("ci", derandomize=True)  # a change is judged by what it changed; people search on
     settings.load_profile("ci")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests last until the end: looking for garbage among them costs a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 100)
 
 
 @pytest.fixture(scope="session")

@@ -151,7 +151,7 @@ class PageEntry:
     def gone(self) -> bool:
         """Closed, by a call or in the browser: not lost with the browser."""
         page = self.page
-        return self.closed or (page is not None and page.is_closed() and self.session.owns(page))
+        return self.closed or (page is not None and not self.crashed and page.is_closed() and self.session.owns(page))
 
     def state(self) -> PageState:
         """What is known without asking the page, so that it can never hang."""

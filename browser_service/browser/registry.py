@@ -137,7 +137,7 @@ class PageRegistry:
     async def _closed(self, entry: PageEntry, page: "Page") -> None:
         """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
         await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
-        if entry.page is page and entry.session.owns(page) and not entry.closed:
+        if entry.page is page and entry.session.owns(page) and not entry.closed and not entry.crashed:
             if entry.lease is not None:
                 entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
             self.forget(entry)

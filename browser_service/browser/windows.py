@@ -7,6 +7,7 @@ from collections.abc import Callable
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
 from browser_service.browser.guard import guard_all
 from browser_service.security.urls import UrlPolicy
@@ -27,13 +28,15 @@ class Windows:
         self._on_popup = on_popup
         self._ours = ours
         self._abandoned: set[str] = set()
-        self._closing: asyncio.Task[None] | None = None
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """By Chromium's name of the page that is to come."""
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._connecting = asyncio.Lock()
+        self._background = Background()
+        for page in context.pages:
+            self._watch(page)
         context.on("page", self._arrived)
 
     async def open(self, timeout_s: float = 15) -> Page:
@@ -107,11 +110,22 @@ class Windows:
         if arrival is not None and not arrival.done():
             arrival.set_exception(PlaywrightError("Target crashed"))
 
+    def _watch(self, page: Page) -> None:
+        if self._ours:
+            page.on("crash", lambda dead: self._background.spawn(self._remove(dead)))
+
+    async def _remove(self, dead: Page) -> None:
+        """What is done to a whole context fails as long as one of its pages has no renderer."""
+        if not any(page is not dead for page in self._context.pages):  # with its last window a browser may end
+            await bounded(self._first_page())
+        await bounded(dead.close())
+
     def _arrived(self, page: Page) -> None:
+        self._watch(page)
         arrival = self._expected.get(page.url)
         if page.url in self._abandoned:  # its caller has given up
             self._abandoned.discard(page.url)
-            self._closing = asyncio.create_task(bounded(page.close()))
+            self._background.spawn(bounded(page.close()))
         elif arrival is None:
             self._on_foreign(page)
         elif not arrival.done():

@@ -1,7 +1,7 @@
 """Crashes: whatever dies, the next call works under the same pageId, owner and URL, and says what was lost."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import psutil
 import pytest
@@ -11,7 +11,7 @@ from shared.wire import DEFAULT_SESSION
 from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent
-from tests.support.service import RunningService
+from tests.support.service import RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -41,11 +41,24 @@ def performing(service: RunningService, page_id: str) -> bool:
     return entry is not None and entry.live and entry.queue.current is not None
 
 
+@pytest.fixture(scope="module")
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("crashes"), queue_wait_ms=60_000)) as service:
+        yield service
+
+
+@pytest.fixture
+async def service(lasting: RunningService) -> AsyncIterator[RunningService]:
+    """The same through all disasters: it works on after each."""
+    yield lasting
+    async with visiting(lasting):
+        pass
+
+
 @each_disaster
 async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_what_was_lost(
-    start: StartService, site: Site, disaster: Disaster
+    service: RunningService, site: Site, disaster: Disaster
 ) -> None:
-    service = await start()
     url = site.page("/form", "<input id=a>")
     async with service.agent("Claude") as agent, service.agent("Codex") as other:
         await agent.call("set_session_headers", headers={"x-mine": "1"})
@@ -73,10 +86,9 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
 
 @pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
 async def test_the_very_next_call_works_without_a_failure_in_between(
-    start: StartService, site: Site, disaster: Disaster
+    service: RunningService, site: Site, disaster: Disaster
 ) -> None:
     """Nothing need be in flight, and nobody need have noticed yet."""
-    service = await start()
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
         await disaster(service)
@@ -87,9 +99,8 @@ async def test_the_very_next_call_works_without_a_failure_in_between(
 
 @pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
 async def test_a_page_works_after_another_one_brought_the_browser_back(
-    start: StartService, site: Site, disaster: Disaster
+    service: RunningService, site: Site, disaster: Disaster
 ) -> None:
-    service = await start()
     site.page("/a", "<h1>A</h1>")
     site.page("/b", "<h1>B</h1>")
     async with service.agent() as agent:
@@ -106,8 +117,9 @@ async def test_a_page_works_after_another_one_brought_the_browser_back(
 
 
 @each_disaster
-async def test_ten_calls_after_a_crash_start_one_browser(start: StartService, site: Site, disaster: Disaster) -> None:
-    service = await start(queue_wait_ms=60_000)
+async def test_ten_calls_after_a_crash_start_one_browser(
+    service: RunningService, site: Site, disaster: Disaster
+) -> None:
     url = site.page("/", "<h1>Here</h1>")
     async with service.agent() as agent:
         await asyncio.gather(*(agent.call("goto", pageId=f"p{n}", url=url) for n in range(5)))
@@ -124,8 +136,9 @@ async def test_ten_calls_after_a_crash_start_one_browser(start: StartService, si
         assert len(drivers_of(service)) == 1
 
 
-async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(start: StartService, site: Site) -> None:
-    service = await start()
+async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
+    service: RunningService, site: Site
+) -> None:
     url = site.page("/", "<h1>Here</h1>")
     async with service.agent() as agent, service.agent() as other:
         await agent.call("goto", pageId="mine", url=url)
@@ -138,15 +151,17 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(sta
         crash.cancel()  # nobody is left to answer it
         await other.call("evaluate_script", pageId="others", expression="document.querySelector('h1').id = 'late'")
         assert (await waiting).json()["success"] is True
+        await become(entry.page.is_closed)
+        await other.call("set_session_headers", headers={"x-other": "1"}, affectOthers=True)
+        assert (await agent.call("list_pages"))["yours"][0]["pageId"] == "mine"
         reply = (await agent.reply("click", pageId="mine", selector="h1")).json()
         assert reply["success"] is True
         assert "reopened" in str(reply["notices"])
 
 
 async def test_a_page_that_does_not_open_again_keeps_its_url_and_is_tried_again(
-    start: StartService, site: Site
+    service: RunningService, site: Site
 ) -> None:
-    service = await start()
     async with service.agent() as agent:
         with Site() as short_lived:
             url = short_lived.page("/", "<h1>Here</h1>")
@@ -162,8 +177,7 @@ async def test_a_page_that_does_not_open_again_keeps_its_url_and_is_tried_again(
         await agent.call("click", pageId="p", selector="h1")
 
 
-async def test_a_goto_after_a_crash_does_not_load_the_old_url_first(start: StartService, site: Site) -> None:
-    service = await start()
+async def test_a_goto_after_a_crash_does_not_load_the_old_url_first(service: RunningService, site: Site) -> None:
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/old", "old"))
         await browser_dies(service)

