@@ -289,6 +289,7 @@ class SessionEntry:
             lambda page: self._pages.foreign_page(self, page),
             self._pages.popup_coming,
             ours=not self.attached,
+            lasting=self._spec.profile,
         )
         if self.attached:
             await self._pages.pages_found(self, context.pages)

@@ -20,13 +20,22 @@ class Windows:
     """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
 
     def __init__(
-        self, context: BrowserContext, policy: UrlPolicy, on_foreign: OnForeign, on_popup: OnPopup, *, ours: bool
+        self,
+        context: BrowserContext,
+        policy: UrlPolicy,
+        on_foreign: OnForeign,
+        on_popup: OnPopup,
+        *,
+        ours: bool,
+        lasting: bool,
     ) -> None:
         self._context = context
         self._policy = policy
         self._on_foreign = on_foreign
         self._on_popup = on_popup
         self._ours = ours
+        self._lasting = lasting
+        """Whether it is the browser's own context, which is never closed before it."""
         self._abandoned: set[str] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
@@ -116,7 +125,8 @@ class Windows:
 
     async def _remove(self, dead: Page) -> None:
         """What is done to a whole context fails as long as one of its pages has no renderer."""
-        if not any(page is not dead for page in self._context.pages):  # with its last window a browser may end
+        alone = not any(page is not dead for page in self._context.pages)
+        if alone and self._lasting:  # with its last window the browser may end
             await bounded(self._first_page())
         await bounded(dead.close())
 
