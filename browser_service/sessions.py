@@ -2,12 +2,12 @@
 
 import difflib
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import Field
 
+from browser_service.latest import Latest
 from shared.actions.seven import BrowserLaunch
 from shared.calls import Json, Model, Person, SessionOptions
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
@@ -90,7 +90,7 @@ class SessionRecord(Model):
 class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
-        self._over: OrderedDict[str, bool] = OrderedDict()
+        self._over = Latest[bool](_EXPIRED_KEPT)
         """Names of sessions that closed by themselves, and whether their time had passed; else nobody used them."""
         self.shared_browser = Browser()
 
@@ -106,8 +106,6 @@ class Sessions:
         del self._records[session_id]
         if over:
             self._over[session_id] = record.expired
-            while len(self._over) > _EXPIRED_KEPT:
-                self._over.popitem(last=False)
         return True
 
     def owned_by(self, client_id: str) -> int:

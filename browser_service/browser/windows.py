@@ -37,6 +37,7 @@ class Windows:
         self._lasting = lasting
         """Whether it is the browser's own context, which is never closed before it."""
         self._abandoned: set[str] = set()
+        self._dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """By Chromium's name of the page that is to come."""
@@ -121,14 +122,19 @@ class Windows:
 
     def _watch(self, page: Page) -> None:
         if self._ours:
-            page.on("crash", lambda dead: self._background.spawn(self._remove(dead)))
+            page.on("crash", self._died)
+
+    def _died(self, page: Page) -> None:
+        self._dead.add(page)
+        self._background.spawn(self._remove(page))
 
     async def _remove(self, dead: Page) -> None:
         """What is done to a whole context fails as long as one of its pages has no renderer."""
-        alone = not any(page is not dead for page in self._context.pages)
-        if alone and self._lasting:  # with its last window the browser may end
-            await bounded(self._first_page())
+        async with self._connecting:  # one first page at a time
+            if self._lasting and self._dead.issuperset(self._context.pages):  # with its last window the browser may end
+                await bounded(self._first_page())
         await bounded(dead.close())
+        self._dead.discard(dead)
 
     def _arrived(self, page: Page) -> None:
         self._watch(page)

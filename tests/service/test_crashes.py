@@ -82,6 +82,8 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         value = await agent.call("evaluate_script", pageId="p", expression="document.querySelector('#a').value")
         assert value["value"] == "again"
         assert [each.headers.get("x-mine") for each in site.received if each.path == "/form"] == ["1", "1"]
+        await become(lambda: not service.parts.host._sessions[DEFAULT_SESSION]._windows._dead)  # type: ignore[attr-defined] # as above
+        await agent.call("set_session_headers", headers={})  # also where the browser's own blank page had died
 
 
 @pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
