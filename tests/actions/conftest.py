@@ -16,13 +16,25 @@ def tab(agent: Agent, site: Site) -> Tab:
 
 @pytest.fixture(scope="module")
 async def resident(service: RunningService) -> AsyncIterator[Agent]:
+    """The same agent for all tests of a module."""
     async with visiting(service) as agent:
         yield agent
 
 
 @pytest.fixture
 async def lodger(resident: Agent) -> AsyncIterator[Agent]:
-    """The same agent for all tests of a module, who keeps its window: for tests that ask for a document of their own
-    and for nothing else of the page. A window costs more than all that most of them do in it."""
+    """Who keeps its window: one costs more than all that most tests do in it."""
     yield resident
     await tidy(resident, keep="tab")
+
+
+@pytest.fixture
+async def visitor(service: RunningService) -> AsyncIterator[Agent]:
+    async with visiting(service) as agent:
+        yield agent
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> Agent:
+    found: Agent = request.getfixturevalue("lodger" if request.node.get_closest_marker("one_window") else "visitor")
+    return found

@@ -12,12 +12,7 @@ from tests.actions.tab import Tab, closed_port
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.site import Answer, Site
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 Error = dict[str, Any]

@@ -6,14 +6,8 @@ from typing import Any
 import pytest
 
 from tests.actions.tab import Tab
-from tests.support.service import Agent
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 SOON = 300

@@ -12,12 +12,7 @@ from tests.actions.tab import Tab, closed_port
 from tests.support.service import Agent
 from tests.support.site import Answer, Received
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 BYTES = bytes(range(256)) * 8

@@ -6,14 +6,8 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.actions.tab import Tab
-from tests.support.service import Agent
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 FORM = """<form action=/done method=post>

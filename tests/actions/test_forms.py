@@ -8,12 +8,7 @@ from tests.actions.tab import Tab
 from tests.support.service import Agent
 from tests.support.site import Answer, Received
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 KEYS = """<input id=i value=old><script>

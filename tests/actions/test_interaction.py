@@ -5,15 +5,9 @@ import threading
 import pytest
 
 from tests.actions.tab import Tab, closed_port
-from tests.support.service import Agent
 from tests.support.site import Answer
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 NOTHING = "nothing observable: no navigation, request, popup, dialog or change of the page"

@@ -9,12 +9,7 @@ from tests.actions.tab import Tab
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 SHOP = """<header><h1>Tea &amp; more</h1></header>

@@ -8,12 +8,7 @@ import pytest
 from tests.actions.tab import Tab
 from tests.support.service import Agent
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 RESULTS: dict[str, object] = {

@@ -5,14 +5,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.actions.tab import Tab
-from tests.support.service import Agent
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 BUTTON = "<main><p>Tea</p><button id=buy aria-label='Buy tea' onclick='this.dataset.hit = 1'>Order now</button></main>"

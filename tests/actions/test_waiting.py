@@ -13,15 +13,9 @@ import pytest
 from shared import wire
 from shared.catalogue import ACTIONS
 from tests.actions.tab import Tab
-from tests.support.service import Agent
 from tests.support.site import Answer
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def agent(lodger: Agent) -> Agent:
-    return lodger
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 class Under:
