@@ -14,7 +14,8 @@ from browser_service.actions import HANDLERS
 from browser_service.api import faults, person, routes
 from browser_service.api.openapi import describe
 from browser_service.browser.host import LocalHost
-from browser_service.browser.launcher import Launcher, LaunchOptions
+from browser_service.browser.launching.launcher import Launcher
+from browser_service.browser.launching.options import LaunchOptions
 from browser_service.browser.seam import HostLimits, Idle, SessionHost
 from browser_service.clients import Clients
 from browser_service.directory import Directory

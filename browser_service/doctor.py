@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 import psutil
 
 from browser_service.aside import found_aside
-from browser_service.browser.launcher import Launcher, LaunchOptions
-from browser_service.browser.memory import exact_mb
+from browser_service.browser.launching.launcher import Launcher
+from browser_service.browser.launching.memory import exact_mb
+from browser_service.browser.launching.options import LaunchOptions
 from browser_service.cli import instance
 from browser_service.settings import Settings
 from browser_service.store import activity, downloads  # noqa: F401 - their steps are among those that are known

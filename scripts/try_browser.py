@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from browser_service.browser.launcher import LaunchOptions
+from browser_service.browser.launching.options import LaunchOptions
 from browser_service.doctor import try_browser
 from shared.errors import BrowseError
 

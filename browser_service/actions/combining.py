@@ -1,8 +1,8 @@
 """Several actions in one call."""
 
-from browser_service.browser.forms import Form
+from browser_service.browser.elements.forms import Form
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.refilling import refill as refill_lost
+from browser_service.browser.recovery.refilling import refill as refill_lost
 from shared.actions import combining
 from shared.calls import Json
 

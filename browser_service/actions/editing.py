@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from browser_service.browser import pointing
-from browser_service.browser.filled import FIELD
-from browser_service.browser.locating import read_back
+from browser_service.browser.elements import pointing
+from browser_service.browser.elements.locating import read_back
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.recovery.filled import FIELD
 from shared.actions import editing
 from shared.calls import Json
 from shared.errors import ElementNotInteractable

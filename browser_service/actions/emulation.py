@@ -1,6 +1,6 @@
 """Other devices, places and languages, for one page."""
 
-from browser_service.browser.emulating import allow_position
+from browser_service.browser.network.emulating import allow_position
 from browser_service.browser.page import BrowserPage
 from browser_service.security.urls import origin_of
 from shared.actions import emulation

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from browser_service.browser import errors, extracting, locating
+from browser_service.browser import errors
+from browser_service.browser.elements import locating
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.reading import extracting
 from shared.actions import extraction as actions
 from shared.calls import Json
 from shared.errors import ElementNotFound, InvalidSelector

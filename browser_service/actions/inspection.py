@@ -4,7 +4,7 @@ from typing import Final
 
 from playwright.async_api import Frame
 
-from browser_service.browser import locating
+from browser_service.browser.elements import locating
 from browser_service.browser.page import BrowserPage
 from shared.actions import inspection
 from shared.calls import Json

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
 
-from browser_service.browser import pointing
-from browser_service.browser.filled import FIELD
-from browser_service.browser.locating import read_back, unless_unchanged
+from browser_service.browser.elements import pointing
+from browser_service.browser.elements.locating import read_back, unless_unchanged
+from browser_service.browser.elements.witness import Witness
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.witness import Witness
+from browser_service.browser.recovery.filled import FIELD
 from shared.actions import interaction
 from shared.actions.base import ElementAction
 from shared.calls import Json

@@ -6,10 +6,11 @@ import io
 
 from PIL import Image
 
-from browser_service.browser import marks, recording
-from browser_service.browser.comparing import compare_with
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.recording import Recording
+from browser_service.browser.reading import marks
+from browser_service.browser.reading.comparing import compare_with
+from browser_service.browser.recording import recording
+from browser_service.browser.recording.recording import Recording
 from shared.actions import media
 from shared.calls import Json
 

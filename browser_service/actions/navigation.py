@@ -2,9 +2,9 @@
 
 from playwright.async_api import Response
 
-from browser_service.browser.arriving import arrive
+from browser_service.browser.elements.arriving import arrive
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.recovering import BLANK
+from browser_service.browser.recovery.recovering import BLANK
 from shared.actions import navigation
 from shared.calls import Json
 

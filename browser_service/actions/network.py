@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from browser_service.browser.har import Archive
-from browser_service.browser.network import Answer, Rule
+from browser_service.browser.network.har import Archive
+from browser_service.browser.network.patterns import UrlPattern
+from browser_service.browser.network.routes import Answer, Rule
+from browser_service.browser.network.traffic import MOST_BODY, Sent, Sight, Wait
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.patterns import UrlPattern
 from browser_service.browser.session import BrowserSession
-from browser_service.browser.traffic import MOST_BODY, Sent, Sight, Wait
 from shared.actions import network
 from shared.calls import Json
 from shared.errors import ValidationFailed

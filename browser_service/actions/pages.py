@@ -1,8 +1,8 @@
 """The pages of a session: list, open, close."""
 
-from browser_service.browser import former
-from browser_service.browser.arriving import arrive
+from browser_service.browser.elements.arriving import arrive
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.recovery import former
 from browser_service.service import Service
 from shared.actions import pages
 from shared.calls import Json

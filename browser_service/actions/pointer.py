@@ -3,7 +3,7 @@
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
-from browser_service.browser import pointing
+from browser_service.browser.elements import pointing
 from browser_service.browser.page import BrowserPage
 from shared.actions import pointer
 from shared.calls import Json

@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from browser_service.browser import changes, compact, finding, locating
-from browser_service.browser import tree as trees
+from browser_service.browser.elements import locating
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.snapshot import Refs
-from browser_service.browser.text import markdown
-from browser_service.browser.tree import Tree
+from browser_service.browser.reading import changes, compact, finding
+from browser_service.browser.reading import tree as trees
+from browser_service.browser.reading.snapshot import Refs
+from browser_service.browser.reading.text import markdown
+from browser_service.browser.reading.tree import Tree
 from shared.actions import reading
 from shared.calls import Json
 

@@ -5,7 +5,7 @@ import json
 from playwright.async_api import Cookie
 from pydantic import JsonValue
 
-from browser_service.browser import undoing
+from browser_service.browser.recovery import undoing
 from browser_service.browser.session import BrowserSession
 from browser_service.service import Service
 from shared.actions import sessions

@@ -1,6 +1,7 @@
 """How logins come into a session: by a person in a window of their own, or from another browser."""
 
-from browser_service.browser import importing, undoing
+from browser_service.browser.launching import importing
+from browser_service.browser.recovery import undoing
 from browser_service.browser.session import BrowserSession
 from shared.actions import signing_in
 from shared.calls import Json

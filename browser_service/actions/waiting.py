@@ -2,8 +2,8 @@
 
 import asyncio
 
+from browser_service.browser.network.patterns import UrlPattern
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.patterns import UrlPattern
 from shared.actions import waiting
 from shared.calls import Json
 

@@ -8,25 +8,25 @@ from playwright.async_api import CDPSession, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Request as PlaywrightRequest
 
-from browser_service.browser import snapshot
 from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
-from browser_service.browser.console import Console
-from browser_service.browser.downloads import Downloads
-from browser_service.browser.emulating import Emulation
 from browser_service.browser.events import queued, well_formed
-from browser_service.browser.filled import Filled
-from browser_service.browser.guard import guard
 from browser_service.browser.leases import Lease, Ownership
-from browser_service.browser.network import PageNetwork
+from browser_service.browser.network.downloads import Downloads
+from browser_service.browser.network.emulating import Emulation
+from browser_service.browser.network.guard import guard
+from browser_service.browser.network.routes import PageNetwork
+from browser_service.browser.network.traffic import Traffic
 from browser_service.browser.observing import Observer, throttled
-from browser_service.browser.parking import Use
 from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
-from browser_service.browser.recalling import Recall
-from browser_service.browser.recording import Recording
-from browser_service.browser.recovering import BLANK, Recovery
-from browser_service.browser.traffic import Traffic
+from browser_service.browser.reading import snapshot
+from browser_service.browser.reading.recalling import Recall
+from browser_service.browser.recording.console import Console
+from browser_service.browser.recording.recording import Recording
+from browser_service.browser.recovery.filled import Filled
+from browser_service.browser.recovery.parking import Use
+from browser_service.browser.recovery.recovering import BLANK, Recovery
 from browser_service.latest import Latest
 from browser_service.security.urls import UrlPolicy
 from shared.calls import (

@@ -13,22 +13,22 @@ from browser_service.browser.admission import admit, agent_of, check_origin, che
 from browser_service.browser.background import Background, within
 from browser_service.browser.closing import bounded
 from browser_service.browser.dialogs import Dialogs
-from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
-from browser_service.browser.former import bring_back, history_of, remember, reopen
-from browser_service.browser.idling import Idling
-from browser_service.browser.memory import Memory
-from browser_service.browser.parking import Parking
+from browser_service.browser.launching.memory import Memory
+from browser_service.browser.network.downloads import Downloads
 from browser_service.browser.parts import Parts, account
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_live, perform_on_session
+from browser_service.browser.recovery.former import bring_back, history_of, remember, reopen
+from browser_service.browser.recovery.idling import Idling
+from browser_service.browser.recovery.parking import Parking
+from browser_service.browser.recovery.undoing import TAKES_BACK
 from browser_service.browser.registry import PageRegistry
 from browser_service.browser.replies import Replies
 from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import BrowserSession, SessionEntry
-from browser_service.browser.undoing import TAKES_BACK
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy
 from shared import catalogue
@@ -62,7 +62,7 @@ from shared.errors import (
 )
 
 if TYPE_CHECKING:
-    from browser_service.browser.launcher import Launcher
+    from browser_service.browser.launching.launcher import Launcher
 
 _log = structlog.get_logger(__name__)
 

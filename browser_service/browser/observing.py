@@ -13,7 +13,7 @@ from browser_service.browser.events import well_formed
 from shared.calls import Json, Throttled
 
 if TYPE_CHECKING:
-    from browser_service.browser.downloads import Arriving
+    from browser_service.browser.network.downloads import Arriving
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUESTS_END_WITHIN_S = 1.0

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from pydantic import JsonValue
 
-from browser_service.browser import identity, locating, snapshot, tree
+from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.files import ArtifactPort, Files
-from browser_service.browser.recovering import BLANK
-from browser_service.browser.snapshot import Refs, Seen, State
+from browser_service.browser.reading import identity, snapshot, tree
+from browser_service.browser.reading.snapshot import Refs, Seen, State
+from browser_service.browser.recovery.recovering import BLANK
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from browser_service.browser.comparing import compare_kept
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.page import BrowserPage, read_on
 from browser_service.browser.performing import Handler, Running, bring_up, perform
+from browser_service.browser.reading.comparing import compare_kept
 from browser_service.security.origins import visited
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser import errors, locating
+from browser_service.browser import errors
 from browser_service.browser.cancelling import Cancel
+from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
 from browser_service.browser.dialogs import Dialogs
-from browser_service.browser.downloads import Downloads
 from browser_service.browser.entry import Busy, PageEntry, target_of
 from browser_service.browser.events import EventLog
+from browser_service.browser.network.downloads import Downloads
 from browser_service.browser.person import People
 from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from browser_service.browser.memory import Memory
+from browser_service.browser.launching.memory import Memory
 from browser_service.browser.seam import HostLimits
 from shared.calls import Json
 from shared.errors import ResourceExhausted

@@ -10,17 +10,18 @@ from playwright.async_api import BrowserContext, Cookie, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from browser_service.browser import errors, signing_in
+from browser_service.browser import errors
 from browser_service.browser.closing import bounded
 from browser_service.browser.files import ArtifactPort, Files
-from browser_service.browser.isolation import context_options
-from browser_service.browser.launcher import Home, Launcher
-from browser_service.browser.pool import Kind
+from browser_service.browser.launching import signing_in
+from browser_service.browser.launching.isolation import context_options
+from browser_service.browser.launching.launcher import Home, Launcher
+from browser_service.browser.launching.pool import Kind
+from browser_service.browser.launching.signing_in import SignedIn, cookie_key
 from browser_service.browser.queue import PageQueue
-from browser_service.browser.recording import Recording
-from browser_service.browser.restoring import restored
-from browser_service.browser.signing_in import SignedIn, cookie_key
-from browser_service.browser.tracing import Tracing
+from browser_service.browser.recording.recording import Recording
+from browser_service.browser.recording.tracing import Tracing
+from browser_service.browser.recovery.restoring import restored
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec

@@ -6,12 +6,12 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser import changes, compact
-from browser_service.browser.locating import scope_of
+from browser_service.browser.elements.locating import scope_of
 from browser_service.browser.observing import Observation
-from browser_service.browser.outline import outline
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.snapshot import Seen
+from browser_service.browser.reading import changes, compact
+from browser_service.browser.reading.outline import outline
+from browser_service.browser.reading.snapshot import Seen
 from shared.actions.base import Action, NavigationAction
 from shared.actions.interaction import Check, Fill, Hover, SelectOption, Type, Uncheck
 from shared.calls import Json

@@ -9,7 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
-from browser_service.browser.guard import guard_all
+from browser_service.browser.network.guard import guard_all
 from browser_service.security.urls import UrlPolicy
 
 OnForeign = Callable[[Page], None]

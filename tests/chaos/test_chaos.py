@@ -102,9 +102,6 @@ class Chaos:
             await doomed.start()
         await self._ended(sent, spoilt, kind, lights)
         await self._goes_on(kind)
-        for each in spoilt:  # nobody is needed any more, and a person's page cannot be closed
-            if request := each.answer.result().result.get("requestId"):
-                await spoiling.call("request_human", pageId=f"{key}-{spoiling.name}", requestId=request, withdraw=True)
         await asyncio.gather(*(here.tidy(chat) for chat in here.chats))
         self._last = kind
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from browser_service.browser.executables import installed_browser
+from browser_service.browser.launching.executables import installed_browser
 from shared.errors import every_error
 from shared.wire import LOG_FILE
 from tests.chaos import victims
@@ -121,12 +121,21 @@ class World:
         """Close what the catalogue's actions left behind."""
         kept = {place.page_id for place in PLACES}
         for page in (await chat.do("list_pages"))["yours"]:
-            if page["pageId"] not in kept:
-                await chat.call("close_page", pageId=page["pageId"], reason="tidying up", confirm=True)
+            if (page_id := page["pageId"]) not in kept:
+                closing = {"pageId": page_id, "reason": "tidying up", "confirm": True}
+                if (await chat.call("close_page", **closing)).code == "HUMAN_IN_CONTROL":
+                    await self._withdraw(chat, page_id)
+                    await chat.call("close_page", **closing)
         for session in (await chat.do("list_sessions"))["sessions"]:
             name = session["sessionId"]
             if session["owner"] and session["owner"]["you"] and name not in {KEPT, APART}:
                 await chat.call("close_session", sessionId=name)
+
+    async def _withdraw(self, chat: Chat, page_id: str) -> None:
+        """Nobody is needed any more. The reply with the request's id may have died with its gateway: who asks for the
+        same again is told it."""
+        asked = await chat.do("request_human", pageId=page_id, message="tidying up", timeout=1)
+        await chat.do("request_human", pageId=page_id, requestId=asked["requestId"], withdraw=True)
 
 
 @asynccontextmanager

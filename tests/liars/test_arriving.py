@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from browser_service.browser import arriving
+from browser_service.browser.elements import arriving
 from tests.actions.tab import Tab
 from tests.support.service import Agent
 from tests.support.site import Answer, Site

@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from browser_service.browser.events import EventLog
+from browser_service.browser.launching.memory import exact_mb, machine_mb, rough_mb
 from browser_service.browser.leases import Ownership
-from browser_service.browser.memory import exact_mb, machine_mb, rough_mb
 from browser_service.clients import Clients
 from shared.calls import Call, Notice, PageState, StateSaved
 from tests.service.conftest import StartService

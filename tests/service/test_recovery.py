@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.browser.executables import installed_browser
-from browser_service.browser.orphans import Orphans
+from browser_service.browser.launching.executables import installed_browser
+from browser_service.browser.launching.orphans import Orphans
 from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent

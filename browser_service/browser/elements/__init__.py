@@ -1,0 +1,1 @@
+"""From a selector to an element, what is done to it, and why it could not be."""

@@ -1,0 +1,1 @@
+"""What a page asks of the network, and what it meets there."""

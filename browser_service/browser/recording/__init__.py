@@ -1,0 +1,1 @@
+"""What is kept of a page while it happens: its console, videos, traces."""

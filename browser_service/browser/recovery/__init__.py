@@ -1,0 +1,1 @@
+"""How a page comes back: from a crash, from parking, from being closed."""
