@@ -125,6 +125,7 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     )
     gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
     gc.set_threshold(_GC_AFTER)
+    gc.enable()
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir))
     server = Server(config, app)
     failing = contextlib.suppress(SystemExit)  # uvicorn's way to end where the start failed

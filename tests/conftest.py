@@ -3,10 +3,12 @@
 import gc
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import settings
 
+from tests.support import browsers
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
@@ -25,6 +27,12 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def whole_browser(request: pytest.FixtureRequest) -> Iterator[None]:
+    with browsers.whole() if request.node.get_closest_marker("whole_browser") else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")

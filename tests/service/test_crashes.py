@@ -14,7 +14,7 @@ from tests.service.listening import become, sent
 from tests.support.service import RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 Disaster = Callable[[RunningService], Awaitable[None]]
 LOST = {"BROWSER_CRASHED", "UNKNOWN_OUTCOME"}

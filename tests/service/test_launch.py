@@ -15,7 +15,7 @@ from tests.service.conftest import StartService
 from tests.service.listening import become
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 
 async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_features_are_only_added_to(

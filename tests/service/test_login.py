@@ -16,7 +16,7 @@ from tests.service.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Received, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 SESSION_COOKIE = "s3ss10n-c00k13-v4lu3"
 LOGIN = "localStorage.setItem('theme', 'dark'); indexedDB.open('db')"

@@ -17,7 +17,7 @@ from tests.support.screen import screen
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 SIGN_IN = """<!doctype html><title>sign in</title><p>please</p><script>
 const said = {webdriver: navigator.webdriver, agent: navigator.userAgent, brands: navigator.userAgentData.brands,

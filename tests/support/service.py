@@ -16,6 +16,7 @@ from browser_service.security.auth import Identity, mint
 from browser_service.security.limits import Clock
 from browser_service.settings import Settings
 from shared import wire
+from tests.support import browsers
 
 _numbers = itertools.count(1)
 
@@ -92,7 +93,8 @@ UNLIMITED = dict.fromkeys(
 
 def settings_for(data_dir: Path, **changes: Any) -> Settings:
     """Settings that no variable of the developer's environment reaches; Any: any setting's value."""
-    ours: dict[str, Any] = {**UNLIMITED, "notify": "off", "min_instances": 0, **changes}  # Any: as there
+    usual = {**UNLIMITED, "notify": "off", "min_instances": 0, "executable_path": browsers.executable()}
+    ours: dict[str, Any] = {**usual, **changes}  # Any: as there
     return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
 
 
