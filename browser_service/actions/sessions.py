@@ -104,7 +104,7 @@ async def save_session_state(session: BrowserSession, action: sessions.SaveSessi
 
 async def restore_session_state(session: BrowserSession, action: sessions.RestoreSessionState) -> Json:
     state = session.call.state or {}
-    before = await session.entry.storage(whole=True)
+    before = await session.entry.storage()
     await session.entry.restore(state)
     session.undoable(
         f"logins of session {session.entry.session_id} restored: {_told(before)} before", {"state": before}
@@ -113,7 +113,7 @@ async def restore_session_state(session: BrowserSession, action: sessions.Restor
 
 
 async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
-    state = await session.entry.storage(whole=True)
+    state = await session.entry.storage()
     file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", inline=False)
     told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
     return {**file, **_counted(state), "observed": f"{told} of the file"}

@@ -427,7 +427,7 @@ class LocalHost:
             if late:
                 await asyncio.wait(late, timeout=_AT_REST_WITHIN_S)
         for session in self._sessions.values():
-            await session.save()
+            await session.save(whole=True)
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         self._log.emit(queued(call, position, behind))

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 _SAVE_AFTER_S = 0.5
 _SAVE_WITHIN_S = 5
+_STORAGE_WITHIN_S = 10
+_STORAGE_SHARE = 0.05
+"""Of the time may go into reading storage: Playwright visits each site that a session has been to, 0.1 s each."""
+_STORAGE_PAUSE_S = 60
 _LOGINS_WITHIN_S = 0.2
 _HANGS_AFTER_S = 5
 _LOOKS_EVERY_S = 0.2
@@ -93,6 +97,8 @@ class SessionEntry:
         self._unsaved = False
         self.used_at = time.monotonic()
         self._one_save = asyncio.Lock()
+        self._storage_from = 0.0
+        """When its storage may be read again."""
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
@@ -211,9 +217,7 @@ class SessionEntry:
         if self._context is None or not self.live or self.attached:
             return
         with contextlib.suppress(TimeoutError, PlaywrightError):  # they are saved soon, or are lost with the browser
-            async with asyncio.timeout(_LOGINS_WITHIN_S):
-                cookies: list[JsonValue] = [_json(cookie) for cookie in await self._context.cookies()]
-            self._note({**self._saved, "cookies": cookies})
+            await self._save_cookies(self._context, _LOGINS_WITHIN_S)
 
     async def save_whole(self) -> bool:
         """Save all that its context has: it is going to be closed until the next call. False where that failed."""
@@ -224,7 +228,8 @@ class SessionEntry:
         if self._context is None or not self.live:
             return True
         try:
-            self._note(await self.storage(whole=not self._spec.profile))
+            await self._save_cookies(self._context)
+            await self._save_storage(self._context, _STORAGE_WITHIN_S)
         except (TimeoutError, PlaywrightError):
             return False
         return True
@@ -242,11 +247,12 @@ class SessionEntry:
 
     async def spec(self, *, whole: bool) -> SessionSpec:
         """What it takes to have it again, but for its pages. What a browser that is gone had stays as it was saved."""
-        state = self._saved
-        if self.live and not self.attached:
+        if self._context is not None and self.live and not self.attached:
             with contextlib.suppress(TimeoutError, PlaywrightError):
-                state = await self.storage(whole=whole)
-        return self._spec.model_copy(update={"state": state, "headers": self.headers})
+                await self._save_cookies(self._context)
+                if whole:
+                    await self._save_storage(self._context)
+        return self._spec.model_copy(update={"state": self._saved, "headers": self.headers})
 
     async def close(self) -> None:
         """Save, and let go of the context. The browser itself belongs to the launcher."""
@@ -255,7 +261,7 @@ class SessionEntry:
         if self._saving is not None:
             self._saving.cancel()
             await asyncio.gather(self._saving, return_exceptions=True)
-        await self.save()
+        await self.save(whole=True)
         context, self._context, self._windows = self._context, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())
@@ -346,16 +352,35 @@ class SessionEntry:
             self._unsaved = False
             await self.save()
 
-    async def save(self) -> None:
-        """Have the logins written down now. A browser that is somebody else's keeps its own."""
+    async def save(self, *, whole: bool = False) -> None:
+        """Have the logins written down now, with the storage where that has its turn, or must be. A browser that is
+        somebody else's keeps its own."""
         async with self._one_save:
             if self._context is None or not self.live or self.attached:
                 return
-            try:
-                state = await self.storage(whole=self._spec.persistent)
-            except (TimeoutError, PlaywrightError):
-                return  # the browser ended, or hangs: what was saved before stays
-            self._note(state)
+            with contextlib.suppress(TimeoutError, PlaywrightError):  # it ended, or hangs: what was saved before stays
+                await self._save_cookies(self._context)
+                if whole:
+                    await self._save_storage(self._context)
+                elif time.monotonic() >= self._storage_from:
+                    await self._save_storage(self._context, _STORAGE_WITHIN_S)
+
+    async def _save_cookies(self, context: BrowserContext, within_s: float = _SAVE_WITHIN_S) -> None:
+        async with asyncio.timeout(within_s):
+            cookies: list[JsonValue] = [_json(cookie) for cookie in await context.cookies()]
+        self._note({**self._saved, "cookies": cookies})
+
+    async def _save_storage(self, context: BrowserContext, within_s: float = _SAVE_WITHIN_S) -> None:
+        """The profile keeps its own, on disk."""
+        if self._spec.profile:
+            return
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(within_s):
+                self._note(await _storage(context))
+        finally:
+            ended = time.monotonic()
+            self._storage_from = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
 
     def _note(self, state: Json) -> None:
         if state != self._saved:
@@ -363,25 +388,16 @@ class SessionEntry:
             if self._spec.profile or self._spec.persistent:
                 self._on.state(self.session_id, state)
 
-    async def storage(self, *, whole: bool) -> Json:
-        """The cookies, and where the whole is wanted local storage and IndexedDB too, as Playwright writes them.
+    async def storage(self) -> Json:
+        """Cookies, local storage and IndexedDB, as Playwright writes them.
 
-        A page that spins, or shows a dialog, keeps its storage back: then what was known of it stays.
+        It takes 0.1 s for each site that the session has been to; a page that spins keeps it from its end.
         """
-        context = await self.context()
-        async with asyncio.timeout(_SAVE_WITHIN_S):
-            cookies: list[JsonValue] = [_json(cookie) for cookie in await context.cookies()]
-        if whole:
-            try:
-                async with asyncio.timeout(_SAVE_WITHIN_S):
-                    return cast("Json", await context.storage_state(indexed_db=True))
-            except TimeoutError:
-                return {**self._saved, "cookies": cookies}
-        return {"cookies": cookies}
+        return await _storage(await self.context())
 
     async def keep(self, name: str) -> Json:
         """Save the whole under a name."""
-        state = await self.storage(whole=True)
+        state = await self.storage()
         self._on.state(self.session_id, state, name)
         return state
 
@@ -415,6 +431,10 @@ async def _added(context: BrowserContext, cookies: list[Json]) -> bool:
             raise
         return False
     return True
+
+
+async def _storage(context: BrowserContext) -> Json:
+    return cast("Json", await context.storage_state(indexed_db=True))
 
 
 def _cookies(state: Json) -> list[Json]:

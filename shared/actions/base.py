@@ -306,11 +306,12 @@ class SessionAction(Action):
 
     scope = Scope.SESSION
     session_fields = ("session_id",)
+    within_ms: ClassVar[int] = 5_000
 
     session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
 
     def allowed_ms(self) -> int:
-        return 5_000
+        return self.within_ms
 
 
 class FeltAct(Action):

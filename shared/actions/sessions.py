@@ -10,6 +10,9 @@ from shared.actions.reading import Budget
 from shared.calls import Engine, Permission
 from shared.wire import DEFAULT_SESSION
 
+_STORAGE_MS = 30_000
+"""To read or write what sites have stored: the browser visits each that the session has been to."""
+
 
 class Viewport(Part):
     width: int = Field(default=1920, ge=1, le=10_000, description="px")
@@ -204,6 +207,7 @@ class SaveSessionState(SessionAction):
     """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later."""
 
     effect = Effect.ACTS
+    within_ms = _STORAGE_MS
     shown = "observed"
     idempotent = True
     told = frozenset({"name"})
@@ -215,6 +219,7 @@ class RestoreSessionState(SessionAct):
     """Put the logins of a session back as they were saved. What it has got since is gone."""
 
     effect = Effect.DESTROYS
+    within_ms = _STORAGE_MS
     undoable = True
     idempotent = True
     told = frozenset({"name"})
@@ -227,4 +232,5 @@ class ExportSession(SessionAction):
     has the file is signed in."""
 
     effect = Effect.ACTS
+    within_ms = _STORAGE_MS
     shown = "observed"

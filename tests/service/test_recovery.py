@@ -148,6 +148,26 @@ async def test_a_login_of_this_moment_comes_back_in_every_kind_of_session(start:
         assert homes == {f"/{kind}/home": f"sid={kind}" for kind in kinds}
 
 
+async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_than_the_service(
+    start: StartService, site: Site
+) -> None:
+    service = await start()
+    url = site.page("/", "<h1>Here</h1>")
+    read = "[localStorage.token, new Promise(d => { indexedDB.databases().then(all => d(all.length)) })]"
+    store = """new Promise(done => { localStorage.token = 'mine'; const opening = indexedDB.open('kept', 1);
+        opening.onupgradeneeded = () => opening.result.createObjectStore('all'); opening.onsuccess = done; })"""
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="own")
+        await agent.call("goto", pageId="p", sessionId="own", url=url)
+        await agent.call("evaluate_script", pageId="p", expression=f"{store}.then(() => 1)")
+        session = service.parts.host._sessions["own"]  # type: ignore[attr-defined] # nobody is told of it
+        await become(lambda: session._saved.get("origins"))
+        await browser_dies(service)
+        await agent.call("click", pageId="p", selector="h1")
+        script = f"Promise.all({read})"
+        assert (await agent.call("evaluate_script", pageId="p", expression=script))["value"] == ["mine", 1]
+
+
 # --- again and again -------------------------------------------------------------------------------------------------
 
 

@@ -112,7 +112,7 @@ async def _databases(session: "SessionEntry", found: Found) -> None:
             "the shared login takes none, because all its storage would be written anew: use your own session",
         )
     elif brought:
-        state = await session.storage(whole=True)
+        state = await session.storage()
         try:
             await session.restore(
                 {**state, "origins": _merged(cast("list[Json]", state.get("origins") or []), brought)}
