@@ -140,8 +140,9 @@ class Dispatcher:
         return (await self._handled(identity, Asked(body, call_id=call_id, request_id=call_id))).result()
 
     async def revoke(self, clients: set[str]) -> Json:
-        """Refuse all tokens that these clients (ids, or labels) have, at once; also to those that listen."""
-        ids = await self._named(clients)
+        """Refuse all tokens that these clients (ids, or labels) have, at once; also to those that listen. Which ids
+        these are, and how many of them have been here."""
+        ids, known = await self._named(clients)
         try:
             await self._revoked.clients(ids, time.time())
         finally:
@@ -149,7 +150,7 @@ class Dispatcher:
             for record in [record for each in ids for record in self.register.running(each)]:
                 await self.cancel(record.client_id, record.call_id)
         log.info("tokens were revoked", clients=len(ids))
-        return {"clients": [*sorted(ids)]}
+        return {"clients": [*sorted(ids)], "known": len(known)}
 
     async def revoke_token(self, token_id: str) -> Json:
         try:
@@ -164,22 +165,21 @@ class Dispatcher:
         self._clients.end_streams()
         self.activity.cut_streams()
 
-    async def _named(self, clients: set[str]) -> set[str]:
-        """Their ids: what is given may be one, or the label of several."""
+    async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
+        """Their ids, and those of them that have been here: what is given may be one, or the label of several."""
         known = await self.activity.clients()
         for page in self.directory.pages():
             known.setdefault(page.holder_id or "", set()).add(page.holder_label)
         for client_id, label in self._clients.labels():
             known.setdefault(client_id, set()).add(label)
         named = {client.casefold() for client in clients}
-        return clients | {each for each, labels in known.items() if named & {label.casefold() for label in labels}} - {
-            ""
-        }
+        meant = {each for each, labels in known.items() if named & {label.casefold() for label in labels}} - {""}
+        return clients | meant, meant | (clients & known.keys())
 
     async def forget(self, client: str) -> Json:
         """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
         gone. How many of each."""
-        ids = await self._named({client})
+        ids, _ = await self._named({client})
         gone = [each for each in ids if not self._clients.present(each) and not self.register.running(each)]
         held = sum(len(self.directory.held_by(each)) for each in gone)
         for each in gone:

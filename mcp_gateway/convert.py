@@ -30,10 +30,6 @@ _OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "s
 """What an act answers beside its text: the page's words."""
 _MOST_NOTICES: Final = 3
 _LINE_CHARACTERS: Final = 200
-_STRANGERS: Final = (
-    "Gateway and service have different secrets: give both the same BROWSE_DATA_DIR, or the gateway a BROWSE_TOKEN "
-    "(browse-together token)."
-)
 _BODY_CHARACTERS: Final = 500
 
 
@@ -170,8 +166,6 @@ class Conversion:
 
 def host_error(tool: str, failure: Failure) -> MCPError:
     """The error of the protocol; where the service does not know us, what a gateway's user can do about it."""
-    if failure.code == "UNAUTHORIZED":
-        failure = failure.model_copy(update={"hint": _STRANGERS})
     data: Json = {"error": failure.message, "code": failure.code, "hint": failure.hint}
     if "selector" in failure.details:
         data["selector"] = failure.details["selector"]

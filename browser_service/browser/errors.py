@@ -260,7 +260,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
         last_said = f"the page is at {details['url']}"
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
-        hint="The page is still usable. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
+        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
         details={**details, "context": {"timeout": allowed}},
     )
 

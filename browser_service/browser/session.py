@@ -148,7 +148,7 @@ class SessionEntry:
         try:
             return await self._while_live(windows.open())
         except TimeoutError:
-            await self._end_if_hanging()
+            await self.end_if_hanging(_HANGS_AFTER_S)
             raise BrowserCrashed("The browser opened no window.") from None
         except PlaywrightError as error:
             raise BrowserCrashed("The browser opened no window.") from error
@@ -165,12 +165,12 @@ class SessionEntry:
         finally:
             task.cancel()
 
-    async def _end_if_hanging(self) -> None:
+    async def end_if_hanging(self, after_s: float) -> None:
         """A browser of ours that answers nothing is as good as dead, and nobody else would end it."""
         if self._context is None or self.attached:
             return
         try:
-            async with asyncio.timeout(_HANGS_AFTER_S):
+            async with asyncio.timeout(after_s):
                 await self._context.cookies()
         except TimeoutError:
             await self._launcher.end_hanging()

@@ -87,8 +87,14 @@ def revoke(
         raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
     body: Json = {"clients": [client, identity(client).client_id]} if client else {"tokenId": token_id(token)}
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        _result(service.revoke(body))
-    output.say(f"{client or token_id(token)}: revoked.")
+        revoked = _result(service.revoke(body))
+    output.say(f"{client or token_id(token)}: revoked{_whose(revoked) if client else '.'}")
+
+
+def _whose(revoked: Json) -> str:
+    if known := revoked["known"]:
+        return f", {known} clients." if known != 1 else "."
+    return ", though nobody of this name or id has been here: browse-together activity shows who has."
 
 
 def _newest(service: Client, asked: dict[str, str], limit: int) -> list[ActivityRecord]:

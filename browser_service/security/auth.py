@@ -5,7 +5,7 @@ import secrets
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import jwt
 from pydantic import Field, ValidationError
@@ -18,6 +18,10 @@ from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_A
 
 _DAY_S = 86_400
 _PERSON = f"{TOKEN_AUDIENCE}/person"
+_STRANGERS: Final = (
+    "Caller and service have different secrets: give both the same BROWSE_DATA_DIR, or the caller a token of this "
+    "service (browse-together token; a gateway takes it as BROWSE_TOKEN)."
+)
 
 
 class Identity(Model):
@@ -115,7 +119,7 @@ def identify(secret: str, authorization: str | None, revoked: Revoked | None = N
     except jwt.ExpiredSignatureError:
         raise Unauthorized("The token has expired.") from None
     except (jwt.InvalidTokenError, ValidationError):
-        raise Unauthorized("The token is not valid here.") from None
+        raise Unauthorized("The token is not valid here.", hint=_STRANGERS) from None
     if time.time() >= found.expires_at:
         raise Unauthorized("The token has expired.")
     if revoked is not None:

@@ -102,3 +102,4 @@ def test_a_token_is_revoked_by_itself_and_all_of_a_caller_by_its_name(running: T
         assert "revoked" in running.succeed("revoke", way, token if way == "--token" else "Visitor").out
         assert status() == 401
     assert running.run("revoke").code == 2
+    assert "nobody of this name or id has been here" in running.succeed("revoke", "--client", "Visitr").out

@@ -310,3 +310,29 @@ def test_the_window_of_a_service_that_was_killed_is_closed_by_the_next_and_what_
         assert "remembered=yes sid=for-this-session" in terminal.succeed("run", "content", "--page", "home").out
     finally:
         terminal.end()
+
+
+def test_a_service_that_is_stopped_while_the_window_is_open_closes_it_and_keeps_what_was_signed_in(
+    tmp_path: Path, display: str, bank: Site
+) -> None:
+    terminal = Terminal(tmp_path / "data")
+    try:
+        terminal.succeed("up", "--detach", DISPLAY=display)
+        terminal.succeed("run", "goto", "--page", "before", "--url", bank.url("/open"))
+        with terminal.start("login", bank.url("/sign-in")) as asking:
+            asyncio.run(become(lambda: bank.counts["/remember"] > 0))
+            assert terminal.service is not None
+            process = psutil.Process(terminal.service.pid)
+            everything = [process, *process.children(recursive=True)]
+            terminal.succeed("down")
+            _, said = asking.communicate(timeout=30)
+        _, left = psutil.wait_procs(everything, timeout=10)
+        assert [each for each in left if each.status() != psutil.STATUS_ZOMBIE] == []
+        assert asking.returncode != 0
+        assert "service" in said
+        terminal.succeed("up", "--detach")
+        terminal.succeed("run", "goto", "--page", "home", "--url", bank.url("/"))
+        assert "remembered=yes sid=for-this-session" in terminal.succeed("run", "content", "--page", "home").out
+        assert bank.url("/open") in terminal.succeed("run", "list-pages").out
+    finally:
+        terminal.end()

@@ -13,6 +13,7 @@ import pytest
 
 from browser_service.browser.launching.executables import installed_browser
 from browser_service.browser.launching.orphans import Orphans
+from browser_service.browser.recovery import recovering
 from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent
@@ -166,6 +167,30 @@ async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_tha
         await agent.call("click", pageId="p", selector="h1")
         script = f"Promise.all({read})"
         assert (await agent.call("evaluate_script", pageId="p", expression=script))["value"] == ["mine", 1]
+
+
+@pytest.mark.parametrize("frozen", ["browser", "driver"])
+async def test_what_hangs_under_all_pages_is_replaced_by_a_reload_of_one_and_the_others_come_back(
+    start: StartService, site: Site, frozen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovering, "_HANGS_AFTER_S", 2)
+    service = await start()
+    url = site.page("/", "<h1>Here</h1>")
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="mine", url=url)
+        await other.call("goto", pageId="theirs", url=url)
+        browser = processes.browser(service.settings.data_dir)
+        victim = browser if frozen == "browser" else browser.parent()
+        assert victim is not None
+        victim.suspend()
+        assert (await agent.error("click", pageId="mine", selector="h1", timeout=300))["code"] == "TIMEOUT"
+        error = await agent.error("click", pageId="mine", selector="h1", timeout=300)
+        assert (error["code"], 'reload_page {"pageId": "mine"}' in error["hint"]) == ("TIMEOUT", True)
+        await agent.call("reload_page", pageId="mine")
+        for caller, page_id in ((agent, "mine"), (other, "theirs")):
+            reply = (await caller.reply("click", pageId=page_id, selector="h1")).json()
+            assert (reply["success"], reply["page"]["url"]) == (True, url), reply
+        await become(lambda: not victim.is_running() or victim.status() == psutil.STATUS_ZOMBIE)
 
 
 # --- again and again -------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from browser_service.browser.entry import PageEntry
 
 BLANK: Final = "about:blank"
+_HANGS_AFTER_S: Final = 10
+"""Others lose what they typed with the browser: a machine that only stood still for a moment must not cost that."""
 _TITLE_WITHIN_S: Final = 0.2
 _PROBE_S: Final = 1.0
 _REVIVE_MS: Final = 30_000
@@ -121,6 +123,8 @@ class Recovery:
     async def _open(self, *, revisits: bool) -> str:
         """Why its URL could not be loaded, if so. Raises BrowserCrashed where what it stands on died."""
         entry = self._entry
+        if entry.live and entry.suspect:  # for want of its own scripts, or because nothing answers any more
+            await entry.session.end_if_hanging(_HANGS_AFTER_S)
         await entry.session.context()
         if entry.live and not entry.suspect:  # found again in a browser that runs on without us
             return ""
@@ -166,7 +170,7 @@ class Recovery:
         """While it loads, Playwright answers for a page's title; it does not while a script runs."""
         entry = self._entry
         reload = f'reload_page {{"pageId": "{entry.page_id}"}}.'
-        why, hint = "a script keeps it busy", f"Replace it, its login stays: {reload}"
+        why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
         if entry.page is not None:
             with contextlib.suppress(TimeoutError, PlaywrightError):
                 async with asyncio.timeout(_TITLE_WITHIN_S):
