@@ -21,6 +21,7 @@ test: setup ## Run all tests, four at a time
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
 chaos: export BROWSE_CHAOS_SEED ?= random
 chaos: export BROWSE_CHAOS_KILLS ?= 200
+chaos: export BROWSE_TESTS_BROWSER = whole
 chaos: setup ## Kill browsers, services and gateways 200 times under load
 	@$(PYTHON_IN_VENV) -m pytest -s tests/chaos
 

@@ -1,6 +1,5 @@
 """`up`, `down` and `status`: the service as a process."""
 
-import gc
 from typing import Annotated, Any
 
 import typer
@@ -72,7 +71,6 @@ def status(*, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
 
 
 def _in_the_foreground(settings: Settings) -> None:
-    gc.disable()  # until all is imported: it would find nothing, again and again
     from browser_service.serving import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
 
     try:

@@ -1,5 +1,6 @@
 """The commands by name. What a command needs is imported when that command is asked for, so that help is quick."""
 
+import gc
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
@@ -70,4 +71,5 @@ for _name, _command in COMMANDS.items():
 
 
 def main() -> None:
+    gc.disable()  # imports make many objects and no garbage; what lasts, the service, enables it when all is there
     app()

@@ -17,6 +17,7 @@ from tests.chaos import victims
 from tests.chaos.chats import Answer, Chat
 from tests.chaos.load import Ledger
 from tests.chaos.site import ChaosSite
+from tests.support import browsers
 from tests.support.gateways import environment
 
 CHATS: Final = 3
@@ -182,7 +183,7 @@ def _settings(tmp_path: Path) -> dict[str, str]:
 
 def _countable_browser(tmp_path: Path) -> Path:
     """The browser, with a port beside its pipe by which the test counts what is open in it."""
-    found = installed_browser()
+    found = browsers.executable() or installed_browser()
     assert found is not None
     wrapper = tmp_path / "browser"
     wrapper.write_text(f'#!/bin/sh\nexec "{found}" --remote-debugging-port=0 "$@"\n', encoding="utf-8")
