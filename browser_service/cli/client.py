@@ -40,6 +40,17 @@ def identity(label: str = "") -> Identity:
     return Identity(client_id=os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}", label="CLI")
 
 
+def secret_of(data_dir: Path) -> str:
+    """The account's. Raises ServiceUnavailable rather than making one that the service which runs would not know."""
+    path = data_dir / wire.SECRET_FILE
+    if not path.exists() and instance.find(data_dir):
+        raise ServiceUnavailable(
+            f"The secret file {path} is gone; the service knows only the one that was in it.",
+            hint="Restart the service, which makes a new one: browse-together down, then browse-together up --detach.",
+        )
+    return ensure_secret(data_dir)
+
+
 class Client:
     """Calls to the service of a data directory, as this account. Raises ServiceUnavailable where none runs."""
 
@@ -48,7 +59,7 @@ class Client:
         who = identity().model_copy(update={"operator": operator})
         self.url = running.url
         self._http = instance.http(running.url, _PATIENCE_S)
-        self._http.headers["Authorization"] = f"Bearer {mint(ensure_secret(data_dir), who)}"
+        self._http.headers["Authorization"] = f"Bearer {mint(secret_of(data_dir), who)}"
 
     def __enter__(self) -> Self:
         return self

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from browser_service.cli import flags, logfile, output
-from browser_service.cli.client import identity
+from browser_service.cli.client import identity, secret_of
 from browser_service.cli.parameters import new_app, parameters_of, signed
-from browser_service.security.auth import ensure_secret, mint
+from browser_service.security.auth import mint
 from browser_service.settings import Settings
 from shared.errors import ServiceUnavailable
 from shared.wire import LOG_FILE
@@ -68,5 +68,5 @@ def token(
     days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is valid.")] = 30,
 ) -> None:
     """Print a token for callers over plain HTTP: curl -H "Authorization: Bearer $(browse-together token)"."""
-    secret = ensure_secret(flags.settings(data_dir).data_dir)
+    secret = secret_of(flags.settings(data_dir).data_dir)
     typer.echo(mint(secret, identity(label), days * _DAY_S))

@@ -51,7 +51,10 @@ def ensure_secret(data_dir: Path) -> str:
     if not path.exists():
         draft = path.with_name(f".{SECRET_FILE}.{os.getpid()}")
         draft.touch(mode=0o600)
-        draft.write_text(secrets.token_urlsafe(48), encoding="ascii")
+        with draft.open("w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(file.fileno())  # a name without its text would be worse than none
         try:
             os.link(draft, path)  # fails where another process was first: its secret is the one that counts
         except FileExistsError:

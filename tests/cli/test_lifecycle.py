@@ -141,3 +141,16 @@ def test_logs_shows_the_last_lines_and_follows(running: Terminal) -> None:
 
 def test_logs_of_a_service_that_never_ran_detached(terminal: Terminal) -> None:
     assert re.search(r"There is no log .*service\.log", terminal.run("logs").err)
+
+
+def test_a_secret_that_is_removed_under_a_running_service_is_said_and_made_anew_by_a_restart(
+    terminal: Terminal,
+) -> None:
+    terminal.succeed("up", "--detach")
+    (terminal.data_dir / SECRET_FILE).unlink()
+    for command in (("token",), ("pages",)):
+        refused = terminal.run(*command)
+        assert (refused.code, "is gone" in refused.err, "up --detach" in refused.err) == (1, True, True), refused
+    terminal.succeed("down")
+    terminal.succeed("up", "--detach")
+    terminal.succeed("pages")
