@@ -3,9 +3,10 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.processes import Failed, Gateway
+from tests.support.json import AnyJson
 
 _REF: Final = re.compile(r"\[ref=((?:f\d+)?e\d+)\]")
 
@@ -41,7 +42,7 @@ class Chat:
         said = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
         self.bytes += len(json.dumps(said, ensure_ascii=False).encode())
 
-    async def call(self, tool: str, **arguments: Any) -> str:
+    async def call(self, tool: str, **arguments: AnyJson) -> str:
         result = await self.server.call(tool, **arguments)
         self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
         self.bytes += len(self.last.encode()) + len(json.dumps(arguments).encode())

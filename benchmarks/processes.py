@@ -11,10 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import psutil
+
+from tests.support.json import AnyJson
 
 ROOT: Final = Path(__file__).parents[1]
 CLIENT: Final = {"name": "benchmark", "version": "1"}
@@ -107,7 +109,7 @@ class Gateway:
         self._to, self._from = process.stdin, process.stdout
         self._last_id = 0
 
-    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, method: str, params: dict[str, AnyJson]) -> dict[str, AnyJson]:
         """The result of a request. Any: JSON. Raises Failed."""
         self._last_id += 1
         self._write({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
@@ -115,7 +117,7 @@ class Gateway:
             line = await self._from.readline()
             if not line:
                 raise Failed(f"the gateway ended at {method}")
-            message: dict[str, Any] = json.loads(line)
+            message: dict[str, AnyJson] = json.loads(line)
             if message.get("id") != self._last_id:
                 continue
             if "error" in message:
@@ -127,7 +129,7 @@ class Gateway:
         await self.ask("initialize", hello)
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    async def call(self, tool: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         """A tool call that must succeed."""
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             result = await self.ask("tools/call", {"name": tool, "arguments": arguments})
@@ -139,7 +141,7 @@ class Gateway:
         result = await self.call("evaluate_script", pageId=page_id, expression=expression)
         return result["structuredContent"]["result"]["value"]
 
-    def _write(self, message: dict[str, Any]) -> None:
+    def _write(self, message: dict[str, AnyJson]) -> None:
         self._to.write(json.dumps(message).encode() + b"\n")
 
 

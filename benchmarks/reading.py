@@ -9,7 +9,7 @@ milliseconds at the median.
 import os
 import tempfile
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Final
 
 from benchmarks import peer, sites
 from benchmarks.calls import Pair
@@ -17,6 +17,7 @@ from benchmarks.figures import Figure, Report, Skipped, Target
 from benchmarks.plain import check_same_browser, plain_playwright
 from benchmarks.processes import Failed, Gateway, browser_of, environment, gateway, mcp_server, service
 from shared.wire import INLINE_TEXT
+from tests.support.json import AnyJson
 from tests.support.site import Site
 
 _TOGGLE: Final = "e => e.onclick = () => { e.textContent = e.textContent == 'Add to cart' ? 'Added' : 'Add to cart' }"
@@ -82,5 +83,5 @@ async def _beside_peer(gate: Gateway, site: Site, browser: str) -> Figure:
     return Figure("snapshot of 300 elements", ours, size, "characters", "ratio", Target(1.0))
 
 
-def _text(result: dict[str, Any]) -> str:
+def _text(result: dict[str, AnyJson]) -> str:
     return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")

@@ -93,7 +93,7 @@ class Memory:
     def look(self, calls: int) -> None:
         self.calls.append((self.calls or [0])[-1] + calls)
         family = children(self.of.pid)
-        drivers = [child for child in family if "run-driver" in child.cmdline()]
+        drivers = [child for child in family if _is_driver(child)]
         parts = {
             "service": [psutil.Process(self.of.pid)],
             "gateway": [psutil.Process(self.gate.pid)],
@@ -120,6 +120,13 @@ class Memory:
 def _quarters(held: Sequence[float]) -> tuple[float, float]:
     quarter = max(1, len(held) // 4)
     return median(held[:quarter]), median(held[-quarter:])
+
+
+def _is_driver(process: psutil.Process) -> bool:
+    try:
+        return "run-driver" in process.cmdline()
+    except psutil.Error:
+        return False  # a renderer that has just ended
 
 
 def _pss(processes: Sequence[psutil.Process]) -> float:

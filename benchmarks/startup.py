@@ -18,19 +18,20 @@ import threading
 import time
 from contextlib import AsyncExitStack, closing
 from statistics import median
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import psutil
 
 from benchmarks import peer
 from benchmarks.figures import Figure, Report, Target
 from benchmarks.processes import CLIENT, PROTOCOL, ROOT, Failed, children, environment, service
+from tests.support.json import AnyJson
 
 NO_LATER: Final = Target(1.0)
 GATEWAY: Final = [sys.executable, "-m", "mcp_gateway"]
 
 _HELLO: Final = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": CLIENT}
-_ASKED: Final[list[tuple[str, dict[str, Any]]]] = [
+_ASKED: Final[list[tuple[str, dict[str, AnyJson]]]] = [
     ("initialize", _HELLO),
     ("tools/list", {}),
     ("tools/call", {"name": "no_such_tool", "arguments": {}}),
@@ -132,7 +133,7 @@ def _answers(process: subprocess.Popen[bytes], began: float) -> Start:
     return found
 
 
-def _tell(pipe: IO[bytes], message: dict[str, Any]) -> None:
+def _tell(pipe: IO[bytes], message: dict[str, AnyJson]) -> None:
     pipe.write(json.dumps(message).encode() + b"\n")
     pipe.flush()
 

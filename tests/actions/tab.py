@@ -4,6 +4,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Route, Site
 
@@ -36,8 +37,8 @@ class Tab:
         """What an expression is in the page; Any: whatever JSON it gives."""
         return (await self.agent.call("evaluate_script", expression=expression))["value"]
 
-    async def call(self, action: str, **arguments: Any) -> dict[str, Any]:
+    async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         return await self.agent.call(action, **arguments)
 
-    async def error(self, action: str, **arguments: Any) -> dict[str, Any]:
+    async def error(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         return await self.agent.error(action, **arguments)

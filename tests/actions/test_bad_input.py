@@ -1,22 +1,22 @@
 """What a caller can get wrong about names, arguments and addresses: each error says what to do, and harms nothing."""
 
 import re
-from typing import Any
 
 import pytest
 
 from shared import wire
 from shared.catalogue import ACTIONS
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
-Error = dict[str, Any]
+Error = dict[str, AnyJson]
 
 
-async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: Any) -> Error:
+async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: AnyJson) -> Error:
     """The error of a call on a page that is as usable afterwards as it was before."""
     before = await tab.call("get_current_url", pageId="tab")
     error = await tab.error(action, **arguments)

@@ -3,22 +3,22 @@
 import re
 import threading
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 
 from tests.actions.tab import Tab, closed_port
+from tests.support.json import AnyJson
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.site import Answer, Site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
-Error = dict[str, Any]
+Error = dict[str, AnyJson]
 
 
-async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: Any) -> Error:
+async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: AnyJson) -> Error:
     """The error of a call on a page that still works afterwards."""
     error = await tab.error(action, **arguments)
     assert (error["code"], error["status"]) == (code, status), error

@@ -2,12 +2,12 @@
 
 import base64
 import io
-from typing import Any
 
 import pytest
 from PIL import Image
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio
@@ -18,11 +18,11 @@ BOX = """<style>body {{margin: 0; background: white}}
 <div id=box></div>"""
 
 
-async def _shot(tab: Tab, **arguments: Any) -> str:
+async def _shot(tab: Tab, **arguments: AnyJson) -> str:
     return str((await tab.call("screenshot", **arguments))["artifact"]["artifactId"])
 
 
-def _picture(result: dict[str, Any]) -> Image.Image:
+def _picture(result: dict[str, AnyJson]) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(result["artifact"]["data"]))).convert("RGB")
 
 

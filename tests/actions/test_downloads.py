@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
 from tests.service.listening import become
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 
@@ -20,7 +20,7 @@ function blob() { const a = document.createElement('a');
   a.href = URL.createObjectURL(new Blob(['from the page'])); a.download = 'made.txt'; a.click() }</script>"""
 
 
-def attached(name: str, data: bytes = CSV, **more: Any) -> Answer:
+def attached(name: str, data: bytes = CSV, **more: AnyJson) -> Answer:
     """An answer that a browser saves; Any: what an Answer takes."""
     headers = {"content-disposition": f"attachment; filename={name}", **more.pop("headers", {})}
     return Answer(data, content_type="application/octet-stream", headers=headers, **more)
@@ -32,7 +32,7 @@ def links(site: Site) -> str:
     return site.page("/links", LINKS)
 
 
-async def listed(agent: Agent) -> list[dict[str, Any]]:
+async def listed(agent: Agent) -> list[dict[str, AnyJson]]:
     return list((await agent.call("list_downloads"))["downloads"])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -128,7 +129,7 @@ async def test_long_data_is_cut_and_following_its_cursor_gives_the_identical_who
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-async def _rows(tab: Tab, html: str, **arguments: Any) -> Any:
+async def _rows(tab: Tab, html: str, **arguments: AnyJson) -> Any:
     await tab.sees(f"(document.body.innerHTML = {json.dumps(html)}, 0)")
     return (await tab.call("extract_table", **arguments))["tables"][0]["rows"]
 
@@ -450,7 +451,7 @@ async def test_what_a_schema_requires_is_waited_for_and_then_missed(tab: Tab) ->
     ],
 )
 async def test_a_schema_that_is_wrong_is_refused_by_the_name_of_its_field(
-    tab: Tab, schema: dict[str, Any], code: str, said: str
+    tab: Tab, schema: dict[str, AnyJson], code: str, said: str
 ) -> None:
     await tab.show("<p>x</p>") if code == "INVALID_SELECTOR" else None
     error = await tab.error("extract_data", schema=schema)

@@ -4,11 +4,11 @@ import base64
 import hashlib
 import json
 import threading
-from typing import Any
 
 import pytest
 
 from tests.actions.tab import Tab, closed_port
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Received
 
@@ -141,7 +141,7 @@ async def test_the_cookies_of_the_page_go_along_and_can_be_left_out(tab: Tab) ->
 async def test_method_headers_and_body_arrive_as_they_were_given(tab: Tab, bag: str) -> None:
     await tab.show("x")
     tab.site.page("/api", Answer("ok"))
-    options: dict[str, Any] = {
+    options: dict[str, AnyJson] = {
         "method": "put",
         "headers": {"X-Tea": "green", "content-type": "text/x-tea"},
         "body": "tea=grün",

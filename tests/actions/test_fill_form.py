@@ -6,6 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -112,7 +113,7 @@ async def test_what_the_page_made_of_a_value_is_said(tab: Tab) -> None:
     ],
 )
 async def test_what_cannot_be_filled_is_refused_before_anything_is(
-    tab: Tab, wrong: dict[str, Any], code: str, says: str, hint: str
+    tab: Tab, wrong: dict[str, AnyJson], code: str, says: str, hint: str
 ) -> None:
     await tab.show(FORM)
     error = await tab.error("fill_form", fields=[field("#name", "Ana"), wrong])

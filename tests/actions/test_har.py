@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from tests.actions.tab import Tab
 from tests.service.listening import become
 from tests.support.har import HAR
+from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 
@@ -25,7 +26,7 @@ async def exported(tab: Tab, **arguments: Any) -> dict[str, Any]:  # Any: JSON
     assert artifact["mimeType"] == "application/json"
     har = json.loads(base64.b64decode(artifact["data"]))
     Draft202012Validator(HAR, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(har)
-    log: dict[str, Any] = har["log"]
+    log: dict[str, AnyJson] = har["log"]
     names = {page["id"] for page in log.get("pages", [])}
     for entry in log["entries"]:
         assert "pageref" not in entry or entry["pageref"] in names
@@ -34,8 +35,8 @@ async def exported(tab: Tab, **arguments: Any) -> dict[str, Any]:  # Any: JSON
     return log
 
 
-def entry_of(log: dict[str, Any], path: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(each for each in log["entries"] if path in each["request"]["url"])
+def entry_of(log: dict[str, AnyJson], path: str) -> dict[str, AnyJson]:
+    found: dict[str, AnyJson] = next(each for each in log["entries"] if path in each["request"]["url"])
     return found
 
 
@@ -109,7 +110,9 @@ async def armed(service: RunningService) -> None:
     await become(lambda: bool(pages["tab"].network.traffic._waiting))
 
 
-async def after(service: RunningService, tab: Tab, script: str, action: str, **arguments: Any) -> dict[str, Any]:
+async def after(
+    service: RunningService, tab: Tab, script: str, action: str, **arguments: AnyJson
+) -> dict[str, AnyJson]:
     """The result of a wait that was asked for before a script ran; Any: JSON."""
     waiting = asyncio.create_task(tab.call(action, timeout=10_000, **arguments))
     await armed(service)

@@ -1,12 +1,12 @@
 """Marks on a page: a picture shows them, and scripts hardly do."""
 
 import io
-from typing import Any
 
 import pytest
 from PIL import Image
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ OUTLINE = (97, 250)
 """Left of the box, within two to five pixels of it."""
 
 
-async def _picture(tab: Tab, **arguments: Any) -> Image.Image:
+async def _picture(tab: Tab, **arguments: AnyJson) -> Image.Image:
     artifact = (await tab.call("screenshot", **arguments))["artifact"]
     return Image.open(io.BytesIO((await tab.agent.http.get(artifact["url"])).content)).convert("RGB")
 

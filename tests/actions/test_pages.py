@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 import anyio
 import pytest
@@ -12,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from shared.catalogue import ACTIONS
 from shared.schema import full_schema
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
@@ -182,7 +182,7 @@ _IN_PROCESS_ONLY = {
 @pytest.mark.parametrize("name", sorted(_PLAYWRIGHTS))
 def test_every_option_that_playwright_has_for_a_call_is_an_argument(name: str) -> None:
     options = {option for call in _PLAYWRIGHTS[name] for option in inspect.signature(call).parameters} - {"self"}
-    schema: dict[str, Any] = full_schema(ACTIONS[name])
+    schema: dict[str, AnyJson] = full_schema(ACTIONS[name])
     taken = set(schema["properties"])
     assert {to_camel(option) for option in options - _IN_PROCESS_ONLY.get(name, set())} <= taken
     assert "params" in ACTIONS[name].bags
@@ -201,6 +201,6 @@ def test_every_option_that_playwright_has_for_a_call_is_an_argument(name: str) -
     ],
 )
 def test_every_value_that_playwright_has_for_an_option_is_taken(name: str, option: str, values: set[str]) -> None:
-    schema: dict[str, Any] = full_schema(ACTIONS[name])
+    schema: dict[str, AnyJson] = full_schema(ACTIONS[name])
     argument = schema["properties"][option]
     assert set(argument.get("items", argument)["enum"]) == values

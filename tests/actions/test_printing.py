@@ -1,12 +1,12 @@
 """PDF: how many sheets of which size, and what is on them."""
 
 import io
-from typing import Any
 
 import pytest
 from pypdf import PdfReader
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 
 pytestmark = pytest.mark.anyio
 
@@ -17,7 +17,7 @@ p {break-after: page} @media print {.screen {display: none}} @media screen {.pap
 <p>one<p>two<p>three"""
 
 
-async def _pdf(tab: Tab, **arguments: Any) -> PdfReader:
+async def _pdf(tab: Tab, **arguments: AnyJson) -> PdfReader:
     artifact = (await tab.call("generate_pdf", **arguments))["artifact"]
     got = await tab.agent.http.get(artifact["url"])
     assert (got.status_code, got.headers["content-type"], len(got.content)) == (
@@ -101,7 +101,7 @@ async def test_generate_pdf_of_some_pages_with_colours_margins_header_and_footer
     ],
 )
 async def test_generate_pdf_refuses_what_cannot_be_printed_and_names_it(
-    tab: Tab, wrong: dict[str, Any], field: str
+    tab: Tab, wrong: dict[str, AnyJson], field: str
 ) -> None:
     error = await tab.error("generate_pdf", pageId="none", **wrong)
     assert (error["code"], error["status"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", 422, field)

@@ -1,11 +1,11 @@
 """Running JavaScript in a page."""
 
 import json
-from typing import Any
 
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -57,7 +57,7 @@ async def test_results_of_any_other_kind_do_not_break_the_reply(tab: Tab) -> Non
     await tab.show("x")
     for expression in OTHERS:
         reply = await tab.agent.reply("evaluate_script", expression=expression)
-        strictly: dict[str, Any] = json.loads(reply.content.decode(), parse_constant=_no_json)
+        strictly: dict[str, AnyJson] = json.loads(reply.content.decode(), parse_constant=_no_json)
         assert strictly["success"] is True, expression
         assert "value" in strictly["result"], expression
 

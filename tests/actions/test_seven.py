@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -105,7 +106,7 @@ async def test_navigating_tells_the_title_and_an_error_of_the_site(browsing: Age
     ],
 )
 async def test_each_type_of_selector_finds_what_playwrights_own_locator_does(
-    browsing: Agent, arguments: dict[str, Any], count: int, repeated: str
+    browsing: Agent, arguments: dict[str, AnyJson], count: int, repeated: str
 ) -> None:
     text = await said(browsing, "browser_find", **arguments)
     assert text == f"Found {count} element(s) matching: {repeated}\nElement is visible and enabled"

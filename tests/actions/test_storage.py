@@ -2,11 +2,11 @@
 
 import json
 import time
-from typing import Any
 
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Site
 
@@ -60,7 +60,7 @@ async def test_local_storage_is_not_written_under_those_who_work_at_the_origin(
 ) -> None:
     await agent.call("goto", pageId="cart", url=site.page("/cart", "<script>localStorage.login = 'ana'</script>"))
     await other.call("goto", pageId="mine", url=site.url("/cart"))
-    acts: tuple[tuple[str, dict[str, Any]], ...] = (
+    acts: tuple[tuple[str, dict[str, AnyJson]], ...] = (
         ("set_storage", {"items": {"login": "eve"}}),
         ("remove_storage", {"keys": ["login"]}),
         ("clear_storage", {}),
@@ -137,7 +137,7 @@ async def test_a_cookie_that_the_browser_does_not_keep_is_told(agent: Agent) -> 
         ({"name": "a", "value": "x", "domain": "169.254.169.254"}, "169.254.169.254"),
     ],
 )
-async def test_cookies_that_cannot_be_set_are_refused(agent: Agent, cookie: dict[str, Any], said: str) -> None:
+async def test_cookies_that_cannot_be_set_are_refused(agent: Agent, cookie: dict[str, AnyJson], said: str) -> None:
     await agent.call("create_session", sessionId="own")
     error = await agent.error("set_cookies", sessionId="own", cookies=[cookie])
     assert error["status"] in {403, 422}

@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def _watched(data: bytes, x: int = 600, y: int = 500) -> list[tuple[float, Colou
         return [(frame.time, _colour(frame.to_image().getpixel((x, y)))) for frame in frames]
 
 
-def _colour(pixel: Any) -> Colour:
+def _colour(pixel: Sequence[int]) -> Colour:
     """To the next of a few steps: a video keeps colours roughly."""
     red, green, blue = (round(value / 80) * 80 for value in pixel)
     return red, green, blue

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import anyio
 import httpx
@@ -13,6 +12,7 @@ import pytest
 from shared import wire
 from shared.catalogue import ACTIONS
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.site import Answer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -26,7 +26,7 @@ class Under:
 
 
 @asynccontextmanager
-async def _under_way(tab: Tab, action: str, **arguments: Any) -> AsyncIterator[Under]:
+async def _under_way(tab: Tab, action: str, **arguments: AnyJson) -> AsyncIterator[Under]:
     """The service has the call when the block begins, and has answered when it has ended."""
     under, call_id = Under(), f"under-way-{time.monotonic_ns()}"
 

@@ -4,7 +4,6 @@ import os
 import re
 import socket
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,9 +14,10 @@ from browser_service.store import opening
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from shared.wire import SECRET_FILE
 from tests.cli.terminal import Terminal
+from tests.support.json import AnyJson
 
 
-def failed(examined: Any) -> dict[str, dict[str, str]]:
+def failed(examined: AnyJson) -> dict[str, dict[str, str]]:
     return {check["name"]: check for check in examined["checks"] if not check["ok"]}
 
 

@@ -1,13 +1,12 @@
 """Second names, option bags, and the bodies that callers are used to sending."""
 
-from typing import Any
-
 import pytest
 from pydantic import JsonValue
 
 from shared.actions import interaction, navigation, pages, reading, scripting
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, NAMES, parse
+from tests.support.json import AnyJson
 
 ALIASES = {
     "evaluate": "evaluate_script",
@@ -34,7 +33,7 @@ def test_an_aliased_body_is_the_action_itself() -> None:
 
 
 # fmt: off
-BODIES: list[tuple[dict[str, JsonValue], type[Action], dict[str, Any]]] = [
+BODIES: list[tuple[dict[str, JsonValue], type[Action], dict[str, AnyJson]]] = [
     ({"action": "goto", "url": "https://example.com"},
      navigation.Goto, {"url": "https://example.com", "wait_until": "load"}),
     ({"action": "goto", "url": "https://example.com", "params": {"waitUntil": "networkidle", "timeout": 10_000}},
@@ -65,7 +64,9 @@ BODIES: list[tuple[dict[str, JsonValue], type[Action], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("body", "action", "expected"), BODIES, ids=lambda each: str(each)[:60])
-def test_a_usual_body_is_understood(body: dict[str, JsonValue], action: type[Action], expected: dict[str, Any]) -> None:
+def test_a_usual_body_is_understood(
+    body: dict[str, JsonValue], action: type[Action], expected: dict[str, AnyJson]
+) -> None:
     parsed = parse(body)
     assert type(parsed) is action
     assert {name: getattr(parsed, name) for name in expected} == expected

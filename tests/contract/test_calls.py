@@ -1,7 +1,6 @@
 """What crosses the seam between the service and its hosts comes out of JSON as it went in."""
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -135,7 +134,7 @@ def test_a_model_speaks_camel_case_and_takes_nothing_unknown(model: Model) -> No
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda each: type(each).__name__)
 def test_an_event_is_known_by_its_kind(event: Model) -> None:
-    adapter: TypeAdapter[Any] = TypeAdapter(HostEvent)
+    adapter: TypeAdapter[HostEvent] = TypeAdapter(HostEvent)
     again = adapter.validate_json(event.model_dump_json())
     assert type(again) is type(event)
     assert again == event
@@ -148,7 +147,7 @@ def test_the_kinds_of_events_are_lasting_names() -> None:
 
 
 def test_an_event_of_an_unknown_kind_is_refused() -> None:
-    adapter: TypeAdapter[Any] = TypeAdapter(HostEvent)
+    adapter: TypeAdapter[HostEvent] = TypeAdapter(HostEvent)
     with pytest.raises(ValidationError, match="page_exploded"):
         adapter.validate_python({"kind": "page_exploded", "seq": 1})
 

@@ -20,6 +20,7 @@ from shared.catalogue import ACTIONS
 from shared.toolsets import category
 from tests.gateway.chat import Chat, chatting
 from tests.support.gateways import environment, service_process
+from tests.support.json import AnyJson
 from tests.support.named_site import NamedSite, browser_that_knows, named_site
 from tests.support.screen import screen
 from tests.support.site import Answer
@@ -180,7 +181,7 @@ async def test_a_tool_that_there_is_not_is_no_method_and_the_tools_are_told(docu
     ],
 )
 async def test_what_is_no_request_gets_the_code_that_says_so(
-    documented: Documented, line: str, number: Any, code: int
+    documented: Documented, line: str, number: AnyJson, code: int
 ) -> None:
     reply = await documented.told(line)
     assert (reply["jsonrpc"], reply["id"], reply["error"]["code"]) == ("2.0", number, code)

@@ -28,6 +28,7 @@ from mcp_gateway.settings import Settings
 from shared.resources import TEMPLATES, request
 from tests.gateway.chat import MODERN, Json, chatting
 from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
+from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -58,7 +59,7 @@ AGES = {"pages": 60_000, "elements": 30_000, "screenshots": 300_000}
         ("pages://", "list_pages", {}),
     ],
 )
-def test_a_uri_is_a_call(uri: str, action: str, arguments: dict[str, Any]) -> None:
+def test_a_uri_is_a_call(uri: str, action: str, arguments: dict[str, AnyJson]) -> None:
     asked = request(uri, ages=AGES)
     assert asked is not None
     assert (asked.resource.action, asked.arguments) == (action, arguments)

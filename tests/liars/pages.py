@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.support.json import AnyJson
+
 HITS: Final = "<script>window.hits = []; const hit = e => hits.push(e.currentTarget.id)</script>"
 BUTTON: Final = "<button id=b onclick=hit(event)>Buy</button>"
-NOT_HIT: Final[dict[str, Any]] = {"hits": []}
-HIT: Final[dict[str, Any]] = {"hits": ["b"]}
+NOT_HIT: Final[dict[str, AnyJson]] = {"hits": []}
+HIT: Final[dict[str, AnyJson]] = {"hits": ["b"]}
 CANNOT: Final = "ELEMENT_NOT_INTERACTABLE"
 
 

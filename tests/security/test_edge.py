@@ -13,6 +13,7 @@ from browser_service.security.edge import Edge
 from shared import wire
 from shared.wire import MAX_MESSAGE_BYTES
 from tests.service.listening import connected, listening
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -22,12 +23,12 @@ LIST = json.dumps({"action": "list_pages"}).encode()
 JSON = {"Content-Type": "application/json"}
 
 
-def assert_envelope(reply: httpx.Response, status: int, code: str) -> dict[str, Any]:
+def assert_envelope(reply: httpx.Response, status: int, code: str) -> dict[str, AnyJson]:
     """Every refusal wears the same envelope; returns its error. Any: whatever JSON it has."""
     assert reply.status_code == status, reply.text
     body = reply.json()
     assert body["success"] is False
-    error: dict[str, Any] = body["error"]
+    error: dict[str, AnyJson] = body["error"]
     assert error["code"] == code
     assert error["message"]
     assert error["timestamp"].endswith("Z")

@@ -2,18 +2,18 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 
 from browser_service.security.auth import Identity, ensure_secret, mint
 from shared import wire
 from tests.support.gateways import ServiceProcess
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
 
-async def recorded(agent: Agent, **filters: Any) -> list[dict[str, Any]]:
+async def recorded(agent: Agent, **filters: AnyJson) -> list[dict[str, AnyJson]]:
     """The newest records; Any: any filter's value."""
     reply = await agent.call("get_activity", format="records", **filters)
     return list(reply["records"])

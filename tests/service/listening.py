@@ -7,7 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import httpx
 import uvicorn
@@ -18,6 +18,7 @@ from browser_service.security.auth import Identity, mint
 from browser_service.serving import Server, bind
 from shared import wire
 from shared.calls import CallMoved
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, settings_for
 
 PATIENCE_S = 20
@@ -39,7 +40,7 @@ class _Server(Server):
 
 
 @contextlib.asynccontextmanager
-async def listening(data_dir: Path, **settings: Any) -> AsyncIterator[RunningService]:
+async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[RunningService]:
     """A service on a free port of 127.0.0.1; Any: any setting's value."""
     ours = settings_for(data_dir, **settings)
     listener = bind(ours.model_copy(update={"port": 0}))

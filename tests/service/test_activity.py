@@ -1,7 +1,5 @@
 """The account of who did what: recorded in the one spine, told to whom it may be, found again by its filters."""
 
-from typing import Any
-
 import pytest
 
 from browser_service.observability.activity import may_see, shown
@@ -10,13 +8,14 @@ from shared import wire
 from tests.service.account import logging_out, recorded
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
 
-def row(**changes: Any) -> Row:
+def row(**changes: AnyJson) -> Row:
     """A row as it could be; Any: any column's value."""
     plain = Row(1, 0.0, "a", "Alice", None, "p", "default", "click", "ok", 1, "c", "{}")
     return plain._replace(**changes)
@@ -281,7 +280,7 @@ async def test_a_budget_holds_and_always_leads_on(agent: Agent) -> None:
     ],
 )
 async def test_bad_filters_are_errors_that_name_the_field(
-    agent: Agent, asked: dict[str, Any], field: str, said: str
+    agent: Agent, asked: dict[str, AnyJson], field: str, said: str
 ) -> None:
     error = await agent.error("get_activity", **asked)
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)

@@ -5,7 +5,6 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -18,13 +17,14 @@ from shared.catalogue import parse
 from tests.service.account import logging_out, recorded
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
 
-async def events(response: httpx.Response) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+async def events(response: httpx.Response) -> AsyncIterator[tuple[str, dict[str, AnyJson]]]:
     name = ""
     async for line in response.aiter_lines():
         if line.startswith("event: "):

@@ -6,7 +6,6 @@ import socket
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
@@ -17,6 +16,7 @@ from browser_service.doctor import check_browser
 from browser_service.settings import Settings
 from tests.service.conftest import StartService
 from tests.service.listening import become
+from tests.support.json import AnyJson
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.site import Answer, Received, Site
 
@@ -105,7 +105,7 @@ def listens(port: int) -> bool:
         return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def people(agent: Agent) -> list[dict[str, Any]]:
+async def people(agent: Agent) -> list[dict[str, AnyJson]]:
     return list((await agent.call("list_pages"))["people"])
 
 

@@ -12,6 +12,7 @@ from shared import wire
 from shared.errors import InvalidRequest
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening, sent, watching
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -99,7 +100,7 @@ async def test_a_call_id_that_comes_with_other_arguments_is_refused_and_the_firs
     site.page("/second", "second")
     url = site.page("/", FORM)
     first = await sent(agent, "same", "goto", pageId="p", url=url)
-    others: list[tuple[str, dict[str, Any]]] = [
+    others: list[tuple[str, dict[str, AnyJson]]] = [
         ("goto", {"url": site.url("/second")}),
         ("goto", {"url": url, "timeout": 9_000}),
         ("reload_page", {}),

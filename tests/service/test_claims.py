@@ -12,6 +12,7 @@ from browser_service.browser import leases
 from shared.calls import CallState
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -324,7 +325,7 @@ async def test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_o
 ) -> None:
     url = site.page("/cart", HTML)
     as_buyer: dict[str, Any] = {"as": "buyer"}  # Any: what `reply` takes; `as` is no name in Python
-    as_reader: dict[str, Any] = {"as": "reader"}
+    as_reader: dict[str, AnyJson] = {"as": "reader"}
     await agent.call("goto", pageId="shop", url=url, **as_buyer)
     await agent.call("goto", pageId="docs", url=url, **as_reader)
     clicked = await agent.reply("click", selector="#b", **as_buyer)
@@ -341,7 +342,7 @@ async def test_siblings_behind_one_client_are_told_apart_and_do_not_close_each_o
 async def test_siblings_who_all_say_main_do_not_land_on_each_others_page(agent: Agent, site: Site) -> None:
     url, elsewhere = site.page("/cart", HTML), site.page("/other", "<title>other</title>")
     one: dict[str, Any] = {"as": "one"}  # Any: what `reply` takes
-    two: dict[str, Any] = {"as": "two"}
+    two: dict[str, AnyJson] = {"as": "two"}
     await agent.call("goto", pageId="main", url=url, **one)
     error = await agent.error("goto", pageId="main", url=elsewhere, **two)
     assert error["code"] == "PAGE_OWNED"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from playwright.async_api import Page
 
 from shared.wire import DEFAULT_SESSION
 from tests.service.conftest import StartService
@@ -16,8 +17,8 @@ OPENER = "<button onclick=\"window.open('/popup')\">open</button>"
 ASKING = "<button>b</button><script>onbeforeunload = event => event.preventDefault()</script>"
 
 
-def windows(service: RunningService) -> list[Any]:
-    """The pages that the browser has; Any: Playwright's."""
+def windows(service: RunningService) -> list[Page]:
+    """The pages that the browser has."""
     context = service.parts.host._sessions[DEFAULT_SESSION]._context  # type: ignore[attr-defined] # the host in this process
     return list(context.pages)
 

@@ -1,6 +1,6 @@
 """How dialogs end that nobody answers, or that somebody else does: nothing hangs, and nothing is claimed."""
 
-from typing import Any
+from pathlib import Path
 
 import pytest
 
@@ -73,7 +73,7 @@ async def test_cancelling_a_suspended_call_dismisses_its_dialog_and_does_not_cla
     assert (await agent.call("cancel_call", callId=asked["callId"]))["state"] == "done"
 
 
-async def test_when_its_client_is_gone_a_dialog_is_dismissed_and_its_page_is_free(tmp_path: Any, site: Site) -> None:
+async def test_when_its_client_is_gone_a_dialog_is_dismissed_and_its_page_is_free(tmp_path: Path, site: Site) -> None:
     async with (
         listening(tmp_path / "data", presence_grace_ms=100) as service,
         connected(service, "chat-1", "Claude") as gone,

@@ -9,6 +9,7 @@ import pytest
 from shared import wire
 from tests.service.asking import CONFIRM, OPENER, asking, notices
 from tests.service.listening import become, sent
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -81,7 +82,7 @@ async def test_the_answer_to_a_confirm_reaches_the_page_and_returns_what_came_of
     ],
 )
 async def test_the_value_of_a_script_that_asked_comes_with_the_answer(
-    agent: Agent, site: Site, script: str, answer: dict[str, Any], value: str | None
+    agent: Agent, site: Site, script: str, answer: dict[str, AnyJson], value: str | None
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
     asked = await agent.call("evaluate_script", pageId="p", expression=script)

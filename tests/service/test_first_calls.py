@@ -4,11 +4,11 @@ import asyncio
 import json
 import re
 from contextlib import AsyncExitStack
-from typing import Any
 
 import pytest
 
 from tests.service.conftest import StartService
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -128,7 +128,7 @@ def open_windows(service: RunningService) -> int:
     return len(context.pages) if context is not None else 1
 
 
-def offered(hint: str, action: str = "open_page") -> tuple[str, dict[str, Any]]:
+def offered(hint: str, action: str = "open_page") -> tuple[str, dict[str, AnyJson]]:
     """The call of a hint, taken out of its text as a model would."""
     found = re.search(rf"{action} (\{{.*?\}})", hint)
     assert found is not None, hint

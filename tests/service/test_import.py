@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
@@ -31,7 +32,7 @@ def cookie(name: str = "sid", domain: str = "127.0.0.1", **more: Any) -> dict[st
     return {"name": name, "value": SECRET, "domain": domain, "path": "/", "expires": -1, **more}
 
 
-def state(*cookies: dict[str, Any], **origins: dict[str, str]) -> str:
+def state(*cookies: dict[str, AnyJson], **origins: dict[str, str]) -> str:
     stored = [
         {"origin": origin, "localStorage": [{"name": name, "value": value} for name, value in items.items()]}
         for origin, items in origins.items()
@@ -45,7 +46,7 @@ async def seen(agent: Agent, shop: Site) -> str:
     return str(found["value"])
 
 
-def refused(result: dict[str, Any]) -> dict[str, str]:
+def refused(result: dict[str, AnyJson]) -> dict[str, str]:
     return {one["what"].removeprefix("cookie "): one["why"] for one in result["notBrought"]}
 
 

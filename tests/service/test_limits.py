@@ -4,7 +4,6 @@ import asyncio
 import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +14,7 @@ from tests.service.carriers import JsonCarrier
 from tests.service.clock import Clock
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent, watching
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
@@ -40,7 +40,7 @@ def throttle(site: Site, path: str, retry_after: str | None = None, status: int 
     return site.page(path, Answer("<title>slow down</title>", status, headers=headers))
 
 
-async def refused(agent: Agent, action: str, **arguments: Any) -> tuple[httpx.Response, dict[str, Any]]:
+async def refused(agent: Agent, action: str, **arguments: AnyJson) -> tuple[httpx.Response, dict[str, AnyJson]]:
     """A refusal by a limit, and the facts in it; Any: JSON."""
     reply = await agent.reply(action, **arguments)
     error = reply.json()["error"]

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -17,14 +16,15 @@ from shared import wire
 from tests.service.account import recorded
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening, present, sent, watching
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
 
 HTML = "<h1>Cart</h1><input id=a><button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
-LOGIN: dict[str, Any] = {"kind": "login", "message": "Please sign in."}
-DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
+LOGIN: dict[str, AnyJson] = {"kind": "login", "message": "Please sign in."}
+DECISION: dict[str, AnyJson] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def as_person(service: RunningService, agent: Agent) -> Agent:
     return Agent(agent.http, "cli-ana", "CLI")
 
 
-async def asked(who: Agent) -> list[dict[str, Any]]:
+async def asked(who: Agent) -> list[dict[str, AnyJson]]:
     """What is listed; Any: JSON."""
     return list((await who.http.get(wire.REQUESTS)).json()["result"]["requests"])
 
@@ -61,7 +61,7 @@ async def opened(agent: Agent, site: Site, page_id: str = "cart") -> None:
     await agent.call("goto", pageId=page_id, url=site.page("/cart", HTML))
 
 
-async def pending(agent: Agent, page_id: str = "cart", **what: Any) -> str:
+async def pending(agent: Agent, page_id: str = "cart", **what: AnyJson) -> str:
     """The id of a request that the agent has made, and does not wait for; Any: JSON."""
     made = await agent.call("request_human", pageId=page_id, timeout=1, **(what or LOGIN))
     assert made["state"] == "pending", made
@@ -86,7 +86,7 @@ async def test_while_a_password_or_code_may_be_typed_nobody_acts_on_the_page_nor
 ) -> None:
     await opened(agent, site)
     request_id = await pending(agent, kind=kind, message="It asks for something secret.")
-    acts: list[dict[str, Any]] = [
+    acts: list[dict[str, AnyJson]] = [
         {"action": "click", "selector": "#b"},
         {"action": "goto", "url": site.url("/cart")},
         {"action": "evaluate_script", "expression": "document.body.innerHTML"},

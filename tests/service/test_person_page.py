@@ -11,12 +11,13 @@ from playwright.async_api import Page, async_playwright, expect
 from browser_service.security.auth import Identity, mint, mint_key
 from shared import wire
 from tests.service.listening import listening
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
-DECISION: dict[str, Any] = {
+DECISION: dict[str, AnyJson] = {
     "kind": "decision",
     "message": "Red or <b>blue</b>?",
     "choices": ["red", "blue"],

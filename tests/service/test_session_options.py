@@ -11,6 +11,7 @@ from shared.catalogue import ACTIONS
 from shared.schema import Schema, full_schema
 from tests.service.conftest import StartService
 from tests.service.listening import become
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -80,7 +81,7 @@ async def test_a_proxy_is_used_and_its_password_told_to_nobody(agent: Agent, sit
     ],
 )
 async def test_an_option_that_cannot_be_is_named_and_makes_no_session(
-    agent: Agent, wrong: dict[str, Any], field: str
+    agent: Agent, wrong: dict[str, AnyJson], field: str
 ) -> None:
     error = await agent.error("create_session", sessionId="never", **wrong)
     assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)

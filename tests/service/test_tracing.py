@@ -4,12 +4,12 @@ import asyncio
 import io
 import json
 import zipfile
-from typing import Any
 
 import pytest
 
 from shared import wire
 from tests.service.listening import become
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -25,13 +25,13 @@ async def own(agent: Agent, site: Site) -> str:
     return str(session_id)
 
 
-async def _file(agent: Agent, result: dict[str, Any]) -> zipfile.ZipFile:
+async def _file(agent: Agent, result: dict[str, AnyJson]) -> zipfile.ZipFile:
     got = await agent.http.get(result["artifact"]["url"])
     assert (got.status_code, got.headers["content-type"]) == (200, "application/zip")
     return zipfile.ZipFile(io.BytesIO(got.content))
 
 
-def _events(trace: zipfile.ZipFile, name: str = "trace.trace") -> list[dict[str, Any]]:
+def _events(trace: zipfile.ZipFile, name: str = "trace.trace") -> list[dict[str, AnyJson]]:
     return [json.loads(line) for line in trace.read(name).decode().splitlines()]
 
 

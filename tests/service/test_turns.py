@@ -4,7 +4,6 @@ import asyncio
 import re
 import threading
 import time
-from typing import Any
 
 import psutil
 import pytest
@@ -15,6 +14,7 @@ from shared.errors import Cancelled, TimedOut
 from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become, connected, listening, present, sent, watching
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
@@ -298,7 +298,7 @@ async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str
         error = await agent.error("evaluate_script", pageId="p", expression="1")
     assert (error["status"], error["code"]) == (504, "TIMEOUT")
     assert 'reload_page {"pageId": "p"}' in error["hint"]
-    arguments: dict[str, Any] = {"url": url} if cure == "goto" else {}
+    arguments: dict[str, AnyJson] = {"url": url} if cure == "goto" else {}
     reply = await agent.reply(cure, pageId="p", **arguments)
     assert reply.status_code == 200, reply.text
     after = reply.json()["page"]

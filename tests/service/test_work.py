@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
@@ -10,6 +9,7 @@ from browser_service.claims import OFFER_S
 from tests.service.clock import Clock
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent, watching
+from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 
 pytestmark = pytest.mark.anyio
@@ -44,13 +44,13 @@ async def notices(agent: Agent) -> list[str]:
     return [notice["text"] for notice in (await agent.reply("list_work")).json()["notices"]]
 
 
-async def listed(agent: Agent) -> dict[str, Any]:
+async def listed(agent: Agent) -> dict[str, AnyJson]:
     """The one piece of work that is claimed; Any: as JSON."""
     (found,) = (await agent.call("list_work"))["work"]
     return dict(found)
 
 
-async def in_line(service: RunningService, agent: Agent, call_id: str, **more: object) -> "asyncio.Task[Any]":
+async def in_line(service: RunningService, agent: Agent, call_id: str, **more: object) -> "asyncio.Task[AnyJson]":
     """A call that waits in line now."""
     waiting = service.parts.dispatcher.work._waiting
     before = len(waiting)

@@ -4,9 +4,10 @@ from typing import Any, cast
 
 from shared.actions.base import Action
 from shared.schema import full_schema
+from tests.support.json import AnyJson
 
 SELECTOR = "#b"
-_MEANT: dict[str, dict[str, Any]] = {
+_MEANT: dict[str, dict[str, AnyJson]] = {
     "goto": {"url": "about:blank"},
     "open_page": {"url": "about:blank"},
     "block_requests": {"patterns": ["*"]},
@@ -35,7 +36,7 @@ _MEANT: dict[str, dict[str, Any]] = {
 def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSON
     """Arguments with which the action would run; those of `chosen` come first."""
     schema = full_schema(action)
-    properties = cast("dict[str, dict[str, Any]]", schema["properties"])
+    properties = cast("dict[str, dict[str, AnyJson]]", schema["properties"])
     required = cast("list[str]", schema.get("required", []))
     made = {name: _value(name, properties[name]) for name in required}
     return {**made, **_MEANT.get(action.name(), {}), **chosen}
@@ -48,7 +49,7 @@ def _value(name: str, schema: dict[str, Any]) -> Any:  # Any: JSON
         return SELECTOR
     kind = schema.get("type") or schema["anyOf"][0]["type"]
     number = max(schema.get("minimum", 1), 1)
-    values: dict[str, Any] = {"string": "x", "integer": number, "number": number, "boolean": True}
+    values: dict[str, AnyJson] = {"string": "x", "integer": number, "number": number, "boolean": True}
     few = schema.get("minItems") or schema.get("minProperties")
     empty: Any = (["x"] if few else []) if kind == "array" else ({"x": "x"} if few else {})  # Any: as there
     return values.get(kind, empty)

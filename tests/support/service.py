@@ -17,6 +17,7 @@ from browser_service.security.limits import Clock
 from browser_service.settings import Settings
 from shared import wire
 from tests.support import browsers
+from tests.support.json import AnyJson
 
 _numbers = itertools.count(1)
 
@@ -33,25 +34,27 @@ class Agent:
     client_id: str
     label: str
 
-    async def reply(self, action: str, *, headers: dict[str, str] | None = None, **arguments: Any) -> httpx.Response:
+    async def reply(
+        self, action: str, *, headers: dict[str, str] | None = None, **arguments: AnyJson
+    ) -> httpx.Response:
         """The raw reply of a call. Arguments have their wire names; Any: whatever JSON a test sends."""
         return await self._post({"action": action, **arguments}, headers)
 
-    async def call(self, action: str, **arguments: Any) -> dict[str, Any]:
+    async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         """The result of a call that must succeed."""
         reply = await self._post({"action": action, **arguments})
         if not reply.json()["success"]:
             raise Refused(reply.text)
         return dict(reply.json()["result"])
 
-    async def error(self, action: str, **arguments: Any) -> dict[str, Any]:
+    async def error(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         """The error of a call that must fail."""
         reply = await self._post({"action": action, **arguments})
         body = reply.json()
         assert body["success"] is False, body
         return {"status": reply.status_code, **body["error"]}
 
-    async def _post(self, body: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
+    async def _post(self, body: dict[str, AnyJson], headers: dict[str, str] | None = None) -> httpx.Response:
         page_id = body.get("pageId")
         path = f"{wire.BROWSER}/{page_id}" if isinstance(page_id, str) and page_id else wire.BROWSER
         return await self.http.post(path, json=body, headers=headers)
@@ -91,7 +94,7 @@ UNLIMITED = dict.fromkeys(
 """A test asks more of a service, and all tests more of one site, than any agents would."""
 
 
-def settings_for(data_dir: Path, **changes: Any) -> Settings:
+def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
     """Settings that no variable of the developer's environment reaches; Any: any setting's value."""
     usual = {**UNLIMITED, "notify": "off", "min_instances": 0, "executable_path": browsers.executable()}
     ours: dict[str, Any] = {**usual, **changes}  # Any: as there

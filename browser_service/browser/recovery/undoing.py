@@ -17,7 +17,7 @@ from browser_service.security.urls import origin_of
 from shared.calls import Json
 from shared.errors import CannotUndo
 
-Kept = dict[str, Any]
+Kept = dict[str, Any]  # Any: JSON
 """JSON, of the form that the act's handler gave it."""
 TakeBack = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
@@ -35,7 +35,7 @@ _PUT_BACK: Final = """([kind, was, made]) => {
 }"""
 
 
-def of_cookies(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]) -> Kept:
+def of_cookies(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> Kept:
     """What it takes to have cookies as they were: those that changed, as they were and as they are now."""
     was, made = _by_key([{**cookie} for cookie in before]), _by_key([{**cookie} for cookie in after])
     changed = [key for key in was | made if _value(was, key) != _value(made, key)]
