@@ -23,8 +23,6 @@ from mcp.types import CallToolResult, ImageContent, Implementation, TextContent
 from rich.console import Console
 from rich.markup import escape
 
-from tests.support.json import AnyJson
-
 PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30
 WAITS = 10
@@ -62,7 +60,7 @@ class Agent:
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:  # Any: JSON arguments
         return await self._client.call_tool(tool, arguments)
 
-    async def do(self, tool: str, **arguments: AnyJson) -> str:
+    async def do(self, tool: str, **arguments: Any) -> str:  # Any: as there
         """The text of a call that must succeed. Raises Unexpected."""
         result = await self.call(tool, **arguments)
         text = text_of(result)
@@ -231,7 +229,7 @@ async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JS
             found = json.loads(await browse_together("requests", "--json", env=env))
             expect(len(found) <= 1, f"a person is asked more than once: {found}")
             if found and 1 + len(found[0]["joinedBy"]) == agents:
-                request: dict[str, AnyJson] = found[0]
+                request: dict[str, Any] = found[0]
                 return request
 
 

@@ -65,7 +65,7 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
     context = await session.context()
     before = await context.cookies()
     await context.add_cookies([cookie.given() for cookie in action.cookies])  # type: ignore[misc] # by Playwright's names
-    session.entry.save_soon()
+    session.entry.logins.save_soon()
     after = await context.cookies()
     names = {cookie.cookie for cookie in action.cookies}
     _undoable(session, "set", *([each for each in all_ if each.get("name") in names] for all_ in (before, after)))
@@ -83,7 +83,7 @@ async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) 
     before = await context.cookies()
     wanted = {"name": action.cookie, "domain": action.domain, "path": action.path}
     await context.clear_cookies(**{name: value for name, value in wanted.items() if value is not None})
-    session.entry.save_soon()
+    session.entry.logins.save_soon()
     after = await context.cookies()
     _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before])
     cleared = len(before) - len(after)

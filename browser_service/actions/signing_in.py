@@ -17,7 +17,7 @@ async def import_login(session: BrowserSession, action: signing_in.ImportLogin) 
     context = await session.context()
     before = await context.cookies()
     await importing.bring(session.entry, found)
-    session.entry.save_soon()
+    session.entry.logins.save_soon()
     changed = undoing.of_cookies(before, await context.cookies())
     if changed["was"] or changed["made"]:
         what = f"cookies brought into session {session.entry.session_id}; local storage stays"

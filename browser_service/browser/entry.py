@@ -367,7 +367,7 @@ class PageEntry:
             self._background.spawn(bounded(page.close()))
 
     def _on_response(self, response: Response) -> None:
-        self.session.save_soon()  # it may have set a cookie
+        self.session.logins.save_soon()  # it may have set a cookie
         turn = self.queue.current
         met = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
         if met is None:

@@ -231,7 +231,7 @@ class LocalHost:
             await asyncio.sleep(self._limits.save_every_ms / 1000)
             for session in [*self._sessions.values()]:
                 if session.live and any(entry.live for entry in self._pages_of(session)):
-                    await session.save()
+                    await session.logins.save()
 
     def end_calls(self) -> None:
         """The service is going to end: what has not begun did not happen, and a person's answer is waited for later."""
@@ -407,7 +407,7 @@ class LocalHost:
             self._registry.forget(entry)
             return
         self._log.emit(PageChanged(page=entry.state()))
-        entry.session.save_soon()
+        entry.session.logins.save_soon()
 
     def _started(self, running: Running) -> None:
         """Told to those who were told that they wait; the others know it by the reply, mostly sooner."""
@@ -427,7 +427,7 @@ class LocalHost:
             if late:
                 await asyncio.wait(late, timeout=_AT_REST_WITHIN_S)
         for session in self._sessions.values():
-            await session.save(whole=True)
+            await session.logins.save(whole=True)
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         self._log.emit(queued(call, position, behind))

@@ -386,7 +386,7 @@ async def _refresh(entry: PageEntry, observation: Observation | None) -> None:
     """The logins, where there may be others now, and the title: waited for where the document changed, else brought up
     to date behind the reply."""
     if observation is not None and (observation.sent or observation.navigated):
-        await entry.session.save_logins()
+        await entry.session.logins.save_cookies()
     if observation is not None and observation.navigated:
         await entry.read_title()
     elif entry.live:

@@ -1,27 +1,25 @@
 """A session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
-from playwright.async_api import BrowserContext, Cookie, Dialog, Page
+from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
-from pydantic import JsonValue
 
-from browser_service.browser import errors
 from browser_service.browser.closing import bounded
 from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.launching import signing_in
 from browser_service.browser.launching.isolation import context_options
 from browser_service.browser.launching.launcher import Home, Launcher
 from browser_service.browser.launching.pool import Kind
-from browser_service.browser.launching.signing_in import SignedIn, cookie_key
+from browser_service.browser.launching.signing_in import SignedIn
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recording.recording import Recording
 from browser_service.browser.recording.tracing import Tracing
-from browser_service.browser.recovery.restoring import restored
+from browser_service.browser.recovery.logins import Logins, all_in
+from browser_service.browser.recovery.restoring import bring_back, restored
 from browser_service.browser.windows import Windows
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
@@ -30,13 +28,6 @@ from shared.errors import BrowserCrashed
 if TYPE_CHECKING:
     from browser_service.browser.performing import Undoes
 
-_SAVE_AFTER_S = 0.5
-_SAVE_WITHIN_S = 5
-_STORAGE_WITHIN_S = 10
-_STORAGE_SHARE = 0.05
-"""Of the time may go into reading storage: Playwright visits each site that a session has been to, 0.1 s each."""
-_STORAGE_PAUSE_S = 60
-_LOGINS_WITHIN_S = 0.2
 _HANGS_AFTER_S = 5
 _LOOKS_EVERY_S = 0.2
 _OPENS_WITHIN_S = 10
@@ -91,14 +82,9 @@ class SessionEntry:
         self._context: BrowserContext | None = None
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
-        self._saving: asyncio.Task[None] | None = None
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
-        self._saved: Json = spec.state
-        self._unsaved = False
+        self.logins = Logins(spec.state, storage=not spec.profile, context=self._ours, on_saved=self._changed)
         self.used_at = time.monotonic()
-        self._one_save = asyncio.Lock()
-        self._storage_from = 0.0
-        """When its storage may be read again."""
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
@@ -194,50 +180,17 @@ class SessionEntry:
         self._launcher.reserve()
         try:
             await self._on.at_rest()
-            before = _cookies(self._saved)
+            before = self.logins.cookies
             self._home = self._context = self._windows = None
             await signing_in.until_closed(self._launcher, url)
         finally:
             self._launcher.free()
         await self._ready()
-        return SignedIn(signing_in.sites(before, _cookies(self._saved)), kept_sessions=self._launcher.kept_sessions)
+        return SignedIn(signing_in.sites(before, self.logins.cookies), kept_sessions=self._launcher.kept_sessions)
 
     def permits(self, url: str) -> bool:
         """Whether the URL policy lets a page go there."""
         return self._policy.permits(url)
-
-    def save_soon(self) -> None:
-        """Have the cookies written down, once for many changes in a row."""
-        self._unsaved = True
-        if self.live and not self.attached and (self._saving is None or self._saving.done()):
-            self._saving = asyncio.create_task(self._save_later())
-
-    async def save_logins(self) -> None:
-        """The cookies, now: an act may have been a login, and the browser may be killed the next moment."""
-        if self._context is None or not self.live or self.attached:
-            return
-        with contextlib.suppress(TimeoutError, PlaywrightError):  # they are saved soon, or are lost with the browser
-            await self._save_cookies(self._context, _LOGINS_WITHIN_S)
-
-    async def save_whole(self) -> bool:
-        """Save all that its context has: it is going to be closed until the next call. False where that failed."""
-        if self._saving is not None:  # which would save less
-            self._saving.cancel()
-            await asyncio.gather(self._saving, return_exceptions=True)
-        self._unsaved = False
-        if self._context is None or not self.live:
-            return True
-        try:
-            await self._save_cookies(self._context)
-            await self._save_storage(self._context, _STORAGE_WITHIN_S)
-        except (TimeoutError, PlaywrightError):
-            return False
-        return True
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether anything may have changed since."""
-        return self._unsaved
 
     def let_go(self) -> BrowserContext | None:
         """From this moment on the next call opens another context. The one that is to be closed, if it is not the
@@ -247,21 +200,18 @@ class SessionEntry:
 
     async def spec(self, *, whole: bool) -> SessionSpec:
         """What it takes to have it again, but for its pages. What a browser that is gone had stays as it was saved."""
-        if self._context is not None and self.live and not self.attached:
-            with contextlib.suppress(TimeoutError, PlaywrightError):
-                await self._save_cookies(self._context)
-                if whole:
-                    await self._save_storage(self._context)
-        return self._spec.model_copy(update={"state": self._saved, "headers": self.headers})
+        if whole:
+            await self.logins.save(whole=True)
+        else:
+            await self.logins.save_cookies(_HANGS_AFTER_S)
+        return self._spec.model_copy(update={"state": self.logins.saved, "headers": self.headers})
 
     async def close(self) -> None:
         """Save, and let go of the context. The browser itself belongs to the launcher."""
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
-        if self._saving is not None:
-            self._saving.cancel()
-            await asyncio.gather(self._saving, return_exceptions=True)
-        await self.save(whole=True)
+        await self.logins.rest()
+        await self.logins.save(whole=True)
         context, self._context, self._windows = self._context, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())
@@ -284,7 +234,7 @@ class SessionEntry:
         context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
             crashed = self._context is not None or self._launcher.ended_badly
-            await self._bring_back_cookies(context, after_crash=crashed)
+            await self._bring_back(context, after_crash=crashed)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
@@ -301,7 +251,7 @@ class SessionEntry:
         if self.attached:
             await self._pages.pages_found(self, context.pages)
         elif self._spec.profile:
-            await self.save()
+            await self.logins.save()
             self._launcher.took_back()
         return self._windows
 
@@ -311,89 +261,35 @@ class SessionEntry:
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         options = context_options(self._spec.options, self._launcher.user_agent)
-        states = [state for state in (self._saved, *self._spec.earlier) if state]
+        states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
         context, taken, refused = await restored(browser, options, states, f"Session {self.session_id!r}")
         if refused:
             self._on.say(refused)
-            self._saved = taken
+            self.logins.saved = taken
         return context
 
-    async def _bring_back_cookies(self, context: BrowserContext, *, after_crash: bool) -> None:
-        """A profile on disk loses its session cookies with the browser's end: add those that it lacks.
-
-        In a crash it loses the others too that came in the last 30 s, because Chromium writes no sooner.
-        """
+    async def _bring_back(self, context: BrowserContext, *, after_crash: bool) -> None:
+        """What the profile on disk lacks."""
         mended, self._launcher.mended = self._launcher.mended, []
         if self._launcher.kept_sessions and not after_crash and not mended:
             return  # what the profile lacks now, a person has logged out of
-        present = {cookie_key(_json(cookie)) for cookie in await context.cookies()}
-        if not mended and not after_crash and self._lost_all(present):
-            mended = ["The profile had lost its cookies: they come back from what the service has saved."]
-        for text in mended:
+        told = await bring_back(context, self.logins.cookies, after_crash=after_crash or bool(mended))
+        for text in [*mended, *told]:
             self._on.say(text)
-        after_crash = after_crash or bool(mended)
-        lacking = [
-            cookie
-            for cookie in _cookies(self._saved)
-            if cookie_key(cookie) not in present and (after_crash or cookie.get("expires") == -1)
-        ]
-        if lacking and not await _added(context, lacking):
-            for cookie in lacking:  # one that the browser no longer accepts must not cost the others
-                await _added(context, [cookie])
 
-    def _lost_all(self, present: set[tuple[object, ...]]) -> bool:
-        """Whether of the cookies that last none is there: a browser whose cookies are damaged begins anew, silently."""
-        lasting = {cookie_key(each) for each in _cookies(self._saved) if _lasts(each)}
-        return bool(lasting) and lasting.isdisjoint(present)
+    def _ours(self) -> BrowserContext | None:
+        """Its context, while it lives. A browser that is somebody else's keeps its logins itself."""
+        return self._context if self.live and not self.attached else None
 
-    async def _save_later(self) -> None:
-        while self._unsaved:
-            await asyncio.sleep(_SAVE_AFTER_S)
-            self._unsaved = False
-            await self.save()
-
-    async def save(self, *, whole: bool = False) -> None:
-        """Have the logins written down now, with the storage where that has its turn, or must be. A browser that is
-        somebody else's keeps its own."""
-        async with self._one_save:
-            if self._context is None or not self.live or self.attached:
-                return
-            with contextlib.suppress(TimeoutError, PlaywrightError):  # it ended, or hangs: what was saved before stays
-                await self._save_cookies(self._context)
-                if whole:
-                    await self._save_storage(self._context)
-                elif time.monotonic() >= self._storage_from:
-                    await self._save_storage(self._context, _STORAGE_WITHIN_S)
-
-    async def _save_cookies(self, context: BrowserContext, within_s: float = _SAVE_WITHIN_S) -> None:
-        async with asyncio.timeout(within_s):
-            cookies: list[JsonValue] = [_json(cookie) for cookie in await context.cookies()]
-        self._note({**self._saved, "cookies": cookies})
-
-    async def _save_storage(self, context: BrowserContext, within_s: float = _SAVE_WITHIN_S) -> None:
-        """The profile keeps its own, on disk."""
-        if self._spec.profile:
-            return
-        began = time.monotonic()
-        try:
-            async with asyncio.timeout(within_s):
-                self._note(await _storage(context))
-        finally:
-            ended = time.monotonic()
-            self._storage_from = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
-
-    def _note(self, state: Json) -> None:
-        if state != self._saved:
-            self._saved = state
-            if self._spec.profile or self._spec.persistent:
-                self._on.state(self.session_id, state)
+    def _changed(self, state: Json) -> None:
+        if self._spec.profile or self._spec.persistent:
+            self._on.state(self.session_id, state)
 
     async def storage(self) -> Json:
-        """Cookies, local storage and IndexedDB, as Playwright writes them.
-
-        It takes 0.1 s for each site that the session has been to; a page that spins keeps it from its end.
-        """
-        return await _storage(await self.context())
+        """All that its context has of logins."""
+        context = await self.context()
+        async with self.logins.alone:
+            return await all_in(context)
 
     async def keep(self, name: str) -> Json:
         """Save the whole under a name."""
@@ -403,8 +299,10 @@ class SessionEntry:
 
     async def restore(self, state: Json) -> None:
         """Put back what was saved; what has come since is gone."""
-        await (await self.context()).set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
-        self.save_soon()
+        context = await self.context()
+        async with self.logins.alone:
+            await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
+        self.logins.save_soon()
 
 
 class BrowserSession:
@@ -420,31 +318,3 @@ class BrowserSession:
     async def context(self) -> BrowserContext:
         """Playwright's."""
         return await self.entry.context()
-
-
-async def _added(context: BrowserContext, cookies: list[Json]) -> bool:
-    """All of them, or none. Raises PlaywrightError where the browser ended."""
-    try:
-        await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return False
-    return True
-
-
-async def _storage(context: BrowserContext) -> Json:
-    return cast("Json", await context.storage_state(indexed_db=True))
-
-
-def _cookies(state: Json) -> list[Json]:
-    return cast("list[Json]", state.get("cookies") or [])
-
-
-def _lasts(cookie: Json) -> bool:
-    expires = cookie.get("expires")
-    return isinstance(expires, int | float) and expires > time.time()
-
-
-def _json(cookie: Cookie) -> Json:
-    return {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}

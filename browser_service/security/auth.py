@@ -19,8 +19,8 @@ from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_A
 _DAY_S = 86_400
 _PERSON = f"{TOKEN_AUDIENCE}/person"
 _STRANGERS: Final = (
-    "Caller and service have different secrets: give both the same BROWSE_DATA_DIR, or the caller a token of this "
-    "service (browse-together token; a gateway takes it as BROWSE_TOKEN)."
+    "Caller and service have different secrets: give both the same BROWSE_DATA_DIR, or send a token of this service "
+    "(browse-together token) as Authorization: Bearer <token>, or as a gateway's BROWSE_TOKEN."
 )
 
 

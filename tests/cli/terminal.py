@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 from browser_service.cli.instance import Instance, end, find
+from tests.support import browsers
 from tests.support.gateways import COLD
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,11 @@ class Terminal:
     def environment(self, **variables: str) -> dict[str, str]:
         """Ours, without what would set anything about a service or its callers."""
         kept = {name: v for name, v in os.environ.items() if not name.startswith("BROWSE_") and name not in _BARE}
-        ours = {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(self.data_dir), "PORT": "0", "COLUMNS": "200"} | COLD
+        ours = (
+            {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(self.data_dir), "PORT": "0", "COLUMNS": "200"}
+            | COLD
+            | browsers.setting()
+        )
         return kept | ours | variables
 
     @contextmanager

@@ -16,6 +16,8 @@ from shared.wire import SECRET_FILE
 from tests.cli.terminal import Terminal
 from tests.support.json import AnyJson
 
+pytestmark = pytest.mark.whole_browser
+
 
 def failed(examined: AnyJson) -> dict[str, dict[str, str]]:
     return {check["name"]: check for check in examined["checks"] if not check["ok"]}

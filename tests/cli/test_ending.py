@@ -16,6 +16,8 @@ from shared.wire import BROWSER
 from tests.cli.terminal import PATIENCE_S, Terminal, eventually
 from tests.support.site import Answer, Site
 
+pytestmark = pytest.mark.whole_browser
+
 
 class Caller:
     """A client of the service, whose calls wait for their answers in threads."""

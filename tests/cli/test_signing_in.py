@@ -12,6 +12,8 @@ from tests.cli.terminal import Terminal, eventually
 from tests.support.screen import screen
 from tests.support.site import Answer, Received, Site
 
+pytestmark = pytest.mark.whole_browser
+
 
 @pytest.fixture
 def known(site: Site) -> str:

@@ -19,7 +19,7 @@ from mcp.types import CallToolResult
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 GATEWAYS: Final = 8
 STEPS: Final = 160

@@ -12,7 +12,7 @@ from mcp.types import ImageContent
 from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from tests.support import browsers
 from tests.support.gateways import COLD
 
 Json = dict[str, JsonValue]
@@ -26,7 +27,7 @@ MODERN: Json = {
 def environment(**settings: str) -> dict[str, str]:
     """Ours, without what would make a gateway start or find something of this machine's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BROWSE_", "CLAUDE_", "PORT"))}
-    return kept | {"PYTHONPATH": str(ROOT), "BROWSE_AUTOSTART": "false"} | COLD | settings
+    return kept | {"PYTHONPATH": str(ROOT), "BROWSE_AUTOSTART": "false"} | COLD | browsers.setting() | settings
 
 
 class Chat:

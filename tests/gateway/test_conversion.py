@@ -228,14 +228,11 @@ def test_what_only_the_host_can_mend_is_an_error_of_the_protocol() -> None:
     assert raised.value.data == {"error": "Broken.", "code": "INTERNAL_ERROR", "hint": "Look.", "selector": "#buy"}
 
 
-def test_a_gateway_that_the_service_does_not_know_says_which_settings_its_user_compares() -> None:
+def test_who_is_not_known_to_the_service_is_told_so_by_the_protocol_with_the_services_own_advice() -> None:
     with pytest.raises(MCPError) as raised:
         convert(failed("UNAUTHORIZED", "No.", hint="Send the token."), "click")
     assert raised.value.code == -32603
-    assert raised.value.data["code"] == "UNAUTHORIZED"
-    assert all(
-        word in raised.value.data["hint"] for word in ("BROWSE_DATA_DIR", "BROWSE_TOKEN", "browse-together token")
-    )
+    assert (raised.value.data["code"], raised.value.data["hint"]) == ("UNAUTHORIZED", "Send the token.")
 
 
 @pytest.mark.parametrize("code", sorted({error.code for error in every_error()} - {"INTERNAL_ERROR", "UNAUTHORIZED"}))

@@ -57,7 +57,7 @@ IN_THE_WAY: Final = [
     Liar("a modal dialog above", BUTTON + "<dialog id=d>Log in first</dialog><script>d.showModal()</script>", "click",
          truth=NOT_HIT, error=CANNOT, says=("covered", "dialog")),
     Liar("an overlay above a frame", "<iframe srcdoc='<button id=b onclick=parent.hits.push(1)>x</button>'></iframe>"
-         + VEIL, "click", given={"frame": "iframe", "timeout": 600}, truth=NOT_HIT, error=CANNOT,
+         + VEIL, "click", given={"frame": "iframe", "timeout": 1500}, truth=NOT_HIT, error=CANNOT,
          says=("covered", 'id="veil"')),
     Liar("an overlay that comes with the mouse down", BUTTON
          + "<script>b.onmousedown = () => document.body.insertAdjacentHTML('beforeend', "
@@ -108,11 +108,11 @@ NOT_THERE: Final = [
 
 REPLACED: Final = [
     Liar("made anew at the mouse down", "<div id=box>" + BUTTON + "</div><script>box.onmousedown = () => "
-         "box.innerHTML = box.innerHTML</script>", "click", truth=NOT_HIT, error=CANNOT,
+         "box.innerHTML = box.innerHTML</script>", "click", given={"timeout": 3000}, truth=NOT_HIT, error=CANNOT,
          says=("replaced", "mouse")),
     Liar("made anew at the mouse down, by ref", "<div id=box>" + BUTTON + "</div><script>box.onmousedown = () => "
-         "box.innerHTML = box.innerHTML</script>", "click", '@button "Buy"', truth=NOT_HIT, error=CANNOT,
-         says=("replaced", "mouse")),
+         "box.innerHTML = box.innerHTML</script>", "click", '@button "Buy"', given={"timeout": 3000}, truth=NOT_HIT,
+         error=CANNOT, says=("replaced", "mouse")),
     Liar("chosen and gone at the mouse down", "<ul id=box><li id=b>Tea</li></ul><script>b.onmousedown = () => "
          "{ window.chosen = 'Tea'; box.remove() }</script>", "click", truth={"chosen": "Tea"}, says=("mouse down",),
          never=("nothing observable",)),

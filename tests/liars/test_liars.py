@@ -12,7 +12,7 @@ from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
-IMPATIENT_MS = 500
+IMPATIENT_MS = 700
 """For what fails; what succeeds does not wait it out."""
 PATIENT_MS = 3_000
 

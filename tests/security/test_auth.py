@@ -86,6 +86,8 @@ def test_nobody_is_identified_by(why: str) -> None:
     assert SECRET not in raised.value.message
     assert raised.value.advice is not None
     assert "Authorization: Bearer" in raised.value.advice
+    if why == "another account's secret":
+        assert all(word in raised.value.advice for word in ("BROWSE_DATA_DIR", "BROWSE_TOKEN", "browse-together token"))
 
 
 @given(st.text())

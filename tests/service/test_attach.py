@@ -207,8 +207,8 @@ async def test_nothing_of_the_persons_browser_is_written_down(
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="x")
         session = service.parts.host._sessions["default"]  # type: ignore[attr-defined] # the host in this process
-        await session.save()
-        assert session._saved == {}
+        await session.logins.save()
+        assert session.logins.saved == {}
 
 
 async def test_doctor_says_whether_there_is_a_browser_to_attach_to(persons: Persons, tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
     await run("set", "d1", DEFAULT_SESSION, action="evaluate_script", expression="document.cookie = 'who=default'")
     assert await cookies("first") == ["who=apart"] * 2 + ["who=default"] * 2
     saved = {"apart", DEFAULT_SESSION}
-    await become(lambda: all(host._sessions[s]._saved.get("cookies") for s in saved))  # type: ignore[attr-defined] # as above
+    await become(lambda: all(host._sessions[s].logins.saved.get("cookies") for s in saved))  # type: ignore[attr-defined] # as above
     await browser_dies(service)
     await asyncio.gather(*(run("again", *place, action="get_page_title") for place in places))
     assert len(processes.browsers(service.settings.data_dir)) == 1

@@ -205,7 +205,7 @@ async def test_what_a_pages_script_stores_by_itself_is_saved_too(tmp_path: Path,
     async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
         await agent.call("create_session", sessionId="kept", persistent=True)
         await agent.call("goto", pageId="p", sessionId="kept", url=site.page("/", later))
-        await become(lambda: "late" in str(service.parts.host._sessions["kept"]._saved))  # type: ignore[attr-defined] # as there
+        await become(lambda: "late" in str(service.parts.host._sessions["kept"].logins.saved))  # type: ignore[attr-defined] # as there
 
 
 LASTING = Answer("<title>in</title>", headers={"set-cookie": "lasting=l1; Path=/; Max-Age=86400"})

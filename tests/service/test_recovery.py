@@ -162,7 +162,7 @@ async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_tha
         await agent.call("goto", pageId="p", sessionId="own", url=url)
         await agent.call("evaluate_script", pageId="p", expression=f"{store}.then(() => 1)")
         session = service.parts.host._sessions["own"]  # type: ignore[attr-defined] # nobody is told of it
-        await become(lambda: session._saved.get("origins"))
+        await become(lambda: session.logins.saved.get("origins"))
         await browser_dies(service)
         await agent.call("click", pageId="p", selector="h1")
         script = f"Promise.all({read})"

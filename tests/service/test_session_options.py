@@ -211,7 +211,7 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         await agent.call("goto", pageId="in", sessionId="kept", url=url)
         await agent.call("goto", pageId="out", sessionId="lost", url=url)
         await seen(agent, SIGN_IN, pageId="in")
-        await become(lambda: first.parts.host._sessions["kept"]._saved.get("origins"))  # type: ignore[attr-defined] # the host in this process
+        await become(lambda: first.parts.host._sessions["kept"].logins.saved.get("origins"))  # type: ignore[attr-defined] # the host in this process
         await first.parts.host.stop()  # type: ignore[attr-defined] # as there
     second = await start()
     async with second.agent(client_id="ana") as agent, second.agent(client_id="eve") as stranger:

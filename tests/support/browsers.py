@@ -1,9 +1,9 @@
-"""Which browser the services in the tests' own process start.
+"""Which browser the services of tests start.
 
 Chromium's headless shell has the engine of the whole browser and nothing of what is around it: a window costs a fifth
 of the processor's time, a start an eighth (measured on Chromium 156). It is taken where it is installed, but not by
-modules with the mark `whole_browser`, which are about logins, profiles and crashes. Services that are processes of
-their own run in the whole browser always, as everybody's do; `BROWSE_TESTS_BROWSER=whole` has all tests run in that.
+modules with the mark `whole_browser`: those that follow a call from end to end, or are about logins, profiles and
+crashes. `BROWSE_TESTS_BROWSER=whole` has all tests run in the browser that everybody's run in.
 """
 
 import os
@@ -26,6 +26,11 @@ _chosen = _light()
 def executable() -> Path | None:
     """None: as the service finds it for everybody."""
     return _chosen
+
+
+def setting() -> dict[str, str]:
+    """The same for a service that is a process of its own."""
+    return {"BROWSE_EXECUTABLE_PATH": str(_chosen)} if _chosen else {}
 
 
 @contextmanager

@@ -14,6 +14,8 @@ import httpx
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, Implementation, TextContent
 
+from tests.support import browsers
+
 ROOT = Path(__file__).parents[2]
 _START_WITHIN_S = 30
 _END_WITHIN_S = 15
@@ -25,7 +27,7 @@ def environment(data_dir: Path, **changes: str) -> dict[str, str]:
     """What our processes get: none of the developer's settings, and this source tree."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV", "HEADLESS", "BROWSER_TYPE", "CLAUDE_CODE_SESSION_ID"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BROWSE_") and name not in ours}
-    return {**kept, "PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), **COLD, **changes}
+    return {**kept, "PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), **COLD, **browsers.setting(), **changes}
 
 
 @dataclass

@@ -109,9 +109,9 @@ class Idling:
         for entry in self._live(sessions):
             if not await self._parking.park(entry, idle_s):
                 return
-        if not all([await session.save_whole() for session in sessions]) or self._busy(kind, idle_s):
+        if not all([await session.logins.save_last() for session in sessions]) or self._busy(kind, idle_s):
             return
-        if any(session.unsaved for session in sessions) or self._live(sessions):
+        if any(session.logins.unsaved for session in sessions) or self._live(sessions):
             return
         log.info("a browser that nobody used is closed", kind=kind or "shared")
         for context in [session.let_go() for session in sessions]:

@@ -1,11 +1,15 @@
 """Logins brought into a new context: the newest that the browser takes; where it takes none, what it takes of them."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.browser import errors
+from browser_service.browser.launching.signing_in import cookie_key
+from browser_service.browser.recovery.logins import cookies_in
 from shared.calls import Json
 from shared.errors import BrowserLaunchFailed
 
@@ -53,3 +57,39 @@ async def _one_by_one(context: BrowserContext, state: Json) -> int:
 
 def _first(error: PlaywrightError) -> str:
     return str(error).splitlines()[0][:200]
+
+
+async def bring_back(context: BrowserContext, saved: Sequence[Json], *, after_crash: bool) -> list[str]:
+    """Add the cookies that a profile on disk lacks, and say what must be told.
+
+    It loses its session cookies with every end of the browser; in a crash the others too that came in the last 30 s,
+    because Chromium writes no sooner.
+    """
+    present = {cookie_key(cookie) for cookie in await cookies_in(context)}
+    lasting = {cookie_key(cookie) for cookie in saved if _lasts(cookie)}
+    damaged = not after_crash and bool(lasting) and lasting.isdisjoint(present)  # such a browser begins anew, silently
+    lacking = [
+        cookie
+        for cookie in saved
+        if cookie_key(cookie) not in present and (after_crash or damaged or cookie.get("expires") == -1)
+    ]
+    if lacking and not await _added(context, lacking):
+        for cookie in lacking:  # one that the browser no longer accepts must not cost the others
+            await _added(context, [cookie])
+    return ["The profile had lost its cookies: they come back from what the service has saved."] if damaged else []
+
+
+async def _added(context: BrowserContext, cookies: Sequence[Json]) -> bool:
+    """All of them, or none. Raises PlaywrightError where the browser ended."""
+    try:
+        await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return False
+    return True
+
+
+def _lasts(cookie: Json) -> bool:
+    expires = cookie.get("expires")
+    return isinstance(expires, int | float) and expires > time.time()

@@ -61,7 +61,7 @@ async def _cookies(session: BrowserSession, kept: Kept) -> Json:
         await context.clear_cookies(name=name, domain=domain, path=path)
     if back := [cookie for key, cookie in was.items() if key not in newer]:
         await context.add_cookies(back)  # type: ignore[arg-type] # as the browser gave them
-    session.entry.save_soon()
+    session.entry.logins.save_soon()
     now = _by_key([{**cookie} for cookie in await context.cookies()])
     done = [key for key in was | made if key not in newer and _value(now, key) == _value(was, key)]
     lost = [str(key[0]) for key in was if key not in newer and key not in done]

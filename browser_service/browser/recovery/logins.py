@@ -1,0 +1,143 @@
+"""The logins of a session: saved while its context lives, so that they outlast it."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Final, cast
+
+from playwright.async_api import BrowserContext, Cookie
+from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
+
+from shared.calls import Json
+
+_AFTER_S: Final = 0.5
+_WITHIN_S: Final = 5
+_AT_ONCE_WITHIN_S: Final = 0.2
+_STORAGE_WITHIN_S: Final = 10
+_STORAGE_SHARE: Final = 0.05
+"""Of the time may go into reading storage: Playwright visits each site that a session has been to, 0.1 s each."""
+_STORAGE_PAUSE_S: Final = 60
+
+
+class Logins:
+    """What a session has of cookies and storage, as it was saved last. A browser that ended, or hangs, leaves that."""
+
+    def __init__(
+        self,
+        saved: Json,
+        *,
+        storage: bool,
+        context: Callable[[], BrowserContext | None],
+        on_saved: Callable[[Json], None],
+    ) -> None:
+        """`storage`: whether it is saved too; a profile keeps its own, on disk. `context`: the one that lives, if it is
+        ours to save from."""
+        self.saved = saved
+        self.unsaved = False
+        """Whether anything may have changed since."""
+        self._storage = storage
+        self._context = context
+        self._on_saved = on_saved
+        self._saving: asyncio.Task[None] | None = None
+        self.alone = asyncio.Lock()
+        """Storage is read and written by one at a time: a database that is being read cannot be replaced."""
+        self._storage_from = 0.0
+        """When storage may be read again."""
+
+    @property
+    def cookies(self) -> list[Json]:
+        return cookies_of(self.saved)
+
+    def save_soon(self) -> None:
+        """Once for many changes in a row."""
+        self.unsaved = True
+        if self._context() is not None and (self._saving is None or self._saving.done()):
+            self._saving = asyncio.create_task(self._save_later())
+
+    async def save_cookies(self, within_s: float = _AT_ONCE_WITHIN_S) -> None:
+        """Now: an act may have been a login, and the browser may be killed the next moment."""
+        if (context := self._context()) is not None:
+            with contextlib.suppress(
+                TimeoutError, PlaywrightError
+            ):  # they are saved soon, or are lost with the browser
+                await self._save_cookies(context, within_s)
+
+    async def save(self, *, whole: bool = False) -> None:
+        """Now, with the storage where that has its turn, or must be."""
+        async with self.alone:
+            if (context := self._context()) is None:
+                return
+            with contextlib.suppress(TimeoutError, PlaywrightError):
+                await self._save_cookies(context)
+                if whole:
+                    await self._save_storage(context)
+                elif time.monotonic() >= self._storage_from:
+                    await self._save_storage(context, _STORAGE_WITHIN_S)
+
+    async def save_last(self) -> bool:
+        """All that the context has: it is going to be closed until the next call. False where that failed."""
+        await self.rest()  # which would save less
+        self.unsaved = False
+        if (context := self._context()) is None:
+            return True
+        try:
+            await self._save_cookies(context)
+            await self._save_storage(context, _STORAGE_WITHIN_S)
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
+
+    async def rest(self) -> None:
+        """Let what was to be saved soon be."""
+        if self._saving is not None:
+            self._saving.cancel()
+            await asyncio.gather(self._saving, return_exceptions=True)
+
+    async def _save_later(self) -> None:
+        while self.unsaved:
+            await asyncio.sleep(_AFTER_S)
+            self.unsaved = False
+            await self.save()
+
+    async def _save_cookies(self, context: BrowserContext, within_s: float = _WITHIN_S) -> None:
+        async with asyncio.timeout(within_s):
+            cookies: list[JsonValue] = [*await cookies_in(context)]
+        self._note({**self.saved, "cookies": cookies})
+
+    async def _save_storage(self, context: BrowserContext, within_s: float = _WITHIN_S) -> None:
+        if not self._storage:
+            return
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(within_s):
+                self._note(await all_in(context))
+        finally:
+            ended = time.monotonic()
+            self._storage_from = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
+
+    def _note(self, state: Json) -> None:
+        if state != self.saved:
+            self.saved = state
+            self._on_saved(state)
+
+
+async def all_in(context: BrowserContext) -> Json:
+    """Cookies, local storage and IndexedDB, as Playwright writes them.
+
+    It takes 0.1 s for each site that the session has been to; a page that spins keeps it from its end.
+    """
+    return cast("Json", await context.storage_state(indexed_db=True))
+
+
+async def cookies_in(context: BrowserContext) -> list[Json]:
+    return [_json(cookie) for cookie in await context.cookies()]
+
+
+def cookies_of(state: Json) -> list[Json]:
+    return cast("list[Json]", state.get("cookies") or [])
+
+
+def _json(cookie: Cookie) -> Json:
+    return {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}
