@@ -16,9 +16,9 @@ _AFTER_S: Final = 0.5
 _WITHIN_S: Final = 5
 _AT_ONCE_WITHIN_S: Final = 0.2
 _STORAGE_WITHIN_S: Final = 10
-_STORAGE_SHARE: Final = 0.05
+_STORAGE_SHARE: Final = 0.2
 """Of the time may go into reading storage: Playwright visits each site that a session has been to, 0.1 s each."""
-_STORAGE_PAUSE_S: Final = 60
+_STORAGE_PAUSE_S: Final = 30
 
 
 class Logins:
@@ -75,6 +75,8 @@ class Logins:
                     await self._save_storage(context)
                 elif time.monotonic() >= self._storage_from:
                     await self._save_storage(context, _STORAGE_WITHIN_S)
+                else:
+                    self.unsaved = True  # until the storage has its turn
 
     async def save_last(self) -> bool:
         """All that the context has: it is going to be closed until the next call. False where that failed."""
