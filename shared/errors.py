@@ -319,7 +319,10 @@ class Unauthorized(BrowseError):
 
     code = "UNAUTHORIZED"
     status = 401
-    hint = "Send Authorization: Bearer <token>; `browse-together token` prints one for this account."
+    hint = (
+        "Send Authorization: Bearer <token>; `browse-together token` prints one for this account. A gateway makes its "
+        "own where it has the service's BROWSE_DATA_DIR, or takes that one as BROWSE_TOKEN."
+    )
 
 
 class Forbidden(BrowseError):

@@ -156,14 +156,14 @@ class LocalHost:
             return None
         entries = self._pages_of(session)
         pages, former = [entry.state() for entry in entries], await asyncio.gather(*map(remember, entries))
-        spec = await session.spec(whole=not any(entry.dialog or entry.suspect for entry in entries))
+        keep_back = any(entry.dialog or entry.suspect for entry in entries)
         for entry in entries:
             self._registry.forget(entry)
-        await session.close()
+        await session.close(whole=not keep_back)
         if session.kind is not None and session.kind.session_id:
             await self._launcher.rest(session.kind)
         known = {page.page_id: each for page, each in zip(pages, former, strict=True)}
-        return spec.model_copy(update={"pages": pages, "former": known})
+        return session.spec.model_copy(update={"pages": pages, "former": known})
 
     async def cancel(self, call_id: str) -> None:
         running = self._running.get(call_id)

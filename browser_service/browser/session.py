@@ -198,20 +198,18 @@ class SessionEntry:
         context, self._home, self._context, self._windows = self._context, None, None, None
         return None if self._spec.profile else context
 
-    async def spec(self, *, whole: bool) -> SessionSpec:
-        """What it takes to have it again, but for its pages. What a browser that is gone had stays as it was saved."""
-        if whole:
-            await self.logins.save(whole=True)
-        else:
-            await self.logins.save_cookies(_HANGS_AFTER_S)
+    @property
+    def spec(self) -> SessionSpec:
+        """What it takes to have it again as it was saved, but for its pages."""
         return self._spec.model_copy(update={"state": self.logins.saved, "headers": self.headers})
 
-    async def close(self) -> None:
-        """Save, and let go of the context. The browser itself belongs to the launcher."""
+    async def close(self, *, whole: bool = True) -> None:
+        """Save, and let go of the context. The browser itself belongs to the launcher. `whole`: with the storage, which
+        a page that shows a dialog or spins keeps back."""
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
         await self.logins.rest()
-        await self.logins.save(whole=True)
+        await (self.logins.save(whole=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
         context, self._context, self._windows = self._context, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())

@@ -5,7 +5,7 @@ import secrets
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import jwt
 from pydantic import Field, ValidationError
@@ -18,10 +18,6 @@ from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_A
 
 _DAY_S = 86_400
 _PERSON = f"{TOKEN_AUDIENCE}/person"
-_STRANGERS: Final = (
-    "Caller and service have different secrets: give both the same BROWSE_DATA_DIR, or send a token of this service "
-    "(browse-together token) as Authorization: Bearer <token>, or as a gateway's BROWSE_TOKEN."
-)
 
 
 class Identity(Model):
@@ -122,7 +118,7 @@ def identify(secret: str, authorization: str | None, revoked: Revoked | None = N
     except jwt.ExpiredSignatureError:
         raise Unauthorized("The token has expired.") from None
     except (jwt.InvalidTokenError, ValidationError):
-        raise Unauthorized("The token is not valid here.", hint=_STRANGERS) from None
+        raise Unauthorized("The token is not valid here.") from None
     if time.time() >= found.expires_at:
         raise Unauthorized("The token has expired.")
     if revoked is not None:

@@ -1,8 +1,8 @@
 """Which browser the services of tests start.
 
 Chromium's headless shell has the engine of the whole browser and nothing of what is around it: a window costs a fifth
-of the processor's time, a start an eighth (measured on Chromium 156). It is taken where it is installed, but not by
-modules with the mark `whole_browser`: those that follow a call from end to end, or are about logins, profiles and
+of the processor's time, a start an eighth (measured on Chromium 156). Debian's is taken where it is installed, but not
+by modules with the mark `whole_browser`: those that follow a call from end to end, or are about logins, profiles and
 crashes. `BROWSE_TESTS_BROWSER=whole` has all tests run in the browser that everybody's run in.
 """
 

@@ -59,9 +59,7 @@ class Logins:
     async def save_cookies(self, within_s: float = _AT_ONCE_WITHIN_S) -> None:
         """Now: an act may have been a login, and the browser may be killed the next moment."""
         if (context := self._context()) is not None:
-            with contextlib.suppress(
-                TimeoutError, PlaywrightError
-            ):  # they are saved soon, or are lost with the browser
+            with contextlib.suppress(TimeoutError, PlaywrightError):  # saved soon, or lost with the browser
                 await self._save_cookies(context, within_s)
 
     async def save(self, *, whole: bool = False) -> None:
@@ -82,14 +80,15 @@ class Logins:
         """All that the context has: it is going to be closed until the next call. False where that failed."""
         await self.rest()  # which would save less
         self.unsaved = False
-        if (context := self._context()) is None:
+        async with self.alone:
+            if (context := self._context()) is None:
+                return True
+            try:
+                await self._save_cookies(context)
+                await self._save_storage(context, _STORAGE_WITHIN_S)
+            except (TimeoutError, PlaywrightError):
+                return False
             return True
-        try:
-            await self._save_cookies(context)
-            await self._save_storage(context, _STORAGE_WITHIN_S)
-        except (TimeoutError, PlaywrightError):
-            return False
-        return True
 
     async def rest(self) -> None:
         """Let what was to be saved soon be."""
