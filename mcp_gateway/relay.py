@@ -10,6 +10,7 @@ from mcp.types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from mcp_gateway.front import Front
+from mcp_gateway.parameters import explained
 from mcp_gateway.stdio import INVALID_REQUEST, Message, is_request_id
 
 _LAST_REPLIES_WITHIN_S = 0.4
@@ -69,6 +70,8 @@ class Relay:
                     if message.id in self.front.answered:
                         self.front.answered.discard(message.id)
                         continue
+                if isinstance(message, JSONRPCError):
+                    message = message.model_copy(update={"error": explained(message.error)})
                 line = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
                 if self.front.stdio.takes(line):
                     self.front.stdio.write(line)

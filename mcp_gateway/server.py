@@ -31,7 +31,7 @@ from mcp.types import (
     Tool,
 )
 
-from mcp_gateway import prompts
+from mcp_gateway import parameters, prompts
 from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
@@ -60,7 +60,7 @@ class Gateway:
         self.chats = Chats(service, self.subscriptions)
 
     def server(self) -> Server:
-        return Server(
+        server = Server(
             APP_NAME,
             version=VERSION,
             instructions=self.instructions,
@@ -76,6 +76,8 @@ class Gateway:
             on_get_prompt=prompts.rendered,
             on_completion=self.complete,
         )
+        server.middleware.append(parameters.named)
+        return server
 
     async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
         self._chat(ctx)

@@ -95,6 +95,11 @@ async def test_the_revision_without_a_handshake_is_spoken(chat: StartChat) -> No
     async with chat() as client:
         reply = await client.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": MODERN})
         assert json.loads(text(reply["result"])) == {"heard": "list_pages"}
+        envelope = {key: value for key, value in MODERN.items() if not key.endswith("clientCapabilities")}
+        error = (await client.ask("tools/list", {"_meta": envelope}))["error"]
+        assert isinstance(error, dict)
+        assert (error["code"], str(error["message"])[:15]) == (-32602, "Invalid params:")
+        assert "clientCapabilities" in str(error["message"])
 
 
 async def test_each_fault_of_the_protocol_has_its_code_and_the_connection_goes_on(client: Chat) -> None:
@@ -114,9 +119,18 @@ async def test_each_fault_of_the_protocol_has_its_code_and_the_connection_goes_o
     assert await code_of(b'{"jsonrpc":"2.0","id":1e400,"method":"ping"}') == -32600
     assert await code("no/such/method") == -32601
     assert await code("tools/call", {"name": "no_such_tool"}) == -32601
-    assert await code("tools/call", {"arguments": {}}) == -32602
-    assert await code("tools/call", {"name": "goto", "arguments": ["x"]}) == -32602
-    assert await code("tools/list", {"cursor": "elsewhere"}) == -32602
+    wrong: list[tuple[str, dict[str, JsonValue], str]] = [
+        ("tools/call", {"arguments": {}}, "name"),
+        ("tools/call", {"name": "goto", "arguments": ["x"]}, "arguments"),
+        ("tools/list", {"cursor": "elsewhere"}, "cursor"),
+        ("resources/read", {"_meta": {}}, "uri"),
+        ("prompts/get", {"name": "no_such_prompt"}, "no_such_prompt"),
+    ]
+    for method, params, field in wrong:
+        error = (await client.ask(method, params))["error"]
+        assert isinstance(error, dict)
+        assert (error["code"], str(error["message"])[:15]) == (-32602, "Invalid params:")
+        assert field in str(error["message"])
     assert json.loads(text(await client.call("list_pages"))) == {"heard": "list_pages"}
 
 
