@@ -163,6 +163,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     following = asyncio.create_task(feed.run())
     stack.push_async_callback(_end_tasks, upkeep, following)
     stack.push_async_callback(activity.close)
+    stack.push_async_callback(keeper.finish)
     stack.push_async_callback(feed.catch_up)
     stack.push_async_callback(dispatcher.finish)
     stack.push_async_callback(local.stop)

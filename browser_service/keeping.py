@@ -1,6 +1,7 @@
 """Sessions over time: made, kept in the journal, brought back at the start, ended when their time is over."""
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections import Counter
@@ -73,9 +74,10 @@ class Keeper:
     async def reopen(self) -> None:
         """The shared login and the persistent sessions with their pages, as they were: each page comes back when it is
         used."""
-        records = [SessionRecord(session_id=DEFAULT_SESSION, persistent=True, options=self._shared)]
         await self._journal.forget_ended_sessions()
-        for session_id, sealed in (await self._journal.sessions()).items():
+        kept = await self._journal.sessions()
+        records = [self._shared_login(kept.pop(DEFAULT_SESSION, None))]
+        for session_id, sealed in kept.items():
             if record := self._read(sealed):
                 records.append(record)
             else:
@@ -96,6 +98,17 @@ class Keeper:
                 await self._journal.keep_page(page)  # its revision is a new one
             elif page.session_id not in self._unreadable:
                 await self._journal.forget_page(page.page_id)
+
+    def _shared_login(self, sealed: bytes | None) -> SessionRecord:
+        """By today's settings, with the account of its use from before."""
+        record = SessionRecord(
+            session_id=DEFAULT_SESSION, user_id=DEFAULT_SESSION, persistent=True, options=self._shared
+        )
+        before = self._read(sealed) if sealed else None
+        if before is None:
+            return record
+        account = ("created_at", "accessed_at", "requests", "errors")
+        return record.model_copy(update={name: getattr(before, name) for name in account})
 
     async def _spec(self, record: SessionRecord, pages: list[PageState]) -> SessionSpec:
         state, *earlier = await self._states(record.session_id) or [{}]
@@ -281,6 +294,7 @@ class Keeper:
             try:
                 await self.close_expired()
                 await self.close_blank()
+                await self.keep_used()
             except JournalFailed as error:
                 log.warning("the journal cannot be written", reason=str(error))
             await asyncio.sleep(_LOOKS_EVERY_S)
@@ -327,8 +341,22 @@ class Keeper:
     async def write_down(self) -> None:
         """All persistent sessions, in a journal that lacks them."""
         for record in self._sessions.all():
-            if record.owner is not None:
+            await self._keep(record)
+
+    async def keep_used(self) -> None:
+        """How often and when sessions were used, of those that were used since."""
+        used = self._sessions.take_used()
+        try:
+            for record in used:
                 await self._keep(record)
+        except JournalFailed:
+            self._sessions.put_back(used)
+            raise
+
+    async def finish(self) -> None:
+        """The last of it, when no call will follow."""
+        with contextlib.suppress(JournalFailed):  # which the journal has logged
+            await self.keep_used()
 
     async def _keep(self, record: SessionRecord) -> None:
         if record.persistent:

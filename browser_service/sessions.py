@@ -69,7 +69,7 @@ class SessionRecord(Model):
         return {
             "id": self.session_id,
             "name": self.name,
-            "userId": self.user_id,
+            "userId": self.user_id or "",
             "persistent": self.persistent,
             "browserType": self.options.browser_type,
             "viewport": self.options.viewport.model_dump(),
@@ -92,6 +92,7 @@ class Sessions:
         self._records: dict[str, SessionRecord] = {}
         self._over = Latest[bool](_EXPIRED_KEPT)
         """Names of sessions that closed by themselves, and whether their time had passed; else nobody used them."""
+        self._used: set[str] = set()
         self.shared_browser = Browser()
 
     def add(self, record: SessionRecord) -> None:
@@ -125,6 +126,7 @@ class Sessions:
             record.accessed_at = time.time()
             record.requests += 1
             record.errors += failed
+            self._used.add(session_id)
 
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._records
@@ -180,7 +182,7 @@ class Sessions:
                 else None,
                 "shared": record.shared,
                 "name": record.name,
-                "userId": record.user_id,
+                "userId": record.user_id or "",
                 "persistent": record.persistent,
                 "usable": self.may_use(record.session_id, client_id),
             }
@@ -201,6 +203,15 @@ class Sessions:
             else f'Leave sessionId out for the shared login, "{DEFAULT_SESSION}".',
             details={"sessionId": session_id},
         )
+
+    def take_used(self) -> list[SessionRecord]:
+        """Those that were used since this was asked last."""
+        used, self._used = self._used, set()
+        return [record for session_id in used if (record := self._records.get(session_id))]
+
+    def put_back(self, used: list[SessionRecord]) -> None:
+        """What was taken could not be written down: it is due the next time."""
+        self._used |= {record.session_id for record in used}
 
     def _get(self, session_id: str) -> SessionRecord:
         record = self._records.get(session_id)

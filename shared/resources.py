@@ -71,7 +71,7 @@ RESOURCES: Final = (
 TEMPLATES: Final = (
     Resource(
         "page://{sessionId}",
-        "page",
+        "Current page state",
         "Current page state",
         "Real-time page information including URL, title, and load state",
         "get_page_state",
@@ -80,7 +80,7 @@ TEMPLATES: Final = (
     ),
     Resource(
         "element://{sessionId}/{selector}",
-        "element",
+        "Element information",
         "Element information",
         "Detailed information about a specific element; the selector percent-encoded",
         "get_element",
@@ -89,7 +89,7 @@ TEMPLATES: Final = (
     ),
     Resource(
         "screenshot://{sessionId}/{screenshotId}",
-        "screenshot",
+        "Page screenshot",
         "Page screenshot",
         "Screenshot image data: by the artifactId of one that you took, or `current`",
         "get_screenshot",
@@ -98,7 +98,7 @@ TEMPLATES: Final = (
     ),
     Resource(
         "session://{sessionId}",
-        "session",
+        "Session information",
         "Session information",
         "Current session state and metadata",
         "get_session",

@@ -158,7 +158,7 @@ async def test_a_page_is_read_by_who_may_read_it(shop: Shop) -> None:
 async def test_a_session_is_read_by_its_own_name_or_by_that_of_a_page_in_it(shop: Shop) -> None:
     session = await read(shop.bob, "session://shop")
     assert (session["id"], session["browserType"], session["persistent"]) == ("default", "chromium", True)
-    assert (session["userId"], session["pageCount"]) == (None, 1)
+    assert (session["userId"], session["pageCount"]) == ("default", 1)
     assert datetime.fromisoformat(session["createdAt"]) <= datetime.fromisoformat(session["lastAccessedAt"])
     assert (await shop.alice.call_tool("click", {"pageId": "shop", "selector": "#none", "timeout": 1})).is_error
     after = await read(shop.alice, "session://default")

@@ -70,6 +70,12 @@ async def test_resources_are_declared_listed_and_read(chat: StartChat, standin: 
             }
             for one in TEMPLATES
         ]
+        assert [(each["uriTemplate"], each["name"]) for each in templates] == [  # type: ignore[index,call-overload] # objects
+            ("page://{sessionId}", "Current page state"),
+            ("element://{sessionId}/{selector}", "Element information"),
+            ("screenshot://{sessionId}/{screenshotId}", "Page screenshot"),
+            ("session://{sessionId}", "Session information"),
+        ]
         read = of(await client.ask("resources/read", {"uri": "browse://activity"}), "result")
     text = {"uri": "browse://activity", "mimeType": "text/plain", "text": "get_activity 100"}
     assert read["contents"] == [text]

@@ -73,6 +73,31 @@ async def test_a_page_that_waits_to_be_opened_keeps_its_holder_and_url(tmp_path:
         await agent.call("click", pageId="p", selector="h1")
 
 
+async def test_how_often_and_when_a_lasting_session_was_used_is_known_after_a_restart(
+    tmp_path: Path, site: Site
+) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+
+    async def accounts(agent: Agent) -> list[dict[str, object]]:
+        return [await agent.call("get_session", sessionId=each) for each in (DEFAULT_SESSION, "kept")]
+
+    async with started(tmp_path) as (_, agent):
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="mine", sessionId="kept", url=url)
+        await agent.call("goto", pageId="p", url=url)
+        await agent.error("click", pageId="p", selector="#none", timeout=1)
+        before = await accounts(agent)
+    assert [(each["requestCount"], each["errorCount"]) for each in before] == [(2, 1), (1, 0)]
+    assert [each["userId"] for each in before] == [DEFAULT_SESSION, ""]
+    async with started(tmp_path) as (_, agent):
+        after = await accounts(agent)
+        for name in ("requestCount", "errorCount", "createdAt", "lastAccessedAt"):
+            assert [each[name] for each in after] == [each[name] for each in before], name
+        await agent.call("goto", pageId="p", url=url)
+        now = (await accounts(agent))[0]
+        assert (now["requestCount"], now["lastAccessedAt"] > before[0]["lastAccessedAt"]) == (3, True)  # type: ignore[operator] # both are text
+
+
 async def test_a_revision_after_restarts_is_never_one_that_the_page_had_before(tmp_path: Path, site: Site) -> None:
     url = site.page("/", "<input id=a>")
 
