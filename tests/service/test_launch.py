@@ -66,6 +66,35 @@ async def test_a_browser_without_windows_has_the_user_agent_of_one_with_them(sta
     assert not any("eadless" in value for received in site.received for value in received.headers.values())
 
 
+WEBDRIVER = """async () => {
+    const inFrame = async source => {
+        const frame = Object.assign(document.createElement('iframe'), source);
+        const loaded = new Promise(done => frame.onload = done);
+        document.body.append(frame);
+        await loaded;
+        return frame.contentWindow.navigator.webdriver;
+    };
+    const popup = open('/popup');
+    return [navigator.webdriver, await inFrame({}), await inFrame({srcdoc: 'x'}), popup.navigator.webdriver];
+}"""
+
+
+async def test_no_page_is_told_that_its_browser_is_automated(start: StartService, site: Site) -> None:
+    site.page("/popup", "a window of the page's own")
+    url = site.page("/", "x")
+    service = await start()
+    async with service.agent() as agent:
+        session = (await agent.call("create_session"))["sessionId"]
+        own = (await agent.call("create_session", ownBrowser=True))["sessionId"]
+        await agent.call("goto", pageId="p", url=url)
+        await agent.call("goto", pageId="q", url=url, sessionId=session)
+        await agent.call("goto", pageId="r", url=url, sessionId=own)
+        for page in ("p", "q", "r"):
+            said = await agent.call("evaluate_script", pageId=page, expression=WEBDRIVER)
+            assert said["value"] == [False] * 4
+        assert (await agent.call("evaluate_script", pageId="p~1", expression="navigator.webdriver"))["value"] is False
+
+
 def _browsers(found: set[psutil.Process]) -> Iterator[psutil.Process]:
     commands = ((process, " ".join(process.cmdline())) for process in found)
     return (process for process, command in commands if "--headless" in command and "--type=" not in command)
