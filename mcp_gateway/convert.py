@@ -165,10 +165,10 @@ class Conversion:
 
 
 def host_error(tool: str, failure: Failure) -> MCPError:
-    """The error of the protocol; where the service does not know us, what a gateway's user can do about it."""
+    """The error of the protocol; where the service does not know us, what a gateway's user can do about it. The stack
+    is there where whoever failed is debugging."""
     data: Json = {"error": failure.message, "code": failure.code, "hint": failure.hint}
-    if "selector" in failure.details:
-        data["selector"] = failure.details["selector"]
+    data |= {key: failure.details[key] for key in ("selector", "stack") if key in failure.details}
     return MCPError(INTERNAL_ERROR, f"Tool execution failed: {tool}", data)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import cast
 from uuid import uuid4
@@ -103,7 +104,9 @@ class Gateway:
             raise
         except Exception as error:
             log.exception("a call failed in the gateway", tool=params.name)
-            fault = Failure(code="INTERNAL_ERROR", message=f"{type(error).__name__}: {error}", details=arguments)
+            stack: Json = {"stack": traceback.format_exc()} if chat.service.settings.log_level == "debug" else {}
+            said = f"{type(error).__name__}: {error}"
+            fault = Failure(code="INTERNAL_ERROR", message=said, details=arguments | stack)
             raise host_error(params.name, fault) from error
 
     async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:

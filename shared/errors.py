@@ -50,14 +50,17 @@ BrowseError
     └── UnknownOutcome            UNKNOWN_OUTCOME           500
 """
 
+import traceback
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
 Details = Mapping[str, JsonValue]
+
+_STACK_CHARACTERS: Final = 8_000
 
 
 class ErrorBody(BaseModel):
@@ -80,6 +83,8 @@ class BrowseError(Exception):
     code: ClassVar[str] = "INTERNAL_ERROR"
     status: ClassVar[int] = 500
     hint: ClassVar[str | None] = None
+    debugging: ClassVar[bool] = False
+    """Whether replies say where in the program an error was raised: set for all, on the base."""
 
     def __init__(self, message: str, *, hint: str | None = None, details: Details | None = None) -> None:
         # a page's text may hold halves of characters (lone surrogates), which no reply could carry
@@ -95,10 +100,17 @@ class BrowseError(Exception):
             message=self.message,
             status=self.status,
             hint=self.advice,
-            details=self.details,
+            details={**self._stack(), **self.details},
             timestamp=now,
             request_id=request_id,
         )
+
+    def _stack(self) -> dict[str, JsonValue]:
+        """Where it was raised, with what it came from; the innermost part where that is long."""
+        if not self.debugging or self.__traceback__ is None:
+            return {}
+        lines = "".join(traceback.format_exception(self))
+        return {"stack": lines[-_STACK_CHARACTERS:].encode("utf-8", "replace").decode()}
 
 
 class InvalidRequest(BrowseError):

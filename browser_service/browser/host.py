@@ -276,6 +276,7 @@ class LocalHost:
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
             told = account(running, failure) if running is not None else failure
+            told.__traceback__ = failure.__traceback__
             error = ErrorBody.model_validate(sendable(told.body().model_dump()))
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))

@@ -9,7 +9,7 @@ from typing import TextIO, cast
 
 import structlog
 
-from shared.errors import InternalError
+from shared.errors import BrowseError, InternalError
 
 
 class Unfailing(io.TextIOBase):
@@ -42,9 +42,9 @@ def configure(level: str, *, for_people: bool) -> None:
         logger_factory=structlog.PrintLoggerFactory(cast("TextIO", Unfailing(sys.stderr))),
         cache_logger_on_first_use=False,
     )
+    BrowseError.debugging = level == "debug"
 
 
 def unexpected(message: str) -> InternalError:
     """What a caller is told of the exception being handled: where it came from only when debugging."""
-    debugging = structlog.get_logger().is_enabled_for(logging.DEBUG)
-    return InternalError(message, details={"stack": traceback.format_exc()} if debugging else None)
+    return InternalError(message, details={"stack": traceback.format_exc()} if BrowseError.debugging else None)

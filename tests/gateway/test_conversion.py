@@ -222,10 +222,11 @@ def test_advice_is_added_to_failures_alone() -> None:
 
 
 def test_what_only_the_host_can_mend_is_an_error_of_the_protocol() -> None:
+    where: Json = {"selector": "#buy", "stack": "Error: locator.click: ..."}
     with pytest.raises(MCPError) as raised:
-        convert(failed("INTERNAL_ERROR", "Broken.", hint="Look.", details={"selector": "#buy"}), "click")
+        convert(failed("INTERNAL_ERROR", "Broken.", hint="Look.", details=where), "click")
     assert (raised.value.code, raised.value.message) == (-32603, "Tool execution failed: click")
-    assert raised.value.data == {"error": "Broken.", "code": "INTERNAL_ERROR", "hint": "Look.", "selector": "#buy"}
+    assert raised.value.data == {"error": "Broken.", "code": "INTERNAL_ERROR", "hint": "Look.", **where}
 
 
 def test_who_is_not_known_to_the_service_is_told_so_by_the_protocol_with_the_services_own_advice() -> None:

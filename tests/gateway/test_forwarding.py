@@ -204,7 +204,11 @@ async def test_a_fault_of_the_gateway_itself_is_the_hosts_to_see(client: Client,
         await call(client, "click", selector="#buy")
     assert raised.value.code == -32603
     assert raised.value.data["error"].startswith("FileNotFoundError")
-    assert raised.value.data["selector"] == "#buy"
+    assert (raised.value.data["selector"], "stack" in raised.value.data) == ("#buy", False)
+    gateway.chats.own.service.settings.log_level = "debug"
+    with pytest.raises(MCPError) as raised:
+        await call(client, "click", selector="#buy")
+    assert "FileNotFoundError" in raised.value.data["stack"]
 
 
 async def test_another_catalogue_is_logged_once_and_said_on_failures_while_it_lasts(

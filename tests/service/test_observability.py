@@ -1,15 +1,14 @@
 """What an operator sees: figures, and where an unexpected error came from."""
 
-import contextlib
-from collections.abc import Iterator
-
 import pytest
 import structlog
 
 from browser_service.browser.page import BrowserPage
+from browser_service.observability.logging import configure
 from shared import wire
 from shared.actions.base import Action
 from shared.calls import Json
+from shared.errors import BrowseError
 from tests.service.conftest import StartService
 from tests.support.service import Agent
 from tests.support.site import Site
@@ -38,27 +37,26 @@ async def test_metrics_are_for_clients_alone(agent: Agent) -> None:
     assert (await agent.http.get(wire.METRICS, headers={"Authorization": "Bearer none"})).status_code == 401
 
 
-@contextlib.contextmanager
-def _own_logging() -> Iterator[None]:
-    before = structlog.get_config()
-    with structlog.testing.capture_logs():
-        yield
-    structlog.configure(**before)
-
-
 @pytest.mark.parametrize("level", ["debug", "info"])
-async def test_an_unexpected_error_shows_its_stack_when_debugging_only(
+async def test_an_error_shows_its_stack_when_debugging_only(
     start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
     async def breaks(_: BrowserPage, __: Action) -> Json:
         raise ZeroDivisionError
 
-    with _own_logging():
-        service = await start()
-        monkeypatch.setitem(service.parts.host._handlers, "get_page_title", breaks)  # type: ignore[attr-defined] # in this process
-        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
-        async with service.agent() as agent:
-            await agent.call("goto", pageId="p", url=site.page("/", "x"))
-            error = await agent.error("get_page_title")
-    assert (error["code"], error["status"]) == ("INTERNAL_ERROR", 500)
-    assert ("ZeroDivisionError" in error["details"].get("stack", "")) is (level == "debug")
+    service = await start()
+    monkeypatch.setitem(service.parts.host._handlers, "get_page_title", breaks)  # type: ignore[attr-defined] # in this process
+    before = structlog.get_config()
+    monkeypatch.setattr(BrowseError, "debugging", False)
+    configure(level, for_people=False)
+    structlog.configure(**before)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        broken = await agent.error("get_page_title")
+        missed = await agent.error("click", selector="#none", timeout=50)
+        unknown = await agent.error("get_page_title", pageId="nowhere")
+    assert (broken["code"], broken["status"]) == ("INTERNAL_ERROR", 500)
+    stacks = [error["details"].get("stack", "") for error in (broken, missed, unknown)]
+    said = ("ZeroDivisionError", "ElementNotFound: Element matching selector '#none'", "PageNotFound: ")
+    assert [words in stack for words, stack in zip(said, stacks, strict=True)] == [level == "debug"] * 3
+    assert any(stacks) is (level == "debug")
