@@ -7,6 +7,7 @@ import platformdirs
 from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from browser_service.security.urls import header_host, host_name
 from shared.wire import APP_NAME, DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -72,7 +73,11 @@ class Settings(BaseSettings):
     sandbox: Literal["auto", "on", "off"] = Field(
         default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."
     )
-    proxy: str | None = Field(default=None, description="Proxy server of the shared browser, such as http://host:3128.")
+    proxy: str | None = Field(
+        default=None,
+        pattern=r"^((https?|socks[45])://)?[^\s/@]+/?$",
+        description="Proxy server of the shared browser, such as http://host:3128.",
+    )
     viewport_width: int = Field(default=1280, ge=100, le=10_000, description="Width of a page, px.")
     viewport_height: int = Field(default=720, ge=100, le=10_000, description="Height of a page, px.")
     idle_lease_ms: int = Field(
@@ -170,6 +175,16 @@ class Settings(BaseSettings):
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("allow_hosts", "deny_hosts")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(host_name, value))
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _values_of_the_host_header(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(header_host, value))
 
     @field_validator("upload_roots", mode="before")
     @classmethod

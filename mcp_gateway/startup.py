@@ -12,7 +12,7 @@ from mcp_gateway.front import Front
 from mcp_gateway.instructions import instructed
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio import Message
-from shared import catalogue, toolsets
+from shared import catalogue, toolsets, variables
 
 
 def run(front: Front) -> None:
@@ -44,13 +44,9 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _settings() -> Settings:
     try:
-        settings = Settings()
+        return Settings()
     except ValidationError as error:
-        faults = [
-            f"BROWSE_{str(fault['loc'][0]).upper().removeprefix('BROWSE_')}: {fault['msg']}" for fault in error.errors()
-        ]
-        sys.exit(f"mcp-gateway: {'; '.join(faults)}")
-    return settings
+        sys.exit(f"mcp-gateway: {'; '.join(variables.explained(error, Settings))}")
 
 
 def toolset_problem(settings: Settings) -> str:

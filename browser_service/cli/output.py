@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from browser_service.settings import Settings
+from shared import variables
 from shared.errors import BrowseError, ErrorBody, ServiceUnavailable
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -68,9 +70,8 @@ def errors_told() -> Iterator[None]:
     except BrowseError as error:
         tell(error.body())
     except ValidationError as error:
-        for problem in error.errors(include_url=False):
-            place = ".".join(str(part) for part in problem["loc"])
-            say(f"Setting {place}: {problem['msg']} (given: {problem['input']!r})", to_stderr=True)
+        for line in variables.explained(error, Settings):
+            say(line, to_stderr=True)
         raise SystemExit(2) from None
     except OSError as error:
         tell(ServiceUnavailable(str(error)).body())

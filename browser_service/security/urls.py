@@ -15,6 +15,7 @@ from shared.errors import Forbidden, ValidationFailed
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
+_HOST_NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
 _PORTS = {"http": 80, "https": 443}
 _METADATA_HOSTS = frozenset({"metadata.google.internal", "metadata.goog", "metadata"})
 _METADATA_NETWORKS = (
@@ -106,6 +107,36 @@ class UrlPolicy:
         own = self.own_hosts()
         here = address.is_loopback or address.is_unspecified if address else f".{name}".endswith(".localhost")
         return f"{name}:{port}" in own or (here and any(known.endswith(f":{port}") for known in own))
+
+
+def host_name(text: str) -> str:
+    """A host of a list, as the operator wrote it. Raises ValueError for what no host is ever called."""
+    name, address = _as_chromium_reads_it(text)
+    if address is None and not _HOST_NAME.fullmatch(name):
+        meant = _guessed_host(text)
+        raise ValueError(
+            f"{text!r} is no name of a host, so that it would match nothing. Write the host alone, such as {meant!r}: "
+            "all that is below it is part of it, and every port, path and scheme."
+        )
+    return text
+
+
+def header_host(text: str) -> str:
+    """A value of the Host header. Raises ValueError for what no client sends as one."""
+    name, _, port = text.rpartition(":") if re.search(r":\d+$", text) else (text, "", "")
+    name = name.removeprefix("[").removesuffix("]") if name.startswith("[") else name
+    known, address = _as_chromium_reads_it(name)
+    if address is None and not _HOST_NAME.fullmatch(known):
+        meant = f"{_guessed_host(text)}:{port or 8888}"
+        raise ValueError(f"{text!r} is no value of the Host header. Write a name and its port, such as {meant!r}.")
+    return text
+
+
+def _guessed_host(text: str) -> str:
+    """What was probably meant by it."""
+    rest = re.sub(r"^(\w*:)?//", "", _with_slashes(text)).lstrip("*.")
+    host = re.match(r"\[([0-9A-Fa-f:.]+)\]|([\w-]+(?:\.[\w-]+)*)", rest)
+    return (host[1] or host[2]) if host else "example.com"
 
 
 def origin_of(url: str, base: str = "") -> str | None:

@@ -112,10 +112,13 @@ def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
 
 
 def test_a_wrong_setting_is_named(terminal: Terminal) -> None:
-    assert "Setting port: " in terminal.run("up", "--port", "99999").err
-    wrong = terminal.run("status", BROWSE_MAX_PAGES="many")
-    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
-    assert "Setting max_pages: " in wrong.err
+    assert terminal.run("up", "--port", "99999").err.startswith("--port: ")
+    for name, value in (("BROWSE_MAX_PAGES", "many"), ("PORT", "abc"), ("BROWSE_DENY_HOSTS", "http://site.example/x")):
+        wrong = terminal.run("status", **{name: value})
+        assert (wrong.code, wrong.err.count("\n"), wrong.out) == (2, 1, "")
+        assert wrong.err.startswith(f"{name}: ")
+        assert value in wrong.err
+    assert "'site.example'" in wrong.err
 
 
 def test_without_a_service_the_command_that_starts_it_is_named(terminal: Terminal) -> None:

@@ -49,7 +49,7 @@ def sample(annotation: Any) -> JsonValue:  # Any: a type as an annotation has it
         return ["a.example", "b.example"]
     if get_origin(annotation) is Literal:
         return str(get_args(annotation)[-1])
-    return SAMPLES.get(annotation, "http://localhost/else")
+    return SAMPLES.get(annotation, "http://localhost:8901")
 
 
 @pytest.mark.parametrize("action", ACTIONS)

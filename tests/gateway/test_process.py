@@ -304,11 +304,13 @@ async def test_a_signal_ends_it(client: Chat, number: signal.Signals) -> None:
     assert await client.ended() == -number
 
 
-async def test_a_wrong_setting_is_named_on_stderr(chat: StartChat) -> None:
-    async with chat(BROWSE_AUTOSTART="perhaps") as client:
+@pytest.mark.parametrize(("name", "value"), [("BROWSE_AUTOSTART", "perhaps"), ("PORT", "abc")])
+async def test_a_wrong_setting_is_named_on_stderr(chat: StartChat, name: str, value: str) -> None:
+    async with chat(**{name: value}) as client:
         assert await client.ended() == 1
         said = (await client.stderr.read()).decode()
-    assert said.startswith("mcp-gateway: BROWSE_AUTOSTART:")
+    assert said.startswith(f"mcp-gateway: {name}: ")
+    assert said.count("\n") == 1
 
 
 async def test_a_fault_is_logged_without_what_was_typed(chat: StartChat, tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from browser_service.security.edge import loopback_hosts
 from browser_service.security.urls import UrlPolicy
+from browser_service.settings import Settings
 from shared.errors import BrowseError, Forbidden, ValidationFailed
 from tests.service.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
@@ -178,6 +180,46 @@ def test_denied_hosts_are_not_opened_though_they_are_spelled_otherwise() -> None
     for url in ("https://bank.example/", "https://my.BANK.example/", "https://bücher.example/", "http://0xA000005/"):
         assert not policy.permits(url)
     assert policy.permits("https://example.com/")
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("http://bank.example:80/path", "bank.example"),
+        ("good.example, *.bank.example", "bank.example"),
+        ("bank.example:8080", "bank.example"),
+        ("//bank.example", "bank.example"),
+        ("[::1]:80", "::1"),
+        ("bank.example/login", "bank.example"),
+        ("*", "example.com"),
+    ],
+)
+def test_a_list_of_hosts_that_would_match_nothing_is_refused_with_what_was_meant(value: str, meant: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Settings(deny_hosts=value)
+    assert f"such as {meant!r}" in str(raised.value)
+    with pytest.raises(ValidationError):
+        Settings(allow_hosts=value)
+
+
+def test_a_list_of_hosts_may_have_every_name_that_matches_something() -> None:
+    hosts = ("bank.example.", "bücher.example", "a_b.example", "localhost", "10.0.0.5", "0xA000005", "::1")
+    settings = Settings(deny_hosts=", ".join(hosts))
+    assert settings.deny_hosts == hosts
+    policy = UrlPolicy(deny_hosts=frozenset(hosts))
+    for url in ("http://bank.example/", "http://a.bücher.example/", "http://a_b.example/", "http://[::1]/"):
+        assert not policy.permits(url)
+
+
+def test_a_host_header_that_no_client_sends_is_refused() -> None:
+    for value in ("https://browse.example/", "browse.example:port", "browse.example/x"):
+        with pytest.raises(ValidationError, match=r"such as 'browse\.example:\d+'"):
+            Settings(allowed_hosts=value)
+    assert Settings(allowed_hosts="browse.example:80,[::1]:8888,me").allowed_hosts == (
+        "browse.example:80",
+        "[::1]:8888",
+        "me",
+    )
 
 
 @given(st.text())

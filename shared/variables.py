@@ -1,0 +1,43 @@
+"""Settings that cannot be used, in a line each, by the name under which somebody gave them."""
+
+import os
+from typing import Final
+
+from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+_PREFIX: Final = "BROWSE_"
+_FOLLOWS: Final = "default_factory_not_called"
+"""A default that is made of another setting, which is wrong itself."""
+_FORM: Final = "string_pattern_mismatch"
+_SHOWN: Final = 200
+
+
+def explained(error: ValidationError, settings: type[BaseModel]) -> list[str]:
+    """What is wrong with each setting, and what it is for where that says how to write it."""
+    return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _FOLLOWS]
+
+
+def _line(fault: ErrorDetails, settings: type[BaseModel]) -> str:
+    field = str(fault["loc"][0]).removeprefix(_PREFIX).lower()
+    known = settings.model_fields.get(field)
+    name = _name(field, fault["input"], known.validation_alias if known else None)
+    why = "this is not how it is written" if fault["type"] == _FORM else fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "value_error" or known is None:
+        return f"{name}: {why}"
+    given = str(fault["input"])[:_SHOWN]
+    given = "" if "@" in given else f" (given: {given!r})"  # what stands before it may be a password
+    return f"{name}: {why}{given}. {known.description}"
+
+
+def _name(field: str, given: object, alias: object) -> str:
+    """The variable that has the value; where none has, the flag that was typed."""
+    bare = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
+    value = _words(",".join(given) if isinstance(given, tuple) else str(given))
+    names = [f"{_PREFIX}{field.upper()}", *bare]
+    found = (name for name in names if _words(os.environ.get(name, "")) == value)
+    return next(found, f"--{field.replace('_', '-')}")
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
