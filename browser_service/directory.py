@@ -1,16 +1,26 @@
 """pageId -> session -> host: what the front half knows of pages, and which page a call means."""
 
 import difflib
+import json
 import re
 import secrets
 from typing import NamedTuple
 
+from browser_service.closed_pages import ClosedPage, ClosedPages
 from browser_service.sessions import Sessions
 from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
 from shared.actions.navigation import Goto
 from shared.actions.pages import OpenPage
-from shared.calls import PageState
-from shared.errors import NoBrowser, PageNotFound, PageRequired, ValidationFailed
+from shared.calls import Json, PageState
+from shared.errors import (
+    BrowseError,
+    NoBrowser,
+    PageNotFound,
+    PageRequired,
+    SessionExpired,
+    SessionNotFound,
+    ValidationFailed,
+)
 from shared.wire import DEFAULT_SESSION
 
 LAUNCHED = "browser"
@@ -18,6 +28,7 @@ LAUNCHED = "browser"
 _STEP = 64
 _STEM = 43
 """Characters of a name that leave room for what makes it another."""
+_URL_REPEATED = 300
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -34,6 +45,7 @@ class Directory:
     def __init__(self) -> None:
         self._pages: dict[str, PageState] = {}
         self.sessions = Sessions()
+        self.closed = ClosedPages()
         self._minted: set[str] = set()
 
     def get(self, page_id: str) -> PageState | None:
@@ -54,12 +66,15 @@ class Directory:
         before = self._pages.get(page.page_id)
         self._pages[page.page_id] = page
         self._minted.discard(page.page_id)
+        self.closed.reopened(page.page_id)
         if before is None or _durable(before) != _durable(page):
             return True
         return (page.hold_left_ms or 0) > (before.hold_left_ms or 0)  # held anew, for the same reason
 
     def drop(self, page_id: str) -> None:
-        self._pages.pop(page_id, None)
+        """It is closed; the session that it was of is still known."""
+        if page := self._pages.pop(page_id, None):
+            self.closed.add(ClosedPage.of(page, *self.sessions.kept_to(page.session_id)))
 
     def address(self, action: Action, client_id: str, label: str) -> Address:
         """The page or session of a call, which the client may use.
@@ -107,31 +122,38 @@ class Directory:
         ):
             raise self.sessions.not_found(action.session_id)
         if action.page_id is not None:
-            return self._named(action, action.page_id, client_id)
+            return self._named(action, action.page_id, client_id, label)
         if action.session_id is not None and (main := self._pages.get(action.session_id)):
             return Address(main.page_id, main.session_id)
         if action.unaddressed is Unaddressed.NEW_PAGE:
-            return self._new(action)
+            return self._new(action, client_id, label)
         if action.pageless:
             return Address(None, action.session_id or DEFAULT_SESSION)
         own = action.unaddressed is Unaddressed.OWN_PAGE
         return self._own(action, client_id) if own else self._only(action, client_id, label)
 
-    def _new(self, action: PageAction) -> Address:
+    def _new(self, action: PageAction, client_id: str, label: str) -> Address:
         """A page that is to be made: of a session of one's own its main page, which later calls find by the session."""
         if isinstance(action, Goto) and action.session_id not in {None, DEFAULT_SESSION}:
             return Address(action.session_id, action.session_id)
-        return Address(self.mint(), action.session_id or DEFAULT_SESSION)
+        page_id, session_id = self.mint(), action.session_id or DEFAULT_SESSION
+        closed = self.closed.known_to(page_id, client_id, label)
+        if closed is not None and closed.session_id != session_id:  # it may still be taken for the one of there
+            self._minted.discard(page_id)
+            page_id = self._like(page_id)
+        return Address(page_id, session_id)
 
-    def _named(self, action: PageAction, page_id: str, client_id: str) -> Address:
+    def _named(self, action: PageAction, page_id: str, client_id: str, label: str) -> Address:
         known = self._pages.get(page_id)
         if known is not None and isinstance(action, OpenPage) and known.holder_id == client_id:
             # opening never means what is open: another agent of this client may be at work there
             return Address(self.mint(page_id), action.session_id or known.session_id)
         if known is None:
+            if action.session_id is None and (closed := self.closed.known_to(page_id, client_id, label)):
+                raise self._was_of(closed, action, client_id)
             if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
                 raise self._no_page(page_id)
-            return Address(page_id, action.session_id or DEFAULT_SESSION)
+            return Address(page_id, self._session_of_new(action, page_id))
         if action.session_id not in {None, known.session_id, known.page_id}:
             raise ValidationFailed(
                 f"pageId {page_id!r} is a page of session {known.session_id!r}, not of {action.session_id!r}.",
@@ -139,6 +161,18 @@ class Directory:
                 details={"context": {"field": "sessionId"}},
             )
         return Address(known.page_id, known.session_id)
+
+    def _session_of_new(self, action: PageAction, page_id: str) -> str:
+        """The name of a session is its main page's, and no other's. Raises ValidationFailed."""
+        if page_id == DEFAULT_SESSION or page_id not in self.sessions:
+            return action.session_id or DEFAULT_SESSION
+        if action.session_id not in {None, page_id}:
+            raise ValidationFailed(
+                f"{page_id!r} is a session: of pages, its main page alone has that name.",
+                hint="Give the page another name, or leave sessionId out.",
+                details={"context": {"field": "pageId"}},
+            )
+        return page_id
 
     def _only(self, action: PageAction, client_id: str, label: str) -> Address:
         mine = [
@@ -183,11 +217,20 @@ class Directory:
     def mint(self, like: str = "main") -> str:
         """A free name for a page, which nobody else is given meanwhile."""
         stem = like.split("~", maxsplit=1)[0][:_STEM]
+        if self._taken(stem):
+            return self._like(stem)
+        self._minted.add(stem)
+        return stem
+
+    def _like(self, stem: str) -> str:
         page_id = stem
-        while page_id in self._pages or page_id in self._minted or page_id in self.sessions:
+        while page_id == stem or self._taken(page_id):
             page_id = f"{stem}-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))
         self._minted.add(page_id)
         return page_id
+
+    def _taken(self, page_id: str) -> bool:
+        return page_id in self._pages or page_id in self._minted or page_id in self.sessions
 
     def claim(self, page_id: str, session_id: str = "") -> str:
         """A page's former name where it is free, or is its own session's; else one like it."""
@@ -200,6 +243,33 @@ class Directory:
     def unmint(self, address: Address) -> None:
         """A name that was made for a call is free again where no page came of it."""
         self._minted.discard(address.page_id or "")
+
+    def _was_of(self, closed: ClosedPage, action: PageAction, client_id: str) -> BrowseError:
+        """Why a page that was of a session of somebody's own is not opened in the shared login, and the ways."""
+        page_id, session_id = closed.page_id, closed.session_id
+        url = getattr(action, "url", None)
+        url = url if url and len(url) <= _URL_REPEATED else "..."
+        there, shared = (
+            "goto " + json.dumps({"pageId": page_id, "sessionId": each, "url": url}, ensure_ascii=False)
+            for each in (session_id, DEFAULT_SESSION)
+        )
+        otherwise = f"In the shared login, with the user's own logins: {shared}; or take another name."
+        details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
+        if session_id in self.sessions:
+            again = f"Open it there again: {there}. " if self.sessions.may_use(session_id, client_id) else ""
+            problem = f'Page {page_id!r} is closed; it was of session "{session_id}".'
+            return PageNotFound(problem, hint=again + otherwise, details=details)
+        ended = self.sessions.not_found(session_id)
+        if isinstance(ended, SessionExpired):
+            hint = f"{ended.advice} {otherwise}"
+            return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
+        made = json.dumps({"sessionId": session_id})
+        return SessionNotFound(
+            f'Page {page_id!r} was of session "{session_id}", which is closed.',
+            hint=f'Bring both back, within 10 minutes: undo lists it with {{"list": true}}. A session anew, which is '
+            f"logged in nowhere: create_session {made}, then {there}. {otherwise}",
+            details=details,
+        )
 
     def _no_page(self, page_id: str) -> PageNotFound:
         near = difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)

@@ -177,7 +177,8 @@ class Feed:
         await self._downloads.write_down()
         for page_id in [*self._unwritten]:
             page = self._directory.get(page_id)
-            await (self._journal.keep_page(page) if page else self._journal.forget_page(page_id))
+            closed = self._directory.closed.get(page_id)
+            await (self._journal.keep_page(page) if page else self._journal.close_page(page_id, closed))
             del self._unwritten[page_id]
         for (session_id, name), state in [*self._unsaved.items()]:
             sealed = self._seal.close(state)

@@ -13,6 +13,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from browser_service.browser.seam import SessionHost
 from browser_service.clients import Clients
+from browser_service.closed_pages import ClosedPage
 from browser_service.directory import Address, Directory, revived
 from browser_service.security.sealing import KEY_FILE, Seal
 from browser_service.sessions import SessionRecord, end_of
@@ -88,6 +89,8 @@ class Keeper:
                 f"kept, and come back when the service starts with that key ({KEY_FILE})."
             )
         pages = [revived(page) for page in await self._journal.pages()]
+        for closed in await self._journal.closed_pages():
+            self._directory.closed.add(closed)
         for record in records:
             self._sessions.add(record)
             await self._host.open(await self._spec(record, pages))
@@ -97,7 +100,9 @@ class Keeper:
                 self._directory.note(page)
                 await self._journal.keep_page(page)  # its revision is a new one
             elif page.session_id not in self._unreadable:
-                await self._journal.forget_page(page.page_id)
+                closed = ClosedPage.of(page, "")  # its session ended with the service that had it
+                self._directory.closed.add(closed)
+                await self._journal.close_page(page.page_id, closed)
 
     def _shared_login(self, sealed: bytes | None) -> SessionRecord:
         """By today's settings, with the account of its use from before."""

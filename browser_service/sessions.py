@@ -143,6 +143,12 @@ class Sessions:
         record = self._records.get(session_id)
         return record.owner.client_id if record is not None and record.owner is not None else None
 
+    def kept_to(self, session_id: str) -> tuple[str, ...]:
+        """The id and label of its owner, where nobody else may use it; nothing where all may, or it is not known."""
+        record = self._records.get(session_id)
+        owner = record.owner if record is not None and not record.shared else None
+        return (owner.client_id, owner.label) if owner is not None else ()
+
     def private_to(self, session_id: str) -> str | None:
         """The owner's id, where nobody else may use it."""
         record = self._get(session_id)

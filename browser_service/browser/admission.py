@@ -12,7 +12,7 @@ from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
 from shared.calls import Call, Json, PageState
-from shared.errors import AffectsOthers, BrowseError, Forbidden, PageNotFound, PageOwned, StaleRevision
+from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision
 
 if TYPE_CHECKING:
     from browser_service.browser.entry import PageEntry
@@ -29,7 +29,7 @@ def agent_of(action: Action) -> str:
 def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
     if entry.closed:
-        raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a page of your own: open_page {}.")
+        raise entry.closed_error()
     check_preconditions(action, entry.state)
     if _let_in_by_person(entry, call, action) or isinstance(action, ClaimPage):
         return None  # the one act that others' leases do not refuse beforehand

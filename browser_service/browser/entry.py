@@ -38,7 +38,7 @@ from shared.calls import (
     PageChanged,
     PageState,
 )
-from shared.errors import BrowserCrashed
+from shared.errors import BrowseError, BrowserCrashed, PageNotFound, SessionNotFound
 
 if TYPE_CHECKING:
     from browser_service.browser.session import SessionEntry
@@ -152,6 +152,15 @@ class PageEntry:
         """Closed, by a call or in the browser: not lost with the browser."""
         page = self.page
         return self.closed or (page is not None and not self.crashed and page.is_closed() and self.session.owns(page))
+
+    def closed_error(self, when: str = "") -> BrowseError:
+        """What a call is told that waited or ran when the page was closed."""
+        if self.session.closed:
+            return SessionNotFound(
+                f'Page {self.page_id!r} was closed{when}, with its session "{self.session.session_id}".',
+                hint="create_session {} makes one anew, which is logged in nowhere.",
+            )
+        return PageNotFound(f"Page {self.page_id!r} was closed{when}.", hint="Open a page of your own: open_page {}.")
 
     def state(self) -> PageState:
         """What is known without asking the page, so that it can never hang."""

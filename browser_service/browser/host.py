@@ -154,6 +154,7 @@ class LocalHost:
         session = self._sessions.pop(session_id, None)
         if session is None:
             return None
+        session.closed = True
         entries = self._pages_of(session)
         pages, former = [entry.state() for entry in entries], await asyncio.gather(*map(remember, entries))
         keep_back = any(entry.dialog or entry.suspect for entry in entries)

@@ -30,7 +30,6 @@ from shared.errors import (
     ElementNotInteractable,
     Forbidden,
     InvalidSelector,
-    PageNotFound,
     ServiceUnavailable,
     StaleRevision,
     TimedOut,
@@ -293,10 +292,7 @@ async def _translated(
         return await _race(entry, running, work)
     except PlaywrightError as error:
         if entry.gone:
-            raise PageNotFound(
-                f"Page {entry.page_id!r} was closed while {running.action.name()} ran.",
-                hint="Open another: open_page {}.",
-            ) from error
+            raise entry.closed_error(f" while {running.action.name()} ran") from error
         if await entry.recovery.ended(error):
             raise entry.recovery.interrupted(running.action, error) from error
         entry.suspect = entry.suspect or errors.is_timeout(error)

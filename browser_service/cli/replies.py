@@ -9,6 +9,7 @@ from browser_service.cli import output
 from browser_service.cli.client import Client, error_of
 from shared.actions.base import Action
 from shared.calls import Artifact, Json
+from shared.wire import DEFAULT_SESSION
 
 
 def deliver(reply: Json, action: type[Action], client: Client, *, as_json: bool, out: Path | None) -> None:
@@ -57,7 +58,8 @@ def _save(path: Path, reply: Json, action: type[Action], client: Client) -> None
 def _say_around(reply: Json) -> None:
     """The page as it is now, and what happened to others meanwhile."""
     if isinstance(page := reply.get("page"), dict):
-        parts = (f"page {page['pageId']}", page["title"], page["url"], f"revision {page['revision']}")
+        session = f"session {page['sessionId']}" if page["sessionId"] != DEFAULT_SESSION else ""
+        parts = (f"page {page['pageId']}", session, page["title"], page["url"], f"revision {page['revision']}")
         output.say(f"[{' · '.join(str(part) for part in parts if part)}]", to_stderr=True)
     for notice in cast("list[Json]", reply.get("notices") or []):
         output.say(f"Notice: {notice['text']}", to_stderr=True)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from browser_service.closed_pages import KEPT, ClosedPage
 from browser_service.store import opening
 from browser_service.store.opening import Damage, Migration
 from shared.calls import PageState
@@ -57,6 +58,11 @@ def m_earlier_states(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE pages ADD COLUMN kept_at REAL NOT NULL DEFAULT 0")
 
 
+@migration
+def m_closed_pages(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE closed_pages (page_id TEXT PRIMARY KEY, record TEXT NOT NULL)")
+
+
 class Journal:
     """One connection in one thread: SQLite waits for nothing there, and the event loop for nothing here."""
 
@@ -93,10 +99,32 @@ class Journal:
             "INSERT INTO pages VALUES (?, ?, ?, ?) ON CONFLICT (page_id)"
             " DO UPDATE SET session_id = excluded.session_id, state = excluded.state, kept_at = excluded.kept_at"
         )
-        await self._write(sql, page.page_id, page.session_id, page.model_dump_json(), time.time())
 
-    async def forget_page(self, page_id: str) -> None:
-        await self._write("DELETE FROM pages WHERE page_id = ?", page_id)
+        def keep(db: sqlite3.Connection) -> None:
+            db.execute(sql, (page.page_id, page.session_id, page.model_dump_json(), time.time()))
+            db.execute("DELETE FROM closed_pages WHERE page_id = ?", (page.page_id,))
+
+        await self.transact(keep)
+
+    async def close_page(self, page_id: str, closed: ClosedPage | None) -> None:
+        """Forget a page; of what session it was is kept, of the latest that are closed."""
+
+        def close(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM pages WHERE page_id = ?", (page_id,))
+            if closed is not None:
+                db.execute("INSERT OR REPLACE INTO closed_pages VALUES (?, ?)", (page_id, closed.model_dump_json()))
+                oldest = "SELECT rowid FROM closed_pages ORDER BY rowid DESC LIMIT -1 OFFSET ?"
+                db.execute(f"DELETE FROM closed_pages WHERE rowid IN ({oldest})", (KEPT,))  # noqa: S608 - a text of ours
+
+        await self.transact(close)
+
+    async def closed_pages(self) -> list[ClosedPage]:
+        """The latest last; one that cannot be read is left out."""
+        closed = []
+        for (record,) in await self._query("SELECT record FROM closed_pages ORDER BY rowid"):
+            with contextlib.suppress(ValidationError):
+                closed.append(ClosedPage.model_validate_json(str(record)))
+        return closed
 
     async def keep_state(self, session_id: str, sealed: bytes) -> None:
         """The newest; the one before it stays beside it."""

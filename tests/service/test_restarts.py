@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from browser_service.closed_pages import KEPT, ClosedPage
 from shared.wire import DEFAULT_SESSION
 from tests.service.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
@@ -96,6 +97,30 @@ async def test_how_often_and_when_a_lasting_session_was_used_is_known_after_a_re
         await agent.call("goto", pageId="p", url=url)
         now = (await accounts(agent))[0]
         assert (now["requestCount"], now["lastAccessedAt"] > before[0]["lastAccessedAt"]) == (3, True)  # type: ignore[operator] # both are text
+
+
+async def test_pages_of_sessions_of_ones_own_do_not_come_back_in_the_shared_login(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    async with started(tmp_path) as (_, agent):
+        for session_id, persistent in (("brief", False), ("lasting", True)):
+            await agent.call("create_session", sessionId=session_id, persistent=persistent)
+            await agent.call("goto", pageId=f"in-{session_id}", sessionId=session_id, url=url)
+        await agent.call("close_page", pageId="in-lasting")
+    for _ in range(2):  # the second service knows it from the first, which never opened that session
+        async with started(tmp_path) as (service, agent), service.agent("Claude") as later:
+            for each in (agent, later):
+                errors = [await each.error("goto", pageId=f"in-{name}", url=url) for name in ("brief", "lasting")]
+                assert [error["code"] for error in errors] == ["SESSION_NOT_FOUND", "PAGE_NOT_FOUND"]
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="in-brief", sessionId="default", url=url)
+        await agent.call("close_page", pageId="in-brief")
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="in-brief", url=url)
+        for number in range(2_000):
+            closed = ClosedPage(page_id=f"p{number}", session_id="s", known_to=[])
+            service.parts.directory.closed.add(closed)
+        known = service.parts.directory.closed
+        assert (len(known._pages), known.get("in-lasting")) == (KEPT, None)
 
 
 async def test_a_revision_after_restarts_is_never_one_that_the_page_had_before(tmp_path: Path, site: Site) -> None:

@@ -176,7 +176,7 @@ async def test_a_session_is_closed_when_its_time_has_passed_and_not_before(
         record.expires_at -= 60
         await service.parts.dispatcher.keeper.close_expired()
         assert (await agent.error("get_session", sessionId=session_id))["code"] == "SESSION_EXPIRED"
-        assert (await agent.error("content", pageId=f"{session_id}-page"))["code"] == "PAGE_NOT_FOUND"
+        assert (await agent.error("content", pageId=f"{session_id}-page"))["code"] == "SESSION_EXPIRED"
         listed = (await other.call("list_sessions"))["sessions"]
         assert session_id not in [one["sessionId"] for one in listed]
 
@@ -219,7 +219,7 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         assert await seen(agent, SIGNED_IN, pageId="in") == ["token=t1", "ana"]
         assert await seen(agent, "navigator.language", pageId="in") == "fr-FR"
         assert (await stranger.error("open_page", sessionId="kept"))["code"] == "FORBIDDEN"
-        assert (await agent.error("content", pageId="out"))["code"] == "PAGE_NOT_FOUND"
+        assert (await agent.error("content", pageId="out"))["code"] == "SESSION_NOT_FOUND"
         await agent.call("destroy_session", sessionId="kept")
     third = await start()
     assert third.parts.directory.sessions.names() == ["default"]

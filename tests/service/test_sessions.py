@@ -4,8 +4,10 @@ import pytest
 
 from shared import catalogue
 from shared.actions.base import Scope, Unaddressed
+from tests.service.listening import become, sent
+from tests.service.resting import host_of
 from tests.support.bodies import smallest
-from tests.support.service import Agent
+from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -78,9 +80,61 @@ async def test_a_shared_session_is_used_by_all_and_closed_by_its_owner_alone(
 
 async def test_a_closed_session_is_gone_with_its_pages(agent: Agent, mine: str) -> None:
     await agent.call("close_session", sessionId=mine)
-    assert (await agent.error("click", pageId="inside", selector="#b"))["code"] == "PAGE_NOT_FOUND"
+    error = await agent.error("click", pageId="inside", selector="#b")
+    assert (error["code"], error["status"]) == ("SESSION_NOT_FOUND", 404)
+    assert 'create_session {"sessionId": "mine"}' in error["hint"]
     assert (await agent.error("get_cookies", sessionId=mine))["code"] == "SESSION_NOT_FOUND"
     assert [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]] == ["default"]
+
+
+async def test_the_name_of_a_closed_page_of_ones_own_session_does_not_come_back_in_the_shared_login(
+    agent: Agent, other: Agent, site: Site, mine: str
+) -> None:
+    url = site.page("/again", HTML)
+    ways = [f'goto {{"pageId": "inside", "sessionId": "{each}", "url": "{url}"}}' for each in (mine, "default")]
+    await agent.call("close_page", pageId="inside")
+    for action in ("goto", "open_page", "navigate_to"):
+        error = await agent.error(action, pageId="inside", url=url)
+        assert (error["code"], site.counts["/again"]) == ("PAGE_NOT_FOUND", 0)
+        assert all(way in error["hint"] for way in ways)
+    assert ways[0] in (await agent.error("click", pageId="inside", selector="#b"))["hint"].replace('"..."', f'"{url}"')
+    reply = (await agent.reply("goto", pageId="inside", sessionId=mine, url=url)).json()
+    assert reply["page"]["sessionId"] == mine
+    await agent.call("close_session", sessionId=mine)
+    error = await agent.error("goto", pageId="inside", url=url)
+    assert (error["code"], site.counts["/again"]) == ("SESSION_NOT_FOUND", 1)
+    assert ways[1] in error["hint"]
+    assert (await other.reply("goto", pageId="inside", url=url)).json()["page"]["sessionId"] == "default"
+    await other.call("close_page", pageId="inside")
+    reply = (await agent.reply("goto", pageId="inside", sessionId="default", url=url)).json()
+    assert reply["page"]["sessionId"] == "default"
+    await agent.call("close_page", pageId="inside")
+    await agent.call("goto", pageId="inside", url=url)  # it was of the shared login the last time
+
+
+async def test_calls_that_run_or_wait_on_a_page_when_its_session_closes_are_told_so(
+    agent: Agent, service: RunningService, mine: str
+) -> None:
+    first = sent(agent, "first", "evaluate_script", pageId="inside", expression="new Promise(() => {})", timeout=20_000)
+    await become(lambda: bool(host_of(service)._pages["inside"].queue.busy))
+    calls = [first, sent(agent, "second", "click", pageId="inside", selector="#b")]
+    calls.append(sent(agent, "third", "wait_for_selector", pageId="inside", selector="#never", timeout=20_000))
+    await become(lambda: len(host_of(service)._running) == len(calls))
+    await agent.call("close_session", sessionId=mine)
+    assert [(await call).json()["error"]["code"] for call in calls] == ["SESSION_NOT_FOUND"] * 3
+
+
+async def test_a_page_with_the_name_of_a_session_is_its_main_page(agent: Agent, site: Site, mine: str) -> None:
+    url = site.url("/")
+    assert (await agent.error("goto", pageId=mine, sessionId="default", url=url))["code"] == "VALIDATION_ERROR"
+    reply = (await agent.reply("goto", pageId=mine, url=url)).json()
+    assert (reply["page"]["pageId"], reply["page"]["sessionId"]) == (mine, mine)
+    main = (await agent.reply("open_page", sessionId=mine)).json()["page"]["pageId"]
+    await agent.call("close_session", sessionId=mine)
+    assert (await agent.error("goto", pageId=mine, url=url))["code"] == "SESSION_NOT_FOUND"
+    reply = (await agent.reply("goto", url=url)).json()  # nor is a name that is made for it one of there
+    assert reply["page"]["sessionId"] == "default"
+    assert reply["page"]["pageId"] != main
 
 
 async def test_the_shared_login_belongs_to_all_and_is_neither_closed_nor_taken(agent: Agent) -> None:

@@ -15,7 +15,7 @@ from browser_service.browser.network.emulating import allow_position
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect
 from shared.calls import Json
-from shared.errors import BrowseError, BrowserCrashed, PageNotFound, TimedOut, UnknownOutcome
+from shared.errors import BrowseError, BrowserCrashed, TimedOut, UnknownOutcome
 
 if TYPE_CHECKING:
     from browser_service.browser.entry import PageEntry
@@ -73,7 +73,7 @@ class Recovery:
         """
         entry = self._entry
         if entry.closed:
-            raise PageNotFound(f"Page {entry.page_id!r} was closed.", hint="Open a new one: open_page {}.")
+            raise entry.closed_error()
         if entry.live:
             if not entry.suspect or await entry.responds() or (replaces and await self._responds_once_stopped()):
                 entry.suspect = False
