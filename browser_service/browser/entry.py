@@ -72,6 +72,9 @@ class DialogPolicy(NamedTuple):
 class PageEntry:
     """A page under its pageId. The Playwright page in it may be replaced; holder, queue and revision stay."""
 
+    browser_id = ""
+    """Of the browser that it was last live in."""
+
     def __init__(
         self,
         state: PageState,
@@ -231,7 +234,7 @@ class PageEntry:
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         self.recovery.check(page)
-        self.page, self.observer = page, observer
+        self.page, self.observer, self.browser_id = page, observer, self.session.browser_id
         self.crashed = self.suspect = False
         self.use.began(page)
         self.seen.clear()

@@ -170,13 +170,14 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
 
 
 def not_found(selector: str, timeout: int, *, url: str, hint: str | None = None) -> BrowseError:
+    """For what was looked for once more when Playwright, which does not count its own looks, had waited in vain."""
     return ElementNotFound(
         f"Element matching selector '{selector}' not found after {timeout}ms",
         hint=hint,
         details={
             "selector": selector,
             "url": url,
-            "context": {"timeout": timeout, "lastError": f"nothing matches {selector}"},
+            "context": {"timeout": timeout, "retries": 1, "lastError": f"nothing matches {selector}"},
         },
     )
 

@@ -20,6 +20,7 @@ from browser_service.browser.launching.memory import Memory
 from browser_service.browser.network.downloads import Downloads
 from browser_service.browser.parts import Parts, account
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_live, perform_on_session
+from browser_service.browser.recovery import crashes
 from browser_service.browser.recovery.former import bring_back, history_of, remember, reopen
 from browser_service.browser.recovery.idling import Idling
 from browser_service.browser.recovery.parking import Parking
@@ -278,6 +279,7 @@ class LocalHost:
         except BrowseError as failure:
             told = account(running, failure) if running is not None else failure
             told.__traceback__ = failure.__traceback__
+            crashes.describe(told, entry, self._memory)
             error = ErrorBody.model_validate(sendable(told.body().model_dump()))
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
@@ -433,6 +435,10 @@ class LocalHost:
 
     def waits(self, call: Call, position: int, behind: str) -> None:
         self._log.emit(queued(call, position, behind))
+
+    def opened(self) -> None:
+        if not self._launcher.attached:
+            self._upkeep.spawn(self._memory.glance())
 
     def say(self, text: str) -> None:
         self._log.emit(NoticeGiven(client_id="", notice=Notice(text=text)))

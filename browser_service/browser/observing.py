@@ -28,6 +28,7 @@ _SHOWN = 6
 _ERRORS_SHOWN = 3
 _ERROR_CHARACTERS = 300
 _TOLD = 50
+_URL_CHARACTERS = 200
 _FAILURES = 400
 _NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 
@@ -148,6 +149,14 @@ class Observation:
         if self.downloads:
             found["downloads"] = [each.state.shown() for each in self.downloads]
         return found
+
+    def delay(self) -> str:
+        """Which answers of the network a navigation lacks."""
+        lacks = self.pending()
+        if not lacks:
+            return ""
+        more = f", and {len(lacks) - _SHOWN} more" if len(lacks) > _SHOWN else ""
+        return f"no whole answer yet: {', '.join(url[:_URL_CHARACTERS] for url in lacks[:_SHOWN])}{more}"
 
     def pending(self) -> list[str]:
         """What the document still waits for."""

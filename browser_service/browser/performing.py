@@ -30,6 +30,7 @@ from shared.errors import (
     ElementNotInteractable,
     Forbidden,
     InvalidSelector,
+    NavigationFailed,
     ServiceUnavailable,
     StaleRevision,
     TimedOut,
@@ -305,6 +306,8 @@ async def _translated(
             await observation.downloaded(least=1)
             lines = [each.report() for each in observation.downloads]
             explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
+        if observation is not None and isinstance(explained, NavigationFailed):
+            _add_delay(explained, observation)
         if observation is not None and errors.is_timeout(error) and observation.goes_on:
             await entry.interrupt()  # or the page would move after this reply
             explained.advice = (
@@ -312,6 +315,13 @@ async def _translated(
                 'for: "waitUntil": "domcontentloaded".'
             )
         raise explained from error
+
+
+def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
+    """What kept a navigation from its end that no error of the network ended."""
+    context = explained.details.get("context")
+    if isinstance(context, dict) and "networkError" not in context and (delay := observation.delay()):
+        context["networkError"] = delay
 
 
 async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:

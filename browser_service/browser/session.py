@@ -62,6 +62,9 @@ class SessionEvents(Protocol):
     def state(self, session_id: str, state: Json, name: str = "") -> None:
         """The session's logins changed, or were saved under a name."""
 
+    def opened(self) -> None:
+        """Its context was opened, in a browser that may be new."""
+
     def waits(self, call: Call, position: int, behind: str) -> None:
         """A call waits for its turn."""
 
@@ -80,6 +83,8 @@ class SessionEntry:
         self._on = on
         self._home: Home | None = None
         self._context: BrowserContext | None = None
+        self.browser_id = ""
+        """Of the browser that it was opened in last."""
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
@@ -238,7 +243,7 @@ class SessionEntry:
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
             await bounded(context.set_extra_http_headers(self.headers))
-        self._home, self._context = home, context
+        self._home, self._context, self.browser_id = home, context, self._launcher.browser_id(home)
         self._windows = Windows(
             context,
             self._policy,
@@ -252,6 +257,7 @@ class SessionEntry:
         elif self._spec.profile:
             await self.logins.save()
             self._launcher.took_back()
+        self._on.opened()
         return self._windows
 
     async def _isolated(self, home: Home) -> BrowserContext:

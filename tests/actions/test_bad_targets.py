@@ -76,7 +76,7 @@ async def test_a_selector_that_matches_nothing_says_so_after_the_time_given(tab:
         assert error["message"] == "Element matching selector '.login-button' not found after 150ms"
         details = error["details"]
         assert (details["selector"], details["url"], details["sessionId"]) == (".login-button", url, "default")
-        assert details["context"]["timeout"] == 150
+        assert (details["context"]["timeout"], details["context"]["retries"]) == (150, 1)
         assert "snapshot" in error["hint"]
 
 

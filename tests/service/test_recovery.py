@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -91,13 +92,26 @@ def under_way(service: RunningService, page_id: str) -> str:
 async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(start: StartService, site: Site) -> None:
     service = await start()
     async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
+        url = site.page("/", "<h1>Here</h1>")
+        await agent.call("goto", pageId="p", url=url)
+        await become(lambda: service.parts.host._memory.seen_mb > 0)  # type: ignore[attr-defined] # the host in this process
         waiting = sent(agent, "w", "click", pageId="p", selector="#never", timeout=60_000)
         await become(lambda: performing(service, "p"))
         entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
         await entry.page.evaluate("1")  # the driver has had its turn with the click
         await renderers_die(service)
-        assert (await waiting).json()["error"]["code"] == "BROWSER_CRASHED"
+        error = (await waiting).json()["error"]
+        assert (error["code"], error["message"]) == ("BROWSER_CRASHED", "Browser instance crashed unexpectedly")
+        assert (error["details"]["sessionId"], error["details"]["tool"]) == ("default", "click")
+        context = error["details"]["context"]
+        assert (context["lastUrl"], context["browserId"][:8]) == (url, "browser_")
+        assert re.fullmatch(r"[1-9]\d*MB|[1-9]\d*\.\dGB", context["memoryUsage"])
+        assert "crashed" in context["crashReason"]
+        await agent.call("click", pageId="p", selector="h1")
+        assert entry.browser_id == context["browserId"]  # it went on, and only the page was opened anew
+        await browser_dies(service)
+        await agent.call("click", pageId="p", selector="h1")
+        assert entry.browser_id != context["browserId"]
 
 
 # --- what comes back -------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from browser_service.browser.launching.mending import lay_aside, may_be_profile,
 from browser_service.browser.launching.options import CHROMIUM_ARGS, LaunchOptions
 from browser_service.browser.launching.ordinary import OrdinaryWindow
 from browser_service.browser.launching.orphans import Orphans
-from browser_service.browser.launching.pool import Kind, Pool
+from browser_service.browser.launching.pool import Kind, Pool, new_id
 from browser_service.browser.launching.processes import Watched, browsers_of, children_of, end_all
 from browser_service.browser.launching.profile import Profile
 from shared.calls import Json, SessionSpec
@@ -47,6 +47,7 @@ class Launcher:
         self._playwright: Playwright | None = None
         self._driver: Watched | None = None
         self._context: BrowserContext | None = None
+        self._browser_id = ""
         self._processes: list[Watched] = []
         self._orphans = Orphans(options.profile_dir)
         self.ended_badly = False
@@ -78,6 +79,10 @@ class Launcher:
         if home is self._context:
             return all(process.runs for process in self._processes) and _connected(home)
         return self.pool.has(home) and _connected(home)
+
+    def browser_id(self, home: Home) -> str:
+        """Which start of a browser it is."""
+        return self._browser_id if home is self._context else self.pool.id_of(home)
 
     def device(self, name: str) -> Json:
         """Raises ValidationFailed for one that Playwright does not know."""
@@ -163,7 +168,7 @@ class Launcher:
                     break
             except TimeoutError:
                 raise await self._hangs() from None
-        self._processes = browsers_of(self._driver, self.options.profile_dir)
+        self._processes, self._browser_id = browsers_of(self._driver, self.options.profile_dir), new_id()
         self._note()
         return context
 

@@ -27,6 +27,8 @@ class Memory:
         self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _SHARE)
         """0 is no limit."""
         self.used_mb = 0
+        self.seen_mb = 0
+        """As last seen, roughly: newer than `used_mb`, which limits go by."""
         self._root = root
         self._exact_at = 0.0
         self._looking = asyncio.Lock()
@@ -46,12 +48,19 @@ class Memory:
                 self.used_mb = 0
                 return
             family = await asyncio.to_thread(_family, root)
-            rough = await asyncio.to_thread(rough_mb, family)
+            rough = self.seen_mb = await asyncio.to_thread(rough_mb, family)
             due = time.monotonic() - self._exact_at >= at_most_s
             near = 0 < self.limit_mb * _NEAR < rough and at_most_s == _EXACT_EVERY_S
             if due or near or (self.short and at_most_s == _EXACT_EVERY_S):
-                self.used_mb = await asyncio.to_thread(exact_mb, family)
+                self.used_mb = self.seen_mb = await asyncio.to_thread(exact_mb, family)
                 self._exact_at = time.monotonic()
+
+    async def glance(self) -> None:
+        """See roughly, and at once, what a browser has that was just opened."""
+        root = self._root()
+        if root is not None:
+            family = await asyncio.to_thread(_family, root)
+            self.seen_mb = await asyncio.to_thread(rough_mb, family)
 
 
 def _family(root: psutil.Process) -> list[psutil.Process]:

@@ -1,5 +1,6 @@
 """The browsers besides the shared one: for sessions of another engine, and for those that have one to themselves."""
 
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,9 +20,15 @@ class Kind(NamedTuple):
     """Whose alone it is."""
 
 
+def new_id() -> str:
+    """Which start of a browser it is: told with its crash."""
+    return f"browser_{secrets.token_hex(3)}"
+
+
 @dataclass(eq=False)
 class Instance:
     browser: Browser
+    browser_id: str = field(default_factory=new_id)
     sessions: set[str] = field(default_factory=set)
 
 
@@ -38,6 +45,9 @@ class Pool:
 
     def has(self, browser: object) -> bool:
         return any(instance.browser is browser for instance in self._instances.values())
+
+    def id_of(self, browser: object) -> str:
+        return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
 
     async def browser(self, kind: Kind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
         """The browser of that kind, started where it does not run. Raises ResourceExhausted."""
