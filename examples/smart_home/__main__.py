@@ -22,7 +22,7 @@ def serve_stdio() -> None:
     # Half a surrogate pair, which JSON allows and UTF-8 does not, goes back as the escape it came as.
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace", newline="\n")
     sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline="\n")
-    serve_json_lines(Home(), source, sink)
+    serve_json_lines(Home.unoccupied(), source, sink)
 
 
 def announce(url: str) -> None:

@@ -67,6 +67,13 @@ class Home:
         self.history: deque[Deed] = deque(maxlen=HISTORY_LENGTH)
         self._followers: set[asyncio.Event] = set()
 
+    @classmethod
+    def unoccupied(cls) -> "Home":
+        """All lights off, the alarm off and nobody in."""
+        home = cls()
+        home.lights, home.alarm, home.people, home.present = dict.fromkeys(LIGHTS, False), False, [], False
+        return home
+
     def presence(self) -> Presence:
         return {"present": self.present, "known_people": list(self.people)}
 
