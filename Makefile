@@ -3,7 +3,7 @@
 PYTHON_IN_VENV := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos lint types docs docs-check bench check clean
+.PHONY: help setup demo test quick chaos lint types docs docs-check bench check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,10 @@ demo: setup ## Two agents share one login in a smart home
 # Most tests wait for a browser most of the time: two cores have work for four.
 test: setup ## Run all tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
+
+# They share one service and one browser: which they are is read from their code (tests/support/starting.py).
+quick: setup ## Run the tests that start nothing of their own, in three minutes
+	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not starts_its_own"
 
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
 chaos: export BROWSE_CHAOS_SEED ?= random

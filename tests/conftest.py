@@ -8,13 +8,17 @@ from contextlib import nullcontext
 import pytest
 from hypothesis import settings
 
-from tests.support import browsers
+from tests.support import browsers, starting
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
 if os.environ.get("CI"):
     settings.register_profile("ci", derandomize=True)  # a change is judged by what it changed; people search on
     settings.load_profile("ci")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    starting.mark(items)
 
 
 def pytest_collection_finish() -> None:
