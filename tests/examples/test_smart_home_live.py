@@ -16,6 +16,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from examples.smart_home.server import SiteServer
 from examples.smart_home.state import Home, View
+from tests.support import browsers
 
 pytestmark = pytest.mark.anyio
 
@@ -132,23 +133,25 @@ async def test_a_site_inside_another_program_stops_in_the_same_way() -> None:
 # The page
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    # An installed Chromium; without one, Playwright's own.
+    """The light one; else an installed Chromium, or Playwright's own."""
+    executable = browsers.executable() or shutil.which("chromium")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        browser = await playwright.chromium.launch(executable_path=executable)
         yield browser
         await browser.close()
 
 
 @pytest.fixture
-async def ana(site: Site, browser: Browser) -> BrowserContext:
+async def ana(site: Site, browser: Browser) -> AsyncIterator[BrowserContext]:
     context = await browser.new_context()
     page = await context.new_page()
     await page.goto(site.url)
     await log_in(page)
     await page.close()
-    return context
+    yield context
+    await context.close()
 
 
 async def log_in(page: Page) -> None:
