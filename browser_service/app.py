@@ -225,7 +225,7 @@ def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas
     """What a client may ask for, what all may ask of a site, and who does which work."""
     each = ClientLimits(settings.client_pages, settings.client_calls_in_flight, settings.client_calls_per_minute)
     site = OriginLimits(
-        settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.queue_wait_ms / 1000
+        settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.origin_local
     )
     tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
     work = Work(settings.idle_lease_ms, tell, clients.send, clock)

@@ -338,7 +338,8 @@ class Dispatcher:
                 limits.enter_context(self._quotas.opening(client_id, new_id, self.directory.held_by(client_id)))
             for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
                 visit = Visit(call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
-                await limits.enter_async_context(self._origins.turn(origin, visit, cancel))
+                if said := await limits.enter_async_context(self._origins.turn(origin, visit, cancel)):
+                    self._clients.notify(client_id, Notice(text=said))
             yield
             if origins or new_id:  # before the next one goes there: was a pause asked for? is the page open?
                 await self._feed.catch_up()

@@ -147,6 +147,9 @@ class Settings(BaseSettings):
     origin_per_minute: int = Field(
         default=120, ge=0, description="Navigations and fetches to one origin a minute, of all clients; 0 is no limit."
     )
+    origin_local: bool = Field(
+        default=False, description="Whether these two limits hold for this machine and private networks too."
+    )
     origin_pause_s: int = Field(
         default=900,
         ge=0,

@@ -3,18 +3,19 @@ the pauses that a site asks for."""
 
 import asyncio
 import contextlib
+import math
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin
 
 from browser_service.browser.cancelling import Cancel
 from browser_service.security.limits import Clock, Recent, in_words, rate_limited
-from browser_service.security.urls import origin_of
+from browser_service.security.urls import is_private, origin_of
 from shared.actions.base import Action, NavigationAction
 from shared.calls import CallMoved, CallState, Throttled
 from shared.errors import Cancelled, RateLimited
@@ -24,6 +25,9 @@ _SHORTEST_WAIT_S = 0.05
 _UNTOLD_PAUSE_S = 30.0
 """For a 429 that does not say how long."""
 _TOO_MANY = 429
+_TOLD_AFTER_S = 1.0
+"""A shorter wait nobody notices."""
+_LONGEST_TIMEOUT_MS = 120_000
 
 Send = Callable[[CallMoved], None]
 
@@ -35,7 +39,11 @@ class OriginLimits:
     at_once: int = 8
     per_minute: int = 120
     longest_pause_s: int = 900
-    longest_wait_s: float = 10.0
+    local: bool = False
+    """Whether the first two hold for this machine and private networks too, where people test what is their own."""
+
+    def of(self, origin: str) -> "OriginLimits":
+        return self if self.local or not is_private(origin) else replace(self, at_once=0, per_minute=0)
 
 
 @dataclass(eq=False)
@@ -188,17 +196,21 @@ class Origins:
         self._origins: dict[str, Origin] = {}
 
     @asynccontextmanager
-    async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[None]:
-        """Hold one of the origin's turns. Raises RateLimited in a pause, or where no turn comes in time, and
-        Cancelled."""
+    async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
+        """Hold one of the origin's turns; what to say to a caller who waited for it. Raises RateLimited in a pause, or
+        where no turn comes within the time that the call itself has, and Cancelled."""
         origin = self._origin(name)
         self._check_pause(origin, visit)
-        if origin.rate_free_in(visit.client_id, visit.times) > self._patience(visit):
+        if origin.rate_free_in(visit.client_id, visit.times) > visit.allowed_s:
             raise self._full(origin, visit)
+        began, said = self._clock(), ""
         try:
             if not origin.enter(visit):
+                rate = origin.rate_free_in(visit.client_id, visit.times) > 0
                 await self._wait(origin, visit, cancel)
-            yield
+                waited = self._clock() - began
+                said = f"{visit.action} waited {waited:.0f} s for its turn at {name}: {self._limit(rate=rate)}."
+            yield said if said and waited >= _TOLD_AFTER_S else ""
         finally:
             origin.leave(visit)
 
@@ -226,7 +238,7 @@ class Origins:
 
     async def _wait(self, origin: Origin, visit: Visit, cancel: Cancel) -> None:
         try:
-            async with cancel.within(self._patience(visit)):
+            async with cancel.within(visit.allowed_s):
                 while not visit.ready.is_set():
                     rate = origin.rate_free_in(
                         visit.client_id, visit.times
@@ -244,9 +256,6 @@ class Origins:
             self._check_pause(origin, visit)
             raise self._full(origin, visit)
 
-    def _patience(self, visit: Visit) -> float:
-        return min(self._limits.longest_wait_s, visit.allowed_s)
-
     def _check_pause(self, origin: Origin, visit: Visit) -> None:
         pause, seconds = origin.pause, origin.paused_for
         if pause is None or seconds <= 0:
@@ -263,29 +272,41 @@ class Origins:
 
     def _full(self, origin: Origin, visit: Visit) -> RateLimited:
         limits, rate = self._limits, origin.rate_free_in(visit.client_id, visit.times) > 0
-        name, setting, value = (
-            ("originPerMinute", "BROWSE_ORIGIN_PER_MINUTE", limits.per_minute)
-            if rate
-            else ("originAtOnce", "BROWSE_ORIGIN_AT_ONCE", limits.at_once)
-        )
-        many = f"{value} requests a minute" if rate else f"{value} at once"
+        name, value = ("originPerMinute", limits.per_minute) if rate else ("originAtOnce", limits.at_once)
+        free_in = origin.free_in(visit)
         return rate_limited(
-            f"All clients together may send {origin.name} {many} ({setting}), and your share of them is used up. "
-            f"{visit.action} did not happen.",
-            origin.free_in(visit),
-            f"Repeat {visit.action} then; read what is open meanwhile: snapshot {{...}}.",
+            f"{visit.action} did not happen: {self._limit(rate=rate)}, and your share of {origin.name} is used up for "
+            "longer than it may wait.",
+            free_in,
+            f"Repeat {visit.action} then{_waiting(free_in) if visit.times == 1 else ''}; read what is open meanwhile: "
+            "snapshot {...}.",
             {"limit": name, "value": value, "origin": origin.name},
         )
+
+    def _limit(self, *, rate: bool) -> str:
+        limits = self._limits
+        many, setting = (
+            (f"{limits.per_minute} requests a minute", "BROWSE_ORIGIN_PER_MINUTE")
+            if rate
+            else (f"{limits.at_once} requests at once", "BROWSE_ORIGIN_AT_ONCE")
+        )
+        return f"all clients together may send a site {many} ({setting})"
 
     def _origin(self, name: str) -> Origin:
         if name not in self._origins:
             self._drop_idle()
-            self._origins[name] = Origin(name, self._limits, self._send, self._clock)
+            self._origins[name] = Origin(name, self._limits.of(name), self._send, self._clock)
         return self._origins[name]
 
     def _drop_idle(self) -> None:
         if len(self._origins) > _IDLE_ONES_KEPT:
             self._origins = {name: origin for name, origin in self._origins.items() if not origin.idle}
+
+
+def _waiting(seconds: float) -> str:
+    """How to have it wait, where any call may wait so long."""
+    wanted = math.ceil(seconds + 1) * 1000
+    return f', or with "timeout": {wanted}, which lets it wait' if wanted <= _LONGEST_TIMEOUT_MS else ""
 
 
 def visited(action: Action, page_url: str) -> Counter[str]:

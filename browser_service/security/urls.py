@@ -17,6 +17,8 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _HOST_NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
 _PORTS = {"http": 80, "https": 443}
+_PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
+"""Names that no public site has."""
 _METADATA_HOSTS = frozenset({"metadata.google.internal", "metadata.goog", "metadata"})
 _METADATA_NETWORKS = (
     ipaddress.ip_network("169.254.0.0/16"),
@@ -151,6 +153,14 @@ def origin_of(url: str, base: str = "") -> str | None:
     name = _as_chromium_reads_it(parts.hostname)[0]
     name = f"[{name}]" if ":" in name else name
     return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, _PORTS[parts.scheme]} else "")
+
+
+def is_private(origin: str) -> bool:
+    """Whether an origin is of this machine or of a private network, as its host is spelled: no name is looked up."""
+    name, address = _as_chromium_reads_it(urlsplit(origin).hostname or "")
+    if address is not None:
+        return not address.is_global
+    return "." not in name or name.endswith(_PRIVATE_NAMES)
 
 
 def _with_slashes(url: str) -> str:

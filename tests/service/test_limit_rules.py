@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from browser_service.security.origins import Origin, OriginLimits, Visit, retry_after_s
-from browser_service.security.urls import origin_of
+from browser_service.security.urls import is_private, origin_of
 from browser_service.settings import Settings
 from shared.calls import CallMoved
 from tests.service.clock import Clock
@@ -132,6 +132,32 @@ def test_an_origin_has_one_name_however_it_is_spelled(url: str, base: str, name:
     assert origin_of(url, base) == name
 
 
+@pytest.mark.parametrize(
+    ("origin", "private"),
+    [
+        ("http://localhost:3000", True),
+        ("http://127.0.0.1", True),
+        ("http://[::1]:8080", True),
+        ("https://10.1.2.3", True),
+        ("http://192.168.0.7:81", True),
+        ("http://[fd12::1]", True),
+        ("http://web:8000", True),
+        ("http://shop.localhost", True),
+        ("http://nas.local", True),
+        ("https://example.com", False),
+        ("https://localhost.example.com", False),
+        ("http://8.8.8.8", False),
+        ("http://[2606:4700::1111]", False),
+    ],
+)
+def test_what_is_of_this_machine_or_of_a_private_network_has_no_limits_by_default(
+    origin: str, *, private: bool
+) -> None:
+    assert is_private(origin) is private
+    assert OriginLimits().of(origin) == (OriginLimits(at_once=0, per_minute=0) if private else OriginLimits())
+    assert OriginLimits(local=True).of(origin) == OriginLimits(local=True)
+
+
 def test_by_default_everything_is_limited_and_generously() -> None:
     fields = Settings.model_fields
     limits = {name: fields[name].default for name in fields if name.startswith(("client_", "origin_"))}
@@ -142,5 +168,6 @@ def test_by_default_everything_is_limited_and_generously() -> None:
         "client_artifacts_mb": 1_000,
         "origin_at_once": 8,
         "origin_per_minute": 120,
+        "origin_local": False,
         "origin_pause_s": 900,
     }

@@ -78,7 +78,7 @@ async def test_too_many_calls_a_minute_are_refused_until_the_first_is_a_minute_o
 async def test_the_steps_of_a_batch_count_like_calls_and_like_requests_to_their_sites(
     start: StartService, clock: Clock, site: Site
 ) -> None:
-    service = await start(clock=clock, client_calls_per_minute=9, origin_per_minute=8)
+    service = await start(clock=clock, client_calls_per_minute=9, origin_per_minute=8, origin_local=True)
     url = site.page("/", "hello")
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=url)
@@ -184,7 +184,7 @@ async def test_pages_over_a_clients_limit_are_refused_also_when_all_come_at_once
 async def test_visits_of_all_clients_to_one_origin_are_counted_together(
     start: StartService, clock: Clock, site: Site
 ) -> None:
-    service = await start(clock=clock, origin_per_minute=4)
+    service = await start(clock=clock, origin_per_minute=4, origin_local=True)
     url = site.page("/", "hello")
     async with service.agent("Claude") as first, service.agent("Codex") as second:
         await first.call("goto", pageId="a", url=url)
@@ -212,7 +212,7 @@ async def test_visits_of_all_clients_to_one_origin_are_counted_together(
 async def test_over_the_limit_at_once_a_call_waits_for_its_turn_and_is_told_so(
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
-    service = await start(origin_at_once=1, queue_wait_ms=60_000)
+    service = await start(origin_at_once=1, origin_local=True)
     site.page("/", "hello")
     async with (
         service.agent("Claude") as first,
@@ -239,16 +239,45 @@ async def test_over_the_limit_at_once_a_call_waits_for_its_turn_and_is_told_so(
 async def test_a_turn_that_does_not_come_in_time_is_refused_with_the_time_to_come_again(
     start: StartService, clock: Clock, site: Site, hold: threading.Event
 ) -> None:
-    service = await start(clock=clock, origin_at_once=1, queue_wait_ms=100)
+    service = await start(clock=clock, origin_at_once=1, origin_local=True)
     async with service.agent("Claude") as first, service.agent("Codex") as second:
         held = sent(first, "c-1", "goto", pageId="a", url=site.url("/held"), timeout=20_000)
         await become(lambda: site.counts["/held"] == 1)
         clock.pass_s(5)
-        _, context = await refused(second, "goto", pageId="b", url=site.page("/", "hello"))
+        reply, context = await refused(second, "goto", pageId="b", url=site.page("/", "hello"), timeout=1_000)
         assert (context["limit"], context["value"], context["retryAfter"]) == ("originAtOnce", 1, 15)
+        assert 'or with "timeout": 16000, which lets it wait' in reply.json()["error"]["hint"]
         hold.set()
         await held
         await second.call("goto", pageId="b", url=site.url("/"))
+
+
+async def test_a_site_of_this_machine_has_no_limits_and_a_public_one_is_waited_for_and_it_is_said(
+    start: StartService, clock: Clock, site: Site, hold: threading.Event
+) -> None:
+    proxy = site.url().rstrip("/")
+    service = await start(clock=clock, origin_at_once=1, origin_per_minute=2, proxy=proxy)
+    held, plain = site.page("/held", Answer("held", hold=hold)), site.page("/", "hello")
+    async with service.agent("Claude") as first, service.agent("Codex") as second:
+        running = sent(first, "c-1", "goto", pageId="a", url=held)
+        await become(lambda: site.counts["/held"] == 1)
+        for _ in range(3):
+            await second.call("goto", pageId="b", url=plain)
+        public = sent(first, "c-2", "goto", pageId="c", url="http://shop.example/held")
+        await become(lambda: site.counts["/held"] == 2)
+        async with watching(service, second.client_id) as progress:
+            waits = sent(second, "d-1", "goto", pageId="b", url="http://shop.example/")
+            await progress.until(lambda p: p.of("d-1") != [])
+        clock.pass_s(7)
+        hold.set()
+        reply = (await waits).json()
+        assert reply["success"]
+        (said,) = (notice["text"] for notice in reply["notices"])
+        assert said == (
+            "goto waited 7 s for its turn at http://shop.example: all clients together may send a site 1 requests at "
+            "once (BROWSE_ORIGIN_AT_ONCE)."
+        )
+        assert [(await call).status_code for call in (running, public)] == [200, 200]
 
 
 # --- pauses --------------------------------------------------------------------------------------------------------
@@ -384,7 +413,7 @@ async def test_a_later_and_shorter_pause_does_not_shorten_one(start: StartServic
 
 
 async def test_who_waits_for_a_turn_hears_of_a_pause_at_once(start: StartService, site: Site) -> None:
-    service = await start(carrier=NoNews, origin_at_once=1, queue_wait_ms=60_000)
+    service = await start(carrier=NoNews, origin_at_once=1, origin_local=True)
     release = threading.Event()
     site.page("/held", Answer("busy", 429, headers={"retry-after": "60"}, hold=release))
     async with service.agent("Claude") as first, service.agent("Codex") as second:
