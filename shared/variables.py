@@ -1,10 +1,12 @@
 """Settings that cannot be used, in a line each, by the name under which somebody gave them."""
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import AliasChoices, BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _PREFIX: Final = "BROWSE_"
 _FOLLOWS: Final = "default_factory_not_called"
@@ -18,7 +20,7 @@ def explained(error: ValidationError, settings: type[BaseModel]) -> list[str]:
     return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _FOLLOWS]
 
 
-def _line(fault: ErrorDetails, settings: type[BaseModel]) -> str:
+def _line(fault: "ErrorDetails", settings: type[BaseModel]) -> str:
     field = str(fault["loc"][0]).removeprefix(_PREFIX).lower()
     known = settings.model_fields.get(field)
     name = _name(field, fault["input"], known.validation_alias if known else None)
