@@ -24,6 +24,7 @@ from browser_service.security.auth import Identity
 from browser_service.security.limits import Quotas, retry_after
 from browser_service.security.origins import Origins, Visit, visited
 from browser_service.security.revoking import Revoked
+from browser_service.security.urls import abridged
 from browser_service.service import Service, page_block
 from browser_service.undoing import Undos
 from browser_service.work import Work
@@ -428,7 +429,7 @@ def _with_details(error: ErrorBody, called: str, action: Action, outcome: Outcom
     """The details that every error has where they are known: tool (as it was called), sessionId, selector, url."""
     known: Json = {"tool": called}
     if outcome.page is not None:
-        known |= {"sessionId": outcome.page.session_id, "url": outcome.page.url}
+        known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
     if selector := getattr(action, "selector", None):
         known["selector"] = selector
     hint = action.hints.get(error.code, error.hint)

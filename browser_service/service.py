@@ -8,6 +8,7 @@ from browser_service.directory import LAUNCHED, belongs
 from browser_service.keeping import Keeper
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
+from browser_service.security.urls import abridged
 from browser_service.undoing import TakingBack
 from browser_service.work import Work
 from shared.actions.activity import GetActivity
@@ -167,7 +168,7 @@ def page_block(page: PageState, client_id: str) -> PageBlock:
     return PageBlock(
         page_id=page.page_id,
         session_id=page.session_id,
-        url=page.url,
+        url=abridged(page.url),
         title=page.title,
         revision=page.revision,
         dialog=page.dialog,

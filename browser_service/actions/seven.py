@@ -2,6 +2,7 @@
 
 from browser_service.actions import interaction, media, navigation
 from browser_service.browser.page import BrowserPage
+from browser_service.security.urls import abridged
 from browser_service.service import Service
 from shared.actions import seven
 from shared.actions.interaction import Fill
@@ -25,7 +26,7 @@ async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> 
     arrived = await navigation.goto(page, goto)
     status, title = arrived.get("status"), await page.live.title()
     refused = f"\nHTTP status: {status}" if isinstance(status, int) and status >= _ERRORS_FROM else ""
-    return {**arrived, "text": f"Successfully navigated to {action.url}\nTitle: {title}{refused}"}
+    return {**arrived, "text": f"Successfully navigated to {abridged(action.url)}\nTitle: {title}{refused}"}
 
 
 async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:

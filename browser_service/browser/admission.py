@@ -72,7 +72,11 @@ def owned(entry: "PageEntry", held: Lease, action: Action) -> PageOwned:
     page_id, free_at = entry.page_id, entry.ownership.free_at()
     url = "" if entry.ownership.access == "private" else entry.state().url
     wanted = (getattr(action, "url", None) if isinstance(action, NavigationAction) else None) or url
-    own_copy = "open_page {}" if wanted in {"", "about:blank"} else f'open_page {{"url": {json.dumps(wanted)}}}'
+    own_copy = (
+        "open_page {}"
+        if wanted in {"", "about:blank"} or wanted.startswith("data:")
+        else f'open_page {{"url": {json.dumps(wanted)}}}'
+    )
     reason = f'The user asked for this very page: claim_page {{"pageId": "{page_id}", "reason": "..."}}.'
     wait = f'Wait: claim_page {{"pageId": "{page_id}", "waitSeconds": 30}}. ' if free_at else ""
     return PageOwned(

@@ -28,7 +28,7 @@ from browser_service.browser.recovery.filled import Filled
 from browser_service.browser.recovery.parking import Use
 from browser_service.browser.recovery.recovering import BLANK, Recovery
 from browser_service.latest import Latest
-from browser_service.security.urls import UrlPolicy
+from browser_service.security.urls import UrlPolicy, abridged_in
 from shared.calls import (
     Access,
     Call,
@@ -431,6 +431,7 @@ class PageEntry:
         self._emit(queued(call, position, behind))
 
     def tell(self, client_id: str, text: str) -> None:
+        text = str(abridged_in(text, [self.url]))
         self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id)))
 
 

@@ -5,7 +5,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import structlog
 
@@ -31,9 +31,9 @@ from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import BrowserSession, SessionEntry
 from browser_service.observability.logging import unexpected
-from browser_service.security.urls import UrlPolicy
+from browser_service.security.urls import UrlPolicy, abridged_in
 from shared import catalogue
-from shared.actions.base import Effect, Lane, SessionAction, Unaddressed
+from shared.actions.base import Action, Effect, Lane, NavigationAction, SessionAction, Unaddressed
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
@@ -280,7 +280,8 @@ class LocalHost:
             told = account(running, failure) if running is not None else failure
             told.__traceback__ = failure.__traceback__
             crashes.describe(told, entry, self._memory)
-            error = ErrorBody.model_validate(sendable(told.body().model_dump()))
+            shown = abridged_in(told.body().model_dump(), _urls_of(running, entry))
+            error = ErrorBody.model_validate(sendable(cast("Json", shown)))
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
             error = unexpected("The service failed at this call.").body()
@@ -358,8 +359,7 @@ class LocalHost:
         if not entry.guarded and entry.live:
             self._policy.check(entry.state().url)
         for each in (action, *action.parts()):
-            if url := getattr(each, "url", None):
-                self._policy.check_from(entry.state().url if each.name() == "fetch" else "", url)
+            self._check_url(each, entry.state().url)
         taken_from = admit(entry, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
@@ -367,6 +367,14 @@ class LocalHost:
             entry.tell(call.client_id, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
         check_origin(entry, call, action, self._pages.values())
         self._dialogs.check(entry, call, action)
+
+    def _check_url(self, action: Action, page_url: str = "") -> None:
+        """Only what a caller asks for by itself may lead to a page of its own making."""
+        url = getattr(action, "url", None)
+        if url and isinstance(action, NavigationAction):
+            self._policy.check_own(url)
+        elif url:
+            self._policy.check_from(page_url if action.name() == "fetch" else "", url)
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         return any(
@@ -388,8 +396,7 @@ class LocalHost:
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
         self._room.check(session, call.client_id)
-        if url := getattr(action, "url", None):
-            self._policy.check(url)
+        self._check_url(action)
         if reopens:
             entry = reopen(self._registry, session, call)
         else:
@@ -445,3 +452,10 @@ class LocalHost:
 
     def state(self, session_id: str, state: Json, name: str = "") -> None:
         self._log.emit(StateSaved(session_id=session_id, state=state, name=name))
+
+
+def _urls_of(running: Running | None, entry: PageEntry | None) -> list[str]:
+    """What a call may tell of: where it was to go, and where its page is."""
+    asked = [running.action, *running.action.parts()] if running is not None else []
+    urls = [getattr(each, "url", None) for each in asked]
+    return [*filter(None, urls), *([entry.url] if entry is not None else [])]

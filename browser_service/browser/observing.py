@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page, Request, Response
 
 from browser_service.browser.events import well_formed
+from browser_service.security.urls import abridged
 from shared.calls import Json, Throttled
 
 if TYPE_CHECKING:
@@ -279,7 +280,7 @@ class Observer:
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
             else:
-                observation.navigated.append(frame.url)
+                observation.navigated.append(abridged(frame.url))
                 observation.ready = False
             observation.changed.set()
 

@@ -12,6 +12,7 @@ from browser_service.browser.files import ArtifactPort, Files
 from browser_service.browser.reading import identity, snapshot, tree
 from browser_service.browser.reading.snapshot import Refs, Seen, State
 from browser_service.browser.recovery.recovering import BLANK
+from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call, Json
@@ -62,8 +63,8 @@ class BrowserPage:
 
     @property
     def url(self) -> str:
-        """Where the page is. The nonce that a new window is known by is no part of it."""
-        return BLANK if self.live.url.startswith(f"{BLANK}#") else self.live.url
+        """Where the page is, as it is shown. The nonce that a new window is known by is no part of it."""
+        return BLANK if self.live.url.startswith(f"{BLANK}#") else abridged(self.live.url)
 
     async def element(
         self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True

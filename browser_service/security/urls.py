@@ -4,10 +4,12 @@ import contextlib
 import ipaddress
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
+
+from pydantic import JsonValue
 
 from shared.calls import Json
 from shared.errors import Forbidden, ValidationFailed
@@ -16,6 +18,9 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _HOST_NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
+_MOST_DATA = 65_536
+"""Bytes: the URL is written down with its page each time that the page changes."""
+_SHOWN = 120
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Names that no public site has."""
@@ -50,11 +55,24 @@ class UrlPolicy:
         if parts.scheme not in _SCHEMES or (parts.scheme == "about" and parts.path != "blank"):
             raise Forbidden(
                 f"url {url!r}: the scheme {parts.scheme}: may not be opened.",
-                hint="Allowed are http, https, about:blank and blob.",
+                hint="Allowed are http, https, about:blank and blob; data: too where you go there yourself (goto).",
                 details=_at(url),
             )
         if parts.scheme in {"http", "https"}:
             self._check_host(url, parts.hostname or "", port or _PORTS[parts.scheme])
+        return url.strip()
+
+    def check_own(self, url: str) -> str:
+        """The same for a page that a caller goes to by itself: it may be one that it wrote, a data: URL, which has no
+        origin and no cookies. No site's link or redirect leads to one: Chromium refuses those."""
+        if not _is_data(url):
+            return self.check_from("", url)
+        if (size := len(url.encode(errors="replace"))) > _MOST_DATA:
+            raise ValidationFailed(
+                f"url {abridged(url)!r} has {size:,} bytes, and a data: URL may have {_MOST_DATA:,}.",
+                hint="Go to a short one, and have evaluate_script write the rest into the page.",
+                details=_at(abridged(url)),
+            )
         return url.strip()
 
     def check_from(self, base: str, url: str) -> str:
@@ -161,6 +179,29 @@ def is_private(origin: str) -> bool:
     if address is not None:
         return not address.is_global
     return "." not in name or name.endswith(_PRIVATE_NAMES)
+
+
+def abridged(url: str) -> str:
+    """A URL as it is shown: a page that a caller wrote by its beginning and its length."""
+    return f"{url[:_SHOWN]}… ({len(url)} characters)" if len(url) > 2 * _SHOWN and _is_data(url) else url
+
+
+def abridged_in(value: JsonValue, urls: Collection[str]) -> JsonValue:
+    """What is told, with these URLs as they are shown."""
+    long = [url for url in urls if abridged(url) != url]
+    if not long:
+        return value
+    if isinstance(value, str):
+        for url in long:
+            value = value.replace(url, abridged(url))
+        return value
+    if isinstance(value, list):
+        return [abridged_in(item, long) for item in value]
+    return {key: abridged_in(item, long) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _is_data(url: str) -> bool:
+    return url.lstrip()[:5].lower() == "data:"
 
 
 def _with_slashes(url: str) -> str:

@@ -1,5 +1,6 @@
 """Going somewhere: what the server is asked for, and where the page then is."""
 
+import json
 import re
 import threading
 from functools import partial
@@ -268,3 +269,54 @@ async def test_url_and_title_are_those_of_the_document_now(tab: Tab) -> None:
     await tab.sees("(history.pushState({}, '', '?q=1'), document.title = 'New title')")
     assert await tab.call("get_current_url") == {"url": f"{url}?q=1"}
     assert await tab.call("get_page_title") == {"title": "New title"}
+
+
+async def test_a_page_that_the_caller_wrote_is_opened_and_its_long_url_is_cut_wherever_it_is_told(
+    agent: Agent, other: Agent
+) -> None:
+    filler = "x" * 5_000
+    seen = "<script>document.title = `${origin} ${navigator.cookieEnabled}`</script>"
+    url = f"data:text/html,<button>Go</button>{seen}<!--{filler}-->"
+    reply = (await agent.reply("goto", pageId="mine", url=url)).json()
+    assert reply["success"]
+    shown = reply["page"]["url"]
+    assert shown.startswith("data:text/html,<button>Go")
+    assert "characters)" in shown
+    assert filler not in json.dumps(reply)
+    assert (await agent.call("evaluate_script", expression="[origin, document.body.innerText]"))["value"] == [
+        "null",
+        "Go",
+    ]
+    refused = await other.reply("click", pageId="mine", selector="button")
+    missing = await agent.reply("click", selector="#none", timeout=300)
+    assert missing.json()["error"]["details"]["url"] == shown
+    rest = [
+        await agent.reply(*call)
+        for call in (("get_current_url",), ("list_pages",), ("get_activity",), ("content",), ("snapshot",))
+    ]
+    for told in (refused, missing, *rest[:3], rest[4]):
+        assert filler not in told.text
+    batch = [{"action": "goto", "url": f"data:text/html,<p>two<!--{filler}-->"}, {"action": "click", "selector": "#no"}]
+    assert filler not in (await agent.reply("batch", steps=batch, params={"timeout": 300})).text
+    too_long = await agent.error("goto", pageId="mine", url="data:text/html," + "y" * 70_000)
+    assert (too_long["code"], too_long["details"]["context"]["field"]) == ("VALIDATION_ERROR", "url")
+    assert len(json.dumps(too_long)) < 2_000
+
+
+async def test_a_page_that_the_caller_wrote_comes_back_whole_and_no_site_leads_to_one(tab: Tab, site: Site) -> None:
+    url = "data:text/html,<h1>written</h1><!--" + "x" * 500 + "-->"
+    await tab.agent.call("open_page", pageId="mine", url=url)
+    await tab.call("close_page", pageId="mine")
+    await tab.call("undo")
+    heading = "document.querySelector('h1').innerText"
+    assert (await tab.call("evaluate_script", pageId="mine", expression=heading))["value"] == "written"
+    site.page("/hop", Answer("", 302, headers={"location": "data:text/html,<h1>hopped"}))
+    where = await tab.show("<h1>site</h1><a href='data:text/html,<h1>linked'>link</a>")
+    assert (await tab.error("goto", pageId="tab", url=site.url("/hop")))["code"] == "NAVIGATION_FAILED"
+    await tab.call("goto", pageId="tab", url=where)
+    await tab.call("click", pageId="tab", selector="a")
+    await tab.call("evaluate_script", pageId="tab", expression="void (location.href = 'data:text/html,<h1>scripted')")
+    said = await tab.call("evaluate_script", pageId="tab", expression=f"[location.href, {heading}]")
+    assert said["value"] == [where, "site"]
+    error = await tab.error("fetch", pageId="tab", url="data:,x")
+    assert error["code"] == "FORBIDDEN"

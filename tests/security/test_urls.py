@@ -100,6 +100,18 @@ def test_other_schemes_are_refused(url: str) -> None:
         POLICY.check(url)
 
 
+def test_only_what_a_caller_goes_to_by_itself_may_be_a_page_that_it_wrote() -> None:
+    for url in ("data:text/html,<h1>x", " DATA:,x", "about:blank", "https://example.com/"):
+        assert POLICY.check_own(url) == url.strip()
+    for url in ("about:srcdoc", "about:version", "file:///etc/passwd", "javascript:alert(1)", "chrome://version"):
+        with pytest.raises(Forbidden, match="may not be opened"):
+            POLICY.check_own(url)
+    with pytest.raises(Forbidden, match="may not be opened"):
+        POLICY.check("data:,x")
+    with pytest.raises(ValidationFailed, match="65,536"):
+        POLICY.check_own("data:," + "ä" * 40_000)
+
+
 @pytest.mark.parametrize(
     "url",
     [

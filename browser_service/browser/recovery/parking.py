@@ -94,10 +94,11 @@ class Use:
 
     @property
     def leads_back(self) -> bool:
-        """Whether its URL leads to what it shows: not where that is the answer to a form, or was made by scripts."""
+        """Whether its URL leads to what it shows, or is it (data:): not where that is the answer to a form, or was made
+        by scripts."""
         entry = self._entry
         by_get = entry.url.startswith(("http:", "https:")) and entry.network.traffic.document_by_get
-        return self.untouched or by_get
+        return self.untouched or by_get or entry.url.startswith("data:")
 
     def park(self, seen: "Seen") -> None:
         """Its window is about to be closed; the next call opens another."""
