@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 from fastapi import FastAPI
 
+from browser_service.abandoned import Abandoned
 from browser_service.actions import HANDLERS
 from browser_service.api import faults, person, routes
 from browser_service.api.openapi import describe
@@ -159,7 +160,9 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     storage.on_replaced += [feed.rewrite, keeper.write_down, revoked.write_down]
     await keeper.reopen()
     await local.start()
-    upkeep = asyncio.gather(keeper.run(), _clean_daily(artifacts, activity, downloads, settings))
+    abandoned = Abandoned(dispatcher, clients)
+    feed.on_retired = abandoned.retired
+    upkeep = asyncio.gather(keeper.run(), abandoned.run(), _clean_daily(artifacts, activity, downloads, settings))
     following = asyncio.create_task(feed.run())
     stack.push_async_callback(_end_tasks, upkeep, following)
     stack.push_async_callback(activity.close)
@@ -173,13 +176,13 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     return Parts(*front, storage, revoked, local.end_calls)
 
 
-async def _end_streams(clients: Clients, activity: Activity, upkeep: "asyncio.Future[tuple[None, None]]") -> None:
+async def _end_streams(clients: Clients, activity: Activity, upkeep: "asyncio.Future[tuple[None, None, None]]") -> None:
     upkeep.cancel()
     await clients.close()
     activity.end_streams()
 
 
-async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None]]", following: "asyncio.Task[None]") -> None:
+async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None, None]]", following: "asyncio.Task[None]") -> None:
     following.cancel()
     await asyncio.gather(upkeep, following, return_exceptions=True)
 

@@ -185,7 +185,7 @@ class Dispatcher:
         held = sum(len(self.directory.held_by(each)) for each in gone)
         for each in gone:
             self.work.gone(each)
-            await self.host.release(each, next(self._seq))
+            await self.release(each)
         await self._feed.catch_up()
         leases = held - sum(len(self.directory.held_by(each)) for each in gone)
         notices = sum(self._clients.drop_notices(each) for each in ids)
@@ -400,6 +400,10 @@ class Dispatcher:
             record.cancel.request()
             await self.host.cancel(_host_call_id(client_id, record.call_id))
         self.work.gone(client_id)
+        await self.release(client_id)
+
+    async def release(self, client_id: str) -> None:
+        """Let its leases lapse that it has not used when the host hears of it."""
         await self.host.release(client_id, next(self._seq))
 
 

@@ -25,6 +25,7 @@ from shared.calls import (
     PageClosed,
     PageMoved,
     PageOpened,
+    PageRetired,
     PageState,
     StateSaved,
     Throttled,
@@ -69,6 +70,7 @@ class Feed:
         self._unwritten: dict[str, None] = {}
         self._unsaved: dict[tuple[str, str], Json] = {}
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
+        self.on_retired: Callable[[PageRetired], None] = lambda _: None
 
     async def run(self) -> None:
         """Follow the host until cancelled."""
@@ -118,6 +120,8 @@ class Feed:
             case PageClosed():
                 self._closed(event.page_id)
                 self._unwritten[event.page_id] = None
+            case PageRetired():
+                self.on_retired(event)
             case CallMoved():
                 self._clients.send(self._for_client(event))
             case CallEnded():

@@ -311,6 +311,16 @@ class PageClosed(Model):
     session_id: str
 
 
+class PageRetired(Model):
+    """A page that nobody had any more was closed to make room for another one; it can be had back."""
+
+    kind: Literal["page_retired"] = "page_retired"
+    seq: int = 0
+    page: PageState = Field(description="As it was.")
+    undo: Undoable = Field(repr=False)
+    newcomer: Person | None = Field(default=None, description="Whose page needed the room.")
+
+
 class CallMoved(Model):
     """A call waits or runs: what a progress message is made of."""
 
@@ -383,6 +393,7 @@ HostEvent = Annotated[
     PageOpened
     | PageChanged
     | PageClosed
+    | PageRetired
     | CallMoved
     | CallEnded
     | NoticeGiven

@@ -24,6 +24,7 @@ from browser_service.browser.recovery import crashes
 from browser_service.browser.recovery.former import bring_back, history_of, remember, reopen
 from browser_service.browser.recovery.idling import Idling
 from browser_service.browser.recovery.parking import Parking
+from browser_service.browser.recovery.retiring import Retiring
 from browser_service.browser.recovery.undoing import TAKES_BACK
 from browser_service.browser.registry import PageRegistry
 from browser_service.browser.replies import Replies
@@ -52,6 +53,7 @@ from shared.calls import (
     PageChanged,
     PageOpened,
     PageState,
+    Person,
     SessionSpec,
     StateSaved,
 )
@@ -113,6 +115,8 @@ class LocalHost:
         self._parking = Parking(
             *(self._pages, self._running, self._downloads, history_of), headed=not launcher.options.headless
         )
+        self._retiring = Retiring(self._room, self._parking, self._registry, self._log.emit)
+        self._registry.make_room = self._retiring.make_room
         self.idling = Idling(
             *(self._pages, self._sessions, self._running),
             launcher=launcher,
@@ -274,6 +278,7 @@ class LocalHost:
                 result = sendable(await self._on_session(running, running.action))
                 return Outcome(call_id=call.call_id, result=result, undo=running.undo)
             await self._room.look()
+            await self._make_room(running)
             entry = self._entry(running)
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
@@ -382,6 +387,15 @@ class LocalHost:
             for running in self._running.values()
         )
 
+    async def _make_room(self, running: Running) -> None:
+        """A page that is to be made, and may be, takes the place of one that was abandoned, where there is no other."""
+        call, session = running.call, self._sessions.get(running.call.session_id or "")
+        makes = running.action.unaddressed is Unaddressed.NEW_PAGE or call.undo is not None
+        if session is None or call.page_id in self._pages or not makes:
+            return
+        self._check_url(running.action)
+        await self._retiring.make_room(session, Person(client_id=call.client_id, label=call.client_label))
+
     def _entry(self, running: Running) -> PageEntry:
         """The page of a call; those that may create one do. No await: of many first calls, one creates."""
         call, action = running.call, running.action
@@ -396,7 +410,6 @@ class LocalHost:
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
         self._room.check(session, call.client_id)
-        self._check_url(action)
         if reopens:
             entry = reopen(self._registry, session, call)
         else:

@@ -94,6 +94,12 @@ class Ownership:
         self._pass_on()
         return self.lease if self.lease is not None and not self._lapsed(self.lease) else None
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody has it, nobody waits for it, and who had it is not there."""
+        lease = self.lease
+        return not self._line and not self._kept and (lease is None or (lease.gone and self._lapsed(lease)))
+
     def take(self, call: Call, agent: str) -> Lease | None:
         """Make the caller the holder; returns whose it was."""
         before = self.lease

@@ -1,6 +1,7 @@
 """The pages of a host by their ids, and what the browser tells of them: popups, people's tabs, dialogs, their end."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from browser_service.browser.background import Background
@@ -14,13 +15,16 @@ from browser_service.browser.room import Room
 from browser_service.browser.seam import HostLimits
 from browser_service.browser.session import SessionEntry
 from browser_service.security.urls import UrlPolicy
-from shared.calls import PageClosed, PageOpened, PageState
+from shared.calls import PageClosed, PageOpened, PageState, Person
 from shared.errors import BrowserCrashed
 
 if TYPE_CHECKING:
     from playwright.async_api import Dialog, Page
 
 _BROWSER_ENDS_WITHIN_S = 0.3
+
+
+MakeRoom = Callable[[SessionEntry, Person | None], Awaitable[None]]
 
 
 class PageRegistry:
@@ -38,6 +42,8 @@ class PageRegistry:
         busy: Busy,
         room: Room,
     ) -> None:
+        self.make_room: MakeRoom | None = None
+        """Asked before a page is counted that came by itself."""
         self.people = People(log.emit, lambda: [*pages.values()])
         self._pages = pages
         self._log = log
@@ -90,6 +96,8 @@ class PageRegistry:
     async def _register(self, session: SessionEntry, page: "Page") -> None:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
         opener = self._showing(await page.opener())
+        if self.make_room is not None:
+            await self.make_room(session, _holder(opener))
         if most := self._room.full(session):
             if opener is not None or not session.attached:
                 await self._too_many(page, opener, most)
@@ -158,3 +166,8 @@ class PageRegistry:
             text = f"{opener.page_id} opened a popup over the limit of {most} pages; it was closed."
             opener.tell(opener.lease.client_id, text)
         await bounded(page.close())
+
+
+def _holder(entry: PageEntry | None) -> Person | None:
+    lease = entry.lease if entry is not None else None
+    return Person(client_id=lease.client_id, label=lease.label) if lease is not None else None

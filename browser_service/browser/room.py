@@ -26,13 +26,19 @@ class Room:
         if self._memory.short:
             await self._memory.look(at_most_s=1)
 
+    def crowd(self, session: "SessionEntry") -> "list[PageEntry]":
+        """The pages of which one must go before the session can have one more; none where there is room."""
+        limits = self._limits
+        if limits.session_pages and len(of_session := self._of(session)) >= limits.session_pages:
+            return of_session
+        return [*self._pages.values()] if len(self._pages) >= limits.max_pages else []
+
     def full(self, session: "SessionEntry") -> int:
         """The limit of pages that is reached; 0 where there is room."""
         limits = self._limits
         if len(self._pages) >= limits.max_pages:
             return limits.max_pages
-        of_session = limits.session_pages and len(self._of(session)) >= limits.session_pages
-        return limits.session_pages if of_session else 0
+        return limits.session_pages if self.crowd(session) else 0
 
     def check(self, session: "SessionEntry", client_id: str) -> None:
         """Raises ResourceExhausted, naming what could be closed."""
@@ -61,7 +67,7 @@ def _closable(pages: "Iterable[PageEntry]", client_id: str) -> list[str]:
 
 
 def _exhausted(problem: str, closable: list[str], context: Json) -> ResourceExhausted:
-    close = f'close_page {{"pageId": "{closable[0]}"}}' if closable else "list_pages {} shows whose they are"
+    close = f'close_page {{"pageId": "{closable[0]}"}}' if closable else 'list_pages {"all": true} shows whose they are'
     return ResourceExhausted(
         f"{problem}. Pages that are open go on working.",
         hint=f"Go to the URL in a page that you have, or make room: {close}.",

@@ -42,6 +42,8 @@ class Idle(NamedTuple):
 
     page_s: float = 1_800
     """0: for ever."""
+    page_abandoned_s: float = 600
+    """Where the client that had the page is gone."""
     page_in_need_s: float = 120
     """Where memory is short."""
     browser_s: float = 300

@@ -141,6 +141,17 @@ async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site:
         assert (await agent.call("get_page_title", pageId="sent"))["title"] == "POST"
 
 
+async def test_a_page_that_nobody_has_any_more_is_parked_sooner(resting: RunningService, site: Site) -> None:
+    async with resting.agent() as agent:
+        for page_id in ("left", "has"):
+            await agent.call("goto", pageId=page_id, url=site.page("/long", LONG))
+        await agent.call("release_page", pageId="left")
+        await rests(resting, 700)
+        assert parked(resting) & {"left", "has"} == {"left"}
+        for page_id in ("left", "has"):
+            await agent.call("close_page", pageId=page_id)
+
+
 async def test_a_parked_page_is_found_where_it_was_after_a_restart(tmp_path: Path, site: Site) -> None:
     url = site.page("/long", LONG)
     async with running_service(settings_for(tmp_path)) as service, service.agent(client_id="chat") as agent:

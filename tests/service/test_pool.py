@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from browser_service.abandoned import Abandoned
 from browser_service.browser.events import EventLog
 from browser_service.browser.launching.memory import exact_mb, machine_mb, rough_mb
 from browser_service.browser.leases import Ownership
@@ -71,17 +72,77 @@ async def test_pages_are_limited_in_a_session_and_in_all_and_a_refusal_names_wha
         found = await other.error("open_page", pageId="c")
         assert found["message"].startswith('2 pages are open in session "default", which is the limit')
         assert "(BROWSE_SESSION_PAGES)" in found["message"]
-        assert "list_pages {}" in found["hint"]
+        assert 'list_pages {"all": true}' in found["hint"]
         for page_id in ("c", "d"):
             await agent.call("open_page", pageId=page_id, sessionId="three")
-        await agent.call("release_page", pageId="b")
         mine, others = [await each.error("open_page", pageId="e") for each in (agent, other)]
         assert "4 pages are open, which is the limit (BROWSE_MAX_PAGES)" in mine["message"]
         assert 'close_page {"pageId": "a"}' in mine["hint"]
-        assert 'close_page {"pageId": "b"}' in others["hint"]
-        assert others["details"]["context"]["pages"] == ["b"]
+        assert 'list_pages {"all": true}' in others["hint"]
+        assert others["details"]["context"]["pages"] == []
         await agent.call("close_session", sessionId="three")
         for page_id in ("a", "b"):
+            await agent.call("close_page", pageId=page_id)
+
+
+async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_it_or_came_can_have_it_back(
+    start: StartService, site: Site
+) -> None:
+    url = site.page("/", "<a href=/popup target=_blank>Popup</a>")
+    site.page("/popup", "popup")
+    service = await start(max_pages=4, presence_grace_ms=0)
+    pages = host_of(service)._pages
+    async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
+        async with watching(service, "gone"):
+            for page_id in ("newer", "old", "held", "asks"):
+                await gone.call("goto", pageId=page_id, url=url)
+            await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
+            await gone.call("evaluate_script", pageId="asks", expression="setTimeout(() => confirm('?'))")
+            await become(lambda: pages["asks"].dialog is not None)
+            refused = await here.error("open_page", pageId="first")
+            assert (refused["code"], len(pages)) == ("RESOURCE_EXHAUSTED", 4)
+        await become(lambda: pages["old"].lease is None)
+        pages["old"].use.at -= 900
+        assert (await here.error("open_page", pageId="first", url="file:///etc"))["code"] == "FORBIDDEN"
+        assert pages.keys() == {"newer", "old", "held", "asks"}
+        reply = (await here.reply("open_page", pageId="first")).json()
+        (notice,) = reply["notices"]
+        told = 'old was closed to make room: "Claude" had left it 15 min ago. Back: undo {"callId": "room-'
+        assert notice["text"].startswith(told)
+        await here.call("open_page", pageId="second")
+        assert pages.keys() == {"first", "second", "held", "asks"}
+        assert (await here.error("open_page", pageId="third"))["code"] == "RESOURCE_EXHAUSTED"
+        notices = (await gone.reply("get_activity")).json()["notices"]
+        assert [notice["pageId"] for notice in notices] == ["asks", "old", "newer"]
+        assert (await gone.error("undo"))["code"] == "RESOURCE_EXHAUSTED"
+        await here.call("close_page", pageId="second")
+        assert "page newer is open again" in (await gone.call("undo"))["observed"]
+        assert (await gone.call("evaluate_script", pageId="newer", expression="location.href"))["value"] == url
+        await gone.call("release_page", pageId="newer")
+        await here.call("goto", pageId="first", url=url)
+        assert "first~1" in (await here.call("click", pageId="first", selector="a"))["observed"]
+        assert pages.keys() == {"first", "first~1", "held", "asks"}
+
+
+async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pages_up_but_what_it_holds(
+    limited: RunningService,
+) -> None:
+    pages, look = host_of(limited)._pages, Abandoned(limited.parts.dispatcher, limited.parts.clients).look
+    async with limited.agent() as gone, limited.agent() as here:
+        for agent, page_id in ((gone, "left"), (here, "used")):
+            await agent.call("open_page", pageId=page_id)
+        await gone.call("create_session", sessionId="other")
+        await gone.call("open_page", pageId="kept", sessionId="other")
+        await gone.call("hold_page", pageId="kept", reason="a code", minutes=30)
+        pages["left"].use.at -= 700
+        await look()
+        assert all(page.ownership.lease for page in pages.values())  # one of its pages it used a moment ago
+        pages["kept"].use.at -= 700
+        await look()
+        assert {page_id for page_id, page in pages.items() if page.ownership.abandoned} == {"left"}
+        assert [page["pageId"] for page in (await gone.call("list_pages"))["yours"]] == ["left", "kept"]
+        await gone.call("close_session", sessionId="other")
+        for agent, page_id in ((gone, "left"), (here, "used")):
             await agent.call("close_page", pageId=page_id)
 
 

@@ -57,8 +57,11 @@ class Idling:
 
     async def look(self) -> None:
         if self._idle.page_s:
-            for entry in self._parking.idle(self._idle.page_s):
-                await self._parking.park(entry, self._idle.page_s)
+            abandoned_s = min(self._idle.page_s, self._idle.page_abandoned_s)
+            abandoned = self._parking.abandoned([*self._pages.values()])
+            for idle_s, pages in ((self._idle.page_s, None), (abandoned_s, abandoned)):
+                for entry in self._parking.idle(idle_s, pages):
+                    await self._parking.park(entry, idle_s)
         await self._relieve()
         for kind in self._to_rest():
             await self._rest(kind)

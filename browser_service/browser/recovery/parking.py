@@ -179,12 +179,20 @@ class Parking:
         ]
         return sorted(found, key=lambda entry: entry.use.at)
 
+    def abandoned(self, pages: "Iterable[PageEntry]") -> "list[PageEntry]":
+        """Those that no client has any more, and nothing keeps; the longest idle first."""
+        found = [entry for entry in pages if entry.ownership.abandoned and not entry.closed and not self.needed(entry)]
+        return sorted(found, key=lambda entry: entry.use.at)
+
     def kept(self, entry: "PageEntry") -> bool:
-        """Whether somebody needs it as it is."""
+        """Whether somebody needs it as it is, in its window."""
+        return self.needed(entry) or entry.session.attached or not entry.use.leads_back
+
+    def needed(self, entry: "PageEntry") -> bool:
+        """Whether somebody needs it at all."""
         session, lease = entry.session, entry.lease
         return (
             entry.of_person
-            or session.attached
             or entry.person is not None
             or (lease is not None and lease.hold_left_s > 0)
             or entry.dialog is not None
@@ -192,7 +200,6 @@ class Parking:
             or (entry.recording is not None and entry.recording.running)
             or session.tracing.running
             or self._downloads.running_on(entry)
-            or not entry.use.leads_back
         )
 
     def called(self, entry: "PageEntry") -> bool:
