@@ -111,6 +111,7 @@ class Dispatcher:
         self._clients.met(identity.client_id, identity.label)
         call_id = asked.call_id or asked.request_id
         try:
+            asked = replace(asked, body=catalogue.unwrapped(asked.body))
             action = self.directory.meant(catalogue.parse(_merged(asked)))
         except BrowseError as error:
             return failed(error.body(asked.request_id))

@@ -9,6 +9,7 @@ from typing import Final
 from mcp_gateway.asking import Asking
 from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
+from mcp_gateway.listing import Listing
 from mcp_gateway.presence import Presence
 from mcp_gateway.subscriptions import Subscriptions
 
@@ -25,6 +26,7 @@ class Chat:
         self.service = service
         self.presence = Presence(service, subscriptions)
         self.asking = Asking(service)
+        self.listing = Listing(service.settings.toolsets)
         self.holding: asyncio.Task[None] | None = None
 
     def appear(self) -> None:
@@ -58,6 +60,15 @@ class Chats:
             chat.appear()
         self._named.move_to_end(name)
         return chat
+
+    def read_list(self, chat: Chat) -> frozenset[str]:
+        """The toolsets of the list that is asked for in the name of a chat. A host that names none asks for all of
+        its chats."""
+        for_whom = [chat] if chat is not self.own else [self.own, *self._named.values()]
+        chosen = frozenset[str]().union(*(each.listing.toolsets for each in for_whom))
+        for each in for_whom:
+            each.listing.read(chosen)
+        return chosen
 
     def _make_room(self) -> None:
         """Those that were silent longest leave; none that waits for a reply."""

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -94,11 +95,16 @@ class Reply(_Lenient):
         return self
 
 
-class Conversion:
-    """Replies to one client: where its files are, and what its protocol revision has."""
+Spelled = Callable[[str], str]
+"""How a chat makes the calls that a text advises."""
 
-    def __init__(self, url: str, protocol_version: str) -> None:
+
+class Conversion:
+    """Replies to one client: where its files are, what its protocol revision has, and which tools it can call."""
+
+    def __init__(self, url: str, protocol_version: str, spelled: Spelled = str) -> None:
         self.url = url
+        self.spelled = spelled
         self.has_links = protocol_version >= _LINKS_SINCE
 
     def result(self, tool: str, reply: Reply, *, advice: str = "") -> CallToolResult:
@@ -116,7 +122,11 @@ class Conversion:
     def _done(self, tool: str, reply: Reply) -> list[ContentBlock]:
         result = {key: value for key, value in reply.result.items() if key != "artifact"}
         artifacts = _artifacts(reply.result)
-        lines = [_shown(tool, result, reply.page.url if reply.page else "")] if result or not artifacts else []
+        lines = (
+            [_shown(tool, result, reply.page.url if reply.page else "", self.spelled)]
+            if result or not artifacts
+            else []
+        )
         if NAMES[tool].action.shown and (way_back := result.get("undo")):
             lines.append(str(way_back))
         for artifact in artifacts:
@@ -140,7 +150,9 @@ class Conversion:
         artifact = Artifact.model_validate(attached) if isinstance(attached, dict) else None
         block = next(iter(self._attached(artifact)), None) if artifact else None
         address = self._address(artifact) if artifact and not block else ""
-        text = _text(_shown(tool, reply.result, ""), address, *_around(reply.model_copy(update={"page": None})))
+        text = _text(
+            _shown(tool, reply.result, "", self.spelled), address, *_around(reply.model_copy(update={"page": None}))
+        )
         return CallToolResult(content=[block, text] if block else [text])
 
     def _attached(self, artifact: Artifact) -> list[ContentBlock]:
@@ -197,18 +209,18 @@ def _told(doing: str, failure: Failure) -> tuple[str, str, str]:
     return f"Error {doing}: {failure.message}", f"Selector: {selector}" if selector else "", hint
 
 
-def _shown(tool: str, result: Json, page_url: str) -> str:
+def _shown(tool: str, result: Json, page_url: str, spelled: Spelled) -> str:
     """What the tool is about as text, or all of the result as JSON; then how to read on."""
     if result.get("stillRunning"):
         call = json.dumps({"callId": result.get("callId")})
-        return f"Still running. Read on with get_call {call}; cancel_call {call} stops it."
+        return spelled(f"Still running. Read on with get_call {call}; cancel_call {call} stops it.")
     if result.get("suspended"):
         return str(result.get("observed"))
     action = NAMES[tool].action
     value: JsonValue = result.get(action.shown, result)
     if action.carries and isinstance(value, list):
         return "\n".join(
-            _step(number, step, page_url) for number, step in enumerate(value, 1) if isinstance(step, dict)
+            _step(number, step, page_url, spelled) for number, step in enumerate(value, 1) if isinstance(step, dict)
         )
     text = value if isinstance(value, str) else _compact(_without_bytes(value))
     origin = _origin(str(result.get("url") or page_url))
@@ -221,7 +233,7 @@ def _shown(tool: str, result: Json, page_url: str) -> str:
         text += "".join(f"\n{line}" for line in _met(result))
     if cursor := result.get("cursor"):
         reader = action.name() if "cursor" in action.model_fields else "content"
-        text += f"\n… more: {reader} {json.dumps({'cursor': cursor})}"
+        text += spelled(f"\n… more: {reader} {json.dumps({'cursor': cursor})}")
     return text
 
 
@@ -236,10 +248,10 @@ def _met(result: Json) -> list[str]:
     return lines
 
 
-def _step(number: int, step: Json, page_url: str) -> str:
+def _step(number: int, step: Json, page_url: str, spelled: Spelled) -> str:
     name = str(step["action"])
     rest = {key: value for key, value in step.items() if key not in {"action", "artifact"}}
-    return f"{number}. {name}: {_shown(name, rest, page_url) if rest else 'done'}"
+    return f"{number}. {name}: {_shown(name, rest, page_url, spelled) if rest else 'done'}"
 
 
 def _origin(url: str) -> str:

@@ -100,7 +100,7 @@ def _initialized(version: str, instructions: str) -> Message:
             "completions": {},
             "prompts": {"listChanged": False},
             "resources": {"subscribe": True, "listChanged": False},
-            "tools": {"listChanged": False},
+            "tools": {"listChanged": True},
         },
         "serverInfo": {"name": APP_NAME, "version": VERSION},
         "instructions": instructions,

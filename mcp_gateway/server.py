@@ -3,13 +3,13 @@
 import asyncio
 import functools
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import cast
 from uuid import uuid4
 
 import structlog
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -38,11 +38,12 @@ from mcp_gateway.convert import Conversion, Failure, Reply, host_error
 from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
+from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
 from mcp_gateway.resources import Resources, completed
-from mcp_gateway.stdio import Message
 from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue
+from shared.actions.help import CallTool
 from shared.calls import Json
 from shared.errors import BrowseError
 from shared.wire import APP_NAME, VERSION
@@ -53,9 +54,8 @@ log = structlog.get_logger()
 class Gateway:
     """One client's view of the service."""
 
-    def __init__(self, tools: Sequence[Message], service: Service, instructions: str = INSTRUCTIONS) -> None:
+    def __init__(self, service: Service, instructions: str = INSTRUCTIONS) -> None:
         self.instructions = instructions
-        self.tools = [Tool.model_validate(tool) for tool in tools]
         self.resources = Resources(service.settings)
         self.subscriptions = Subscriptions()
         self.chats = Chats(service, self.subscriptions)
@@ -78,13 +78,16 @@ class Gateway:
             on_completion=self.complete,
         )
         server.middleware.append(parameters.named)
+        announced = NotificationOptions(tools_changed=True)
+        # its type says that it is a method of the class, which only one who subclasses could give a default
+        server.create_initialization_options = functools.partial(server.create_initialization_options, announced)  # type: ignore[method-assign]
         return server
 
     async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
-        self._chat(ctx)
+        chat = self._chat(ctx)
         if params and params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
-        return ListToolsResult(tools=self.tools)
+        return ListToolsResult(tools=_tools(self.chats.read_list(chat)))
 
     async def call_tool(
         self, ctx: ServerRequestContext, params: CallToolRequestParams
@@ -94,12 +97,18 @@ class Gateway:
         chat = self._chat(ctx)
         arguments = cast("Json", params.arguments or {})  # they came as JSON
         try:
+            conversion = Conversion(chat.service.settings.url, ctx.protocol_version, chat.listing.spelled)
+            try:
+                tool, arguments = _meant(params.name, arguments)
+            except BrowseError as error:
+                return conversion.result(params.name, chat.listing.within_reach(_failed(error, "")))
             arguments |= await chat.asking.answered(params)
-            reply = await chat.asking.beside(ctx, params, functools.partial(self._reply, ctx, params.name, arguments))
+            reply = await chat.asking.beside(ctx, params, functools.partial(self._reply, ctx, tool, arguments))
             if isinstance(reply, InputRequiredResult):
                 return reply
-            conversion = Conversion(chat.service.settings.url, ctx.protocol_version)
-            return conversion.result(params.name, reply, advice=chat.service.advice)
+            if chat.listing.grow(tool, reply):
+                await self.subscriptions.tools_changed(ctx.session)
+            return conversion.result(tool, chat.listing.within_reach(reply), advice=chat.service.advice)
         except MCPError:
             raise
         except Exception as error:
@@ -151,7 +160,7 @@ class Gateway:
                 await chat.presence.ready()
                 return await chat.service.call(call_id, tool, arguments)
         except BrowseError as error:
-            return Reply(success=False, error=Failure.model_validate(error.body(call_id).model_dump(by_alias=True)))
+            return _failed(error, call_id)
         except asyncio.CancelledError:
             chat.service.cancel(call_id)
             raise
@@ -162,3 +171,20 @@ class Gateway:
         if client := ctx.session.client_params:
             chat.service.identity.introduce(client.client_info.title or client.client_info.name)
         return chat
+
+
+def _meant(tool: str, arguments: Json) -> tuple[str, Json]:
+    """The tool that is called, and its arguments: those that `call_tool` names. Raises BrowseError."""
+    if tool != CallTool.name():
+        return tool, arguments
+    called = catalogue.unwrapped({**arguments, "action": tool})
+    return str(called.pop("action")), called
+
+
+def _failed(error: BrowseError, call_id: str) -> Reply:
+    return Reply(success=False, error=Failure.model_validate(error.body(call_id).model_dump(by_alias=True)))
+
+
+@functools.lru_cache(maxsize=64)
+def _tools(toolsets: frozenset[str]) -> list[Tool]:
+    return [Tool.model_validate(tool) for tool in messages(toolsets)]

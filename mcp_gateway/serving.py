@@ -1,7 +1,6 @@
 """The gateway in full: what is imported while the front already answers."""
 
 import sys
-from collections.abc import Sequence
 
 import structlog
 
@@ -12,14 +11,11 @@ from mcp_gateway.identity import Identity
 from mcp_gateway.relay import Relay
 from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
-from mcp_gateway.stdio import Message
 
 _LAST_WORDS_WITHIN_S = 0.2
 
 
-async def serve(
-    front: Front, settings: Settings, autostart: Autostart, tools: Sequence[Message], instructions: str
-) -> None:
+async def serve(front: Front, settings: Settings, autostart: Autostart, instructions: str) -> None:
     """Until the client closes stdin."""
     structlog.configure(
         processors=[
@@ -31,7 +27,7 @@ async def serve(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     service = Service(settings, Identity(settings), autostart)
-    gateway = Gateway(tools, service, instructions)
+    gateway = Gateway(service, instructions)
     gateway.chats.own.appear()
     await Relay(front).serve(gateway.server())
     gateway.chats.leave()

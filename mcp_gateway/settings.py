@@ -32,7 +32,7 @@ class Settings(BaseSettings):
     autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
     toolsets: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset({"core"}),
-        description="Toolsets to list, separated by commas: `core`, any category, `all`. Any tool can be called.",
+        description="Toolsets to list, separated by commas: `core`, any category, `all`. `call_tool` runs any.",
     )
     resources: Annotated[frozenset[Literal["pages", "elements", "screenshots", "sessions"]], NoDecode] = Field(
         default=frozenset({"pages", "elements", "screenshots", "sessions"}),

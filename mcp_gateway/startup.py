@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from mcp_gateway.autostart import Autostart
 from mcp_gateway.front import Front
 from mcp_gateway.instructions import instructed
+from mcp_gateway.listing import known, messages
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio import Message
 from shared import catalogue, toolsets, variables
@@ -20,8 +21,8 @@ def run(front: Front) -> None:
     problem = toolset_problem(settings)
     if problem:
         sys.stderr.write(f"mcp-gateway: {problem}\n")
-    tools, instructions = listed(settings), instructed(problem)
-    front.show(tools, instructions)
+    instructions = instructed(problem)
+    front.show(listed(settings), instructions)
     autostart = Autostart(settings)
     if autostart.enabled:
         autostart.begin()
@@ -30,7 +31,7 @@ def run(front: Front) -> None:
     gc.freeze()
     gc.enable()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(serve(front, settings, autostart, tools, instructions))
+        runner.run(serve(front, settings, autostart, instructions))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -61,15 +62,5 @@ def toolset_problem(settings: Settings) -> str:
 
 
 def listed(settings: Settings) -> list[Message]:
-    """The tools as the protocol spells them; no network is needed, so that the first list is complete."""
-    known = toolsets.names(catalogue.ACTIONS.values())
-    return [
-        {
-            "name": tool.name,
-            "title": tool.title,
-            "description": tool.description,
-            "inputSchema": tool.schema,
-            "annotations": tool.annotations,
-        }
-        for tool in catalogue.tools(settings.toolsets.intersection(known) or {"core"})
-    ]
+    """The first list; no network is needed, so that it is complete."""
+    return [*messages(known(settings.toolsets))]

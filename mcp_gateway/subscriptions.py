@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from anyio import BrokenResourceError, ClosedResourceError
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.types import (
     EmptyResult,
     SubscribeRequestParams,
@@ -45,6 +45,12 @@ class Subscriptions:
 
     async def moved(self, moved: PageMoved) -> None:
         await self._tell(uri for uri in self._wanted() if _concerns(uri, moved))
+
+    async def tools_changed(self, session: ServerSession) -> None:
+        """To the chat's host, which may read the list again."""
+        await self._bus.publish(ToolsListChanged())
+        with contextlib.suppress(BrokenResourceError, ClosedResourceError):
+            await session.send_tool_list_changed()
 
     async def lost_sight(self) -> None:
         """Events were missed: anything may have changed."""

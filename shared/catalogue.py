@@ -13,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 
 from shared import explaining
 from shared.actions.base import MOST_PARTS, Action, Alias, Effect, PageAction
+from shared.actions.help import CallTool
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.explaining import Body
 from shared.schema import Schema, full_schema, listed_schema
@@ -66,6 +67,9 @@ def _declared() -> dict[str, type[Action]]:
 
 ACTIONS: Final = MappingProxyType(_declared())
 
+_SHOWN: Final = 500
+"""Characters of a caller's own call that an error gives back, put right."""
+
 
 class Named(NamedTuple):
     """What a name in a body means."""
@@ -90,8 +94,57 @@ def parse(body: Body) -> Action:
     return _parse(body)
 
 
+def unwrapped(body: Body) -> dict[str, JsonValue]:
+    """What a body asks for: of `call_tool` the call that it names, so that nothing beyond sees a wrapper.
+
+    Raises InvalidRequest for a name that is none, ValidationFailed for arguments that cannot be passed on.
+    """
+    if body.get("action") != CallTool.name():
+        return {**body}
+    given = {key: value for key, value in body.items() if key != "action"}
+    beside = [key for key in given if key not in {"name", "arguments"}]
+    if beside and "name" in given and isinstance(inner := given.get("arguments", {}), dict):
+        right = {"name": given["name"], "arguments": {**{key: given[key] for key in beside}, **inner}}
+        example = json.dumps(right, ensure_ascii=False)
+        raise ValidationFailed(
+            f"Unknown argument {beside[0]!r} for call_tool: the tool's own stand in `arguments`.",
+            hint=f"call_tool {example}" if len(example) <= _SHOWN else f"Move {', '.join(beside)} into arguments.",
+            details=explaining.details(CallTool, beside[0]),
+        )
+    try:
+        asked = CallTool.model_validate(given)
+    except ValidationError as error:
+        raise explaining.explain(CallTool, given, error) from None
+    _check_called(asked)
+    called: dict[str, JsonValue] = {**asked.arguments, "action": asked.tool}
+    _check_text(called)
+    return called
+
+
+def _check_called(asked: CallTool) -> None:
+    if asked.tool not in NAMES:
+        raise InvalidRequest(
+            f"There is no tool {asked.tool!r}.",
+            hint=f"Did you mean {explaining.nearest(asked.tool, NAMES)}? help {{}} lists all.",
+            details=explaining.details(CallTool, "name"),
+        )
+    if asked.tool == CallTool.name():
+        raise ValidationFailed(
+            "call_tool does not call itself.",
+            hint='Name the tool that you mean: call_tool {"name": "hover", "arguments": {"selector": "e12"}}.',
+            details=explaining.details(CallTool, "name"),
+        )
+    if asked.arguments.get("action", asked.tool) != asked.tool:
+        raise ValidationFailed(
+            f"name is {asked.tool!r}, and the arguments name the action {asked.arguments['action']!r}.",
+            hint="Give the tool once, by name.",
+            details=explaining.details(CallTool, "arguments"),
+        )
+
+
 def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
     """`carrier`: the action that this one is to be a part of."""
+    body = unwrapped(body)
     name = body.get("action")
     if not isinstance(name, str):
         problem = f"must be a name, not {explaining.kind(name)}" if "action" in body else "is missing"
@@ -237,11 +290,13 @@ class Tool(NamedTuple):
     annotations: dict[str, bool]
 
 
-def tools(toolsets: Collection[str] = ("core",)) -> list[Tool]:
-    """The tools of some toolsets, in a lasting order."""
+def tools(toolsets: Collection[str] = ("core",), *, besides: Collection[str] = ()) -> list[Tool]:
+    """The tools of some toolsets, and those of some names, in a lasting order."""
+    of_toolsets = chosen(ACTIONS, toolsets)
     return [
         Tool(name, action.title(), action.description(), listed_schema(action), annotations(action))
-        for name, action in chosen(ACTIONS, toolsets).items()
+        for name, action in ACTIONS.items()
+        if name in of_toolsets or name in besides
     ]
 
 
@@ -252,7 +307,7 @@ def annotations(action: type[Action]) -> dict[str, bool]:
         "readOnlyHint": reads,
         "destructiveHint": action.effect is Effect.DESTROYS,
         "idempotentHint": reads or action.idempotent,
-        "openWorldHint": issubclass(action, PageAction),
+        "openWorldHint": issubclass(action, PageAction | CallTool),
     }
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, cast
 
-from pydantic import AliasChoices, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from shared.actions.base import Action
 from shared.errors import ValidationFailed
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, second_names
 from shared.wire import ID_PATTERN, RESERVED_IDS, spelled_validly
 
 Body = Mapping[str, JsonValue]
@@ -72,11 +72,7 @@ def _path(location: tuple[int | str, ...], arguments: Body) -> str:
 
 def _twin(action: type[Action], name: str) -> str | None:
     """The listed name of an argument whose second name is `name`."""
-    for field in action.model_fields.values():
-        aliases = field.validation_alias
-        if isinstance(aliases, AliasChoices) and name in aliases.choices[1:]:
-            return str(aliases.choices[0])
-    return None
+    return next((listed for listed, others in second_names(action).items() if name in others), None)
 
 
 def bad_id(action: type[Action] | None, field: str, given: JsonValue) -> ValidationFailed:

@@ -6,15 +6,15 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final, cast
 
-from pydantic import AliasChoices, JsonValue
+from pydantic import JsonValue
 
+from shared import toolsets
 from shared.actions.base import Action, PageAction
 from shared.catalogue import ACTIONS, NAMES, Named
 from shared.errors import InvalidRequest
 from shared.explaining import nearest
 from shared.reference import allowed, manners, plainly, type_of
-from shared.schema import Schema, full_schema, inherited_names
-from shared.toolsets import category
+from shared.schema import Schema, full_schema, inherited_names, second_names
 
 _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
     {
@@ -31,18 +31,43 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
 )
 """For arguments of these names, whosever they are."""
 _ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
-    {"select_option": {"label": "Germany"}, "find": {"text": "Kettle"}, "drop": {"data": {"text/plain": "Ana"}}}
+    {
+        "select_option": {"label": "Germany"},
+        "find": {"text": "Kettle"},
+        "drop": {"data": {"text/plain": "Ana"}},
+        "call_tool": {"name": "hover", "arguments": {"selector": 'role=button[name="Buy"]'}},
+    }
 )
 """What an action needs though no single argument is required."""
+_OF_ALL: Final = (
+    'One in full: help {"name": "click"}. One that your list lacks: call_tool {"name": "...", "arguments": {...}}. '
+    'A category of them for your list: help {"toolset": "files"}.'
+)
+_OF_TOOLSET: Final = (
+    'Arguments of one: help {{"name": "{name}"}}. One that your list lacks: '
+    'call_tool {{"name": "{name}", "arguments": {{...}}}}.'
+)
 
 
 def overview() -> str:
     """All tools by category, a line each category."""
-    groups = groupby(ACTIONS.values(), category)
+    groups = groupby(ACTIONS.values(), toolsets.category)
     lines = [f"{name}: {', '.join(action.name() for action in actions)}" for name, actions in groups]
-    return "\n".join(
-        [*lines, 'One in full: help {"name": "click"}. Those that are not listed can be called all the same.']
-    )
+    return "\n".join([*lines, _OF_ALL])
+
+
+def in_toolset(name: str) -> str:
+    """The tools of a toolset, a line each. Raises InvalidRequest for a name that is none."""
+    known = toolsets.names(ACTIONS.values())
+    if name not in known:
+        raise InvalidRequest(
+            f"There is no toolset {name!r}.",
+            hint=f"There are: {', '.join(known)}.",
+            details={"context": {"field": "toolset"}},
+        )
+    found = toolsets.chosen(ACTIONS, {name})
+    lines = [f"- {each}: {action.description().partition('. ')[0].removesuffix('.')}" for each, action in found.items()]
+    return "\n".join([f"{name} has {len(lines)} tools:", *lines, _OF_TOOLSET.format(name=next(iter(found)))])
 
 
 def described(name: str) -> str:
@@ -105,16 +130,8 @@ def _argument(action: type[Action], name: str, node: Schema) -> str:
     limits = {key: value for key, value in node.items() if key != "pattern"}
     facts = [type_of(node).replace("`", ""), allowed(limits).replace("`", "")]
     facts.append("required" if required else f"default {plainly(node['default'])}" if "default" in node else "")
-    names = " or ".join([name, *_second_names(action, name)])
+    names = " or ".join([name, *second_names(action).get(name, [])])
     return f"- {names} ({', '.join(fact for fact in facts if fact)}): {node.get('description', '')}"
-
-
-def _second_names(action: type[Action], name: str) -> list[str]:
-    for field in action.model_fields.values():
-        aliases = field.validation_alias
-        if isinstance(aliases, AliasChoices) and aliases.choices[0] == name:
-            return [str(choice) for choice in aliases.choices[1:]]
-    return []
 
 
 def _alias(named: Named) -> list[str]:

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
 
-from pydantic import AliasChoices, JsonValue
+from pydantic import JsonValue
 
 from shared import toolsets
 from shared.actions.base import Action, Effect, Lane, PageAction, Scope, Unaddressed
 from shared.catalogue import ACTIONS, Tool, fingerprint, tools
 from shared.errors import BrowseError, every_error
-from shared.schema import Schema, full_schema, inherited_names
+from shared.schema import Schema, full_schema, inherited_names, second_names
 from shared.wire import BROWSER
 
 PAGE: Final = Path(__file__).with_name("TOOLS.md")
@@ -105,11 +105,7 @@ def manners(action: type[Action]) -> str:
 
 def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
     required = cast("list[str]", full_schema(action).get("required", []))
-    twins = {
-        str(field.validation_alias.choices[0]): [str(choice) for choice in field.validation_alias.choices[1:]]
-        for field in action.model_fields.values()
-        if isinstance(field.validation_alias, AliasChoices)
-    }
+    twins = second_names(action)
     return _table(
         ("argument", "type", "default", "allowed", "what it is"),
         [
@@ -169,7 +165,8 @@ def _toolsets() -> str:
 _TOOLSETS: Final = """## Toolsets
 
 `BROWSE_TOOLSETS` says which tools are listed, several with commas between them: `core` by default, any category, or
-`all`. It filters the list alone: every action can be called by its name, and `help` describes it.
+`all`. It filters the list alone, in which `call_tool` always is: that runs every action by its name, and `help`
+describes it. A chat adds a toolset to its own list by `help {{"toolset": "files"}}`.
 
 The tokens are those of the list, as bytes of JSON by four. The schemas are whole, with every argument that Playwright's
 own call takes, which is why they are no fewer: an agent that pays for each token lists `core`.

@@ -3,14 +3,18 @@
 from functools import cache
 from typing import cast
 
-from pydantic import JsonValue
+from pydantic import AliasChoices, JsonValue
 
 from shared.actions.base import Action, PageAction, Unaddressed
 
 Schema = dict[str, JsonValue]
 
 _NOISE = ("title", "$defs")
-_UNSAID = (("minLength", 1), ("additionalProperties", False))
+_UNSAID: tuple[tuple[str, JsonValue], ...] = (
+    ("minLength", 1),
+    ("additionalProperties", False),
+    ("additionalProperties", {}),
+)
 
 
 def plain(schema: Schema) -> Schema:
@@ -76,12 +80,38 @@ def listed_schema(action: type[Action]) -> Schema:
     properties = cast("dict[str, Schema]", schema["properties"])
     shown = set() if action.unaddressed is Unaddressed.OWN_PAGE else {"pageId"}
     hidden = inherited_names(action) - shown
-    return {**schema, "properties": {name: _brief(value) for name, value in properties.items() if name not in hidden}}
+    listed = {name: _brief(value) for name, value in properties.items() if name not in hidden}
+    required = cast("list[str]", schema.get("required", []))
+    for name, others in second_names(action).items():
+        if name in required and name in listed:
+            listed[name]["description"] = f"Required, also as {' or '.join(others)}. {listed[name]['description']}"
+    named_once = [name for name in required if name not in second_names(action)]
+    shape: Schema = {"type": "object", "properties": {**listed}}
+    return {**shape, "required": [*named_once]} if named_once else shape
 
 
-def _brief(argument: Schema) -> Schema:
-    """Without what its description says better, or goes without saying; the service checks it all the same."""
-    return {key: value for key, value in argument.items() if (key, value) not in _UNSAID and key != "pattern"}
+def _brief(node: Schema) -> Schema:
+    """Without what its description says better, or goes without saying; the service checks it all the same. Clients
+    refuse what a schema forbids, so that none forbids what is not in it."""
+    brief = {key: value for key, value in node.items() if (key, value) not in _UNSAID and key != "pattern"}
+    for key in ("items", "additionalProperties"):
+        if isinstance(inner := brief.get(key), dict):
+            brief[key] = _brief(inner)
+    if isinstance(inner := brief.get("properties"), dict):
+        brief["properties"] = {name: _brief(cast("Schema", value)) for name, value in inner.items()}
+    if isinstance(options := brief.get("anyOf"), list):
+        brief["anyOf"] = [_brief(cast("Schema", option)) for option in options]
+    return brief
+
+
+@cache
+def second_names(action: type[Action]) -> dict[str, list[str]]:
+    """By the listed name of an argument the others that it may be given by, where it has any."""
+    return {
+        str(choices.choices[0]): [str(choice) for choice in choices.choices[1:]]
+        for field in action.model_fields.values()
+        if isinstance(choices := field.validation_alias, AliasChoices)
+    }
 
 
 def inherited_names(action: type[Action]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Toolsets: which tools a list shows. They filter the list alone; every action can be called by its name."""
+"""Toolsets: which tools a list shows. They filter the list alone; `call_tool` runs every action."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
@@ -28,8 +28,9 @@ CORE: Final = (
     "claim_page",
     "request_human",
     "help",
+    "call_tool",
 )
-"""What nearly every task needs, and `help` to learn of the rest."""
+"""What nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
 APART: Final = "seven"
 """The category of those that say in other words what there is already: `all` is without it."""
 

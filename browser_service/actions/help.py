@@ -7,4 +7,7 @@ from shared.calls import Json
 
 
 async def help_(_: Service, action: asking.Help) -> Json:
-    return {"help": helping.described(action.tool) if action.tool else helping.overview()}
+    if action.toolset is None:
+        return {"help": helping.described(action.tool) if action.tool else helping.overview()}
+    texts = [helping.described(action.tool)] if action.tool else []
+    return {"help": "\n\n".join([*texts, helping.in_toolset(action.toolset)]), "toolset": action.toolset}

@@ -15,6 +15,7 @@ from browser_service.cli.replies import deliver
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
+from shared.actions.help import CallTool
 from shared.calls import Json
 from shared.errors import Relayed
 
@@ -71,6 +72,9 @@ def run(context: typer.Context) -> None:
 def perform(
     body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False
 ) -> None:
+    if action is CallTool:
+        body = catalogue.unwrapped(body)
+        action = catalogue.NAMES[str(body["action"])].action
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
         deliver(client.call(body), action, client, as_json=as_json, out=out)
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 import typer
-from pydantic import AliasChoices
 
 from browser_service.cli.parameters import Option, kebab, read
 from shared.actions.base import Action
 from shared.calls import Json
-from shared.schema import Schema, full_schema
+from shared.schema import Schema, full_schema, second_names
 
 
 def options(action: type[Action]) -> list[Option]:
@@ -50,9 +49,7 @@ def _spellings(action: type[Action], name: str) -> Iterator[str]:
 def _second_names(action: type[Action], name: str) -> Iterator[str]:
     for alias in action.aliases:
         yield from (old for old, new in alias.renames.items() if new == name)
-    for field in action.model_fields.values():
-        if isinstance(choices := field.validation_alias, AliasChoices) and choices.choices[0] == name:
-            yield from map(str, choices.choices[1:])
+    yield from second_names(action).get(name, [])
 
 
 def _help(schema: Schema) -> str:

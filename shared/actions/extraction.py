@@ -1,8 +1,8 @@
 """Extracting data: texts, attributes, tables, links, pictures, and what a page says of itself."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, WithJsonSchema, field_validator, model_validator
+from pydantic import ConfigDict, Field, JsonValue, WithJsonSchema, field_validator, model_validator
 
 from shared.actions.base import ExtractingAction, Part, Selector
 from shared.actions.reading import Budget
@@ -55,8 +55,17 @@ class ExtractAttribute(ExtractingAction):
     budget: Budget = None
 
 
+def _or_selector(schema: dict[str, Any]) -> None:  # Any: pydantic's type of a schema
+    """As an object, or as the selector alone."""
+    whole = dict(schema)
+    schema.clear()
+    schema |= {"description": whole.pop("description"), "anyOf": [{"type": "string"}, whole]}
+
+
 class Datum(Part):
     """What to read, and where."""
+
+    model_config = ConfigDict(json_schema_extra=_or_selector)
 
     selector: Selector | None = Field(
         default=None, description="CSS or //xpath, within its parent; without, the parent itself."

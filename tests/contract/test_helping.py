@@ -5,10 +5,13 @@ from typing import cast
 import pytest
 
 from shared.actions.base import Action
+from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS, CATEGORIES, parse
 from shared.errors import InvalidRequest
-from shared.helping import described, example, overview
+from shared.helping import described, example, in_toolset, overview
 from shared.schema import full_schema
+from shared.toolsets import names
+from shared.wire import INLINE_TEXT
 
 every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 
@@ -27,13 +30,30 @@ def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
 
 @every_action
 def test_the_example_can_be_sent_as_it_stands(action: type[Action]) -> None:
-    assert parse({"action": action.name(), **example(action)}).name() == action.name()
+    meant = "hover" if action is CallTool else action.name()
+    assert parse({"action": action.name(), **example(action)}).name() == meant
 
 
 def test_without_a_name_all_tools_are_told_by_category() -> None:
     lines = overview().splitlines()
     assert [line.partition(":")[0] for line in lines[:-1]] == [*CATEGORIES]
     assert [name for line in lines[:-1] for name in line.partition(": ")[2].split(", ")] == [*ACTIONS]
+
+
+def test_a_toolset_is_told_a_line_each_tool() -> None:
+    first, *lines, last = in_toolset("files").splitlines()
+    assert first == f"files has {len(lines)} tools:"
+    assert "- upload_file: " in "\n".join(lines)
+    assert 'call_tool {"name": "upload_file", "arguments": {...}}' in last
+    with pytest.raises(InvalidRequest, match=r"There is no toolset 'file'\.") as caught:
+        in_toolset("file")
+    assert caught.value.advice is not None
+    assert "files" in caught.value.advice
+
+
+@pytest.mark.parametrize("toolset", names(ACTIONS.values()))
+def test_no_toolset_is_told_at_a_length_that_a_reply_would_cut(toolset: str) -> None:
+    assert len(in_toolset(toolset)) < INLINE_TEXT
 
 
 def test_a_second_name_leads_to_the_action_that_it_means() -> None:

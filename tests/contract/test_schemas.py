@@ -9,7 +9,8 @@ from jsonschema import Draft202012Validator
 
 from shared.actions.base import Action, Effect, PageAction, Unaddressed
 from shared.catalogue import ACTIONS, NAMES, annotations
-from shared.schema import Schema, full_schema, inherited_names, listed_schema
+from shared.schema import Schema, full_schema, inherited_names, listed_schema, second_names
+from tests.support.bodies import smallest
 
 DESCRIPTION_LENGTH = 300
 
@@ -88,6 +89,41 @@ def test_a_listed_schema_shows_of_the_inherited_arguments_the_page_alone(action:
 def test_what_is_required_is_listed(action: type[Action]) -> None:
     schema = listed_schema(action)
     assert set(cast("list[str]", schema.get("required", []))) <= properties(schema).keys()
+
+
+@every_action
+def test_a_client_that_validates_by_the_list_can_send_whatever_is_accepted(action: type[Action]) -> None:
+    """Each argument, listed or not, by each of its names, and each bag of options."""
+    listed, whole = Draft202012Validator(listed_schema(action)), full_schema(action)
+    assert all(node.get("additionalProperties") is not False for node in nodes(listed_schema(action)))
+    plainest = smallest(action)
+    values = {name: plainest.get(name, sample(node)) for name, node in properties(whole).items()}
+    for name, value in values.items():
+        for written in (name, *second_names(action).get(name, [])):
+            given = {key: value for key, value in plainest.items() if key != name} | {written: value}
+            listed.validate(given)
+    for bag in action.bags:
+        listed.validate({**plainest, bag: {"timeout": 100}})
+
+
+def sample(node: Schema) -> object:
+    """A value of the kind."""
+    node = cast("list[Schema]", node.get("anyOf", [node]))[0]
+    required = {name: properties(node)[name] for name in cast("list[str]", node.get("required", []))}
+    kinds: dict[str, object] = {
+        "integer": max(cast("int", node.get("minimum", 1)), 1),
+        "number": max(cast("int", node.get("minimum", 1)), 1),
+        "boolean": True,
+        "array": [sample(cast("Schema", node["items"]))] if node.get("minItems") else [],
+        "object": {name: sample(inner) for name, inner in required.items()} or {"x": "x"},
+    }
+    return cast("list[object]", node.get("enum", [kinds.get(str(node.get("type")), "x")]))[0]
+
+
+def test_the_list_says_of_a_second_name_that_one_of_the_two_is_required() -> None:
+    schema = listed_schema(ACTIONS["fill"])
+    assert schema["required"] == ["selector"]
+    assert str(properties(schema)["value"]["description"]).startswith("Required, also as text. ")
 
 
 @every_action

@@ -12,7 +12,6 @@ from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
 from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
-from mcp_gateway.startup import listed
 from shared import wire
 from tests.gateway.chat import Chat, chatting, environment
 from tests.gateway.standin import StandIn, listening
@@ -54,7 +53,7 @@ async def gateway(standin: StandIn, data_dir: Path) -> AsyncIterator[Gateway]:
     """A gateway in this process, at the stand-in, with its presence held."""
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester")
     service = Service(settings, Identity(settings), Autostart(settings))
-    gateway = Gateway(listed(settings), service)
+    gateway = Gateway(service)
     presence = asyncio.create_task(gateway.chats.own.presence.hold())
     yield gateway
     presence.cancel()

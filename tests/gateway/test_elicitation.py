@@ -74,9 +74,13 @@ async def chat(
         yield client
 
 
-async def asks(client: Client, site: Site, **what: Any) -> str:  # Any: JSON
+async def asks(client: Client, site: Site, *, through: bool = False, **what: Any) -> str:  # Any: JSON
+    """`through`: by call_tool, as a host does that has not listed the tool."""
     await client.call_tool("goto", {"url": site.page("/form", "<h1>Form</h1>")})
-    return text_of(await client.call_tool("request_human", what))
+    tool, arguments = (
+        ("call_tool", {"name": "request_human", "arguments": what}) if through else ("request_human", what)
+    )
+    return text_of(await client.call_tool(tool, arguments))
 
 
 async def answered(service: ServiceProcess, **said: str) -> None:
@@ -89,11 +93,12 @@ async def answered(service: ServiceProcess, **said: str) -> None:
         assert reply.is_success, reply.text
 
 
+@pytest.mark.parametrize("through", [False, True], ids=["directly", "through call_tool"])
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_decision_is_made_in_the_chat(service: ServiceProcess, site: Site, mode: str) -> None:
+async def test_a_decision_is_made_in_the_chat(service: ServiceProcess, site: Site, mode: str, *, through: bool) -> None:
     person = Person(answer="blue")
     async with chat(service, person, mode) as client:
-        said = await asks(client, site, **DECISION)
+        said = await asks(client, site, through=through, **DECISION)
     assert said.startswith('The person at "Claude" decided. It says: blue')
     form = person.shown.get_nowait()
     assert "Red or blue?" in form.message
@@ -194,7 +199,8 @@ async def test_a_call_that_waits_for_a_person_says_so_as_progress(service: Servi
 
     async with chat(service, None) as client:
         await client.call_tool("goto", {"url": site.page("/form", "<h1>Form</h1>")})
-        asking = asyncio.create_task(client.call_tool("request_human", DECISION, progress_callback=tell))
+        arguments = {"name": "request_human", "arguments": DECISION}
+        asking = asyncio.create_task(client.call_tool("call_tool", arguments, progress_callback=tell))
         while (said := await told.get()) and not said.startswith("waiting for a person"):
             pass
         assert said == f"waiting for a person: a decision at {site.url('')}"

@@ -14,9 +14,11 @@ from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import JsonValue
 
+from mcp_gateway.autostart import Autostart
+from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS, Front
+from mcp_gateway.identity import Identity
 from mcp_gateway.server import Gateway
-from mcp_gateway.settings import Settings
 from mcp_gateway.startup import listed
 from mcp_gateway.stdio import Message, Stdio
 from tests.gateway.chat import CLIENT, MODERN, Chat
@@ -90,8 +92,9 @@ def test_the_front_knows_the_handshakes_that_the_sdk_knows() -> None:
 async def test_the_front_answers_what_the_sdk_would(
     gateway: Gateway, client: Client, version: str, toolsets: str
 ) -> None:
-    tools = listed(Settings(toolsets=frozenset({toolsets})))
-    client.front.show(tools)
+    settings = gateway.chats.own.service.settings.model_copy(update={"toolsets": frozenset({toolsets})})
+    service = Service(settings, Identity(settings), Autostart(settings))
+    client.front.show(listed(settings))
     requests: list[tuple[str, Json | None]] = [
         ("initialize", handshake(version)),
         ("ping", None),
@@ -101,7 +104,7 @@ async def test_the_front_answers_what_the_sdk_would(
     for number, (method, params) in enumerate(requests):
         client.send(number, method, params)
         answers.append(client.receive())
-    assert answers == await sdk_replies(Gateway(tools, gateway.chats.own.service), *requests)
+    assert answers == await sdk_replies(Gateway(service), *requests)
 
 
 def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(client: Client) -> None:
