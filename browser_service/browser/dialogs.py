@@ -230,7 +230,8 @@ class Dialogs:
         try:
             await self._end(dialog, accept=action.accept, text=action.prompt_text)
             await dialog.entry.responds()
-            await observation.settle()
+            if observer is not None:
+                await observer.settle(observation)
         finally:
             if observer is not None:
                 observer.end(observation)

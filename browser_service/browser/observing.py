@@ -1,6 +1,7 @@
-"""What a page was seen to do while an act ran: navigations, requests that change things, popups, dialogs."""
+"""What a page was seen to do while an act ran: navigations, requests that it caused, popups, dialogs."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page, Request, Response
 
 from browser_service.browser.events import well_formed
+from browser_service.browser.network.rhythm import Rhythm, Window
 from browser_service.security.urls import abridged
 from shared.calls import Json, Throttled
 
@@ -17,8 +19,16 @@ if TYPE_CHECKING:
     from browser_service.browser.network.downloads import Arriving
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_READS = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
+"""What a page may show by: pictures, streams and fonts are not waited for."""
+_TOLD_READS = frozenset({"fetch", "xhr", "document"})
+_BEACONS = frozenset({"ping", "cspviolationreport"})
+"""Nothing on the page comes of their answers."""
 _REQUESTS_END_WITHIN_S = 1.0
+_EFFECTS_END_WITHIN_S = 2.0
+"""Of requests that follow from the answers to others."""
 _BODIES_END_WITHIN_S = 0.1
+_DRAWN_WITHIN_S = 0.1
 _NAVIGATION_ENDS_WITHIN_S = 5.0
 _POPUP_ARRIVES_WITHIN_S = 2.0
 _ERROR_PAGE_ARRIVES_WITHIN_S = 1.0
@@ -31,6 +41,10 @@ _ERROR_CHARACTERS = 300
 _TOLD = 50
 _URL_CHARACTERS = 200
 _FAILURES = 400
+_UNDER_WAY = (
+    "the navigation to {url} is under way, and its server has not answered yet: go on, or wait for what it brings "
+    "(wait_for_selector)"
+)
 _NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 
 
@@ -39,6 +53,17 @@ class Observation:
     """The record of one act. Bounded waits end with an event, not with a pause."""
 
     sent: dict[Request, str] = field(default_factory=dict)
+    """Requests that change things, with what came of each."""
+    reads: dict[Request, str] = field(default_factory=dict)
+    """The same of those that the act caused and that only read."""
+    unanswered: set[Request] = field(default_factory=set)
+    """Of both, those that are waited for."""
+    caused: int = 0
+    """How many there were to be waited for."""
+    window: Window | None = None
+    """None where requests that only read are not the act's: a navigation has many."""
+    others: bool = False
+    """There were requests besides: of pictures, or the page's own."""
     failed: list[str] = field(default_factory=list)
     navigated: list[str] = field(default_factory=list)
     popups: list[str] = field(default_factory=list)
@@ -63,6 +88,12 @@ class Observation:
     dialogs_coming: int = 0
     error_pages: int = 0
     navigating: bool = False
+    toward: Request | None = None
+    """For the document that the page goes to."""
+    left: bool = False
+    """The page shows another document by now: what is asked for is that one's."""
+    outlasted: bool = False
+    """The time of the act is over, and only its navigation goes on."""
     over: bool = False
     """The page has ended: nothing follows."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -72,10 +103,15 @@ class Observation:
         """A navigation has begun, and has not arrived anywhere."""
         return self.navigating and not self.navigated
 
+    @property
+    def under_way(self) -> str:
+        """The address that the page goes to, while it still shows the document that it was at."""
+        return well_formed(self.toward.url) if self.navigating and self.toward else ""
+
     async def settle(self) -> None:
-        """Wait until requests that the act sent are answered, its navigation has a document, its popups have names."""
-        await self.answered(_REQUESTS_END_WITHIN_S)
-        await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
+        """Wait until the act's navigation has a document, its popups have names and its dialogs answers."""
+        if not (self.outlasted and self.under_way):
+            await self._until(lambda: not self.navigating, _NAVIGATION_ENDS_WITHIN_S)
         await self._until(lambda: len(self.popups) >= self.popups_coming, _POPUP_ARRIVES_WITHIN_S)
         await self._until(lambda: len(self.dialogs) >= self.dialogs_coming, _DIALOG_IS_ANSWERED_WITHIN_S)
         await self.downloaded()
@@ -87,8 +123,46 @@ class Observation:
 
     async def answered(self, seconds: float) -> None:
         """The heads of answers, and shortly their bodies: some never end."""
-        await self._until(lambda: all(self.sent.values()), seconds)
-        await self._until(lambda: self.loading.isdisjoint(self.sent), _BODIES_END_WITHIN_S)
+        await self._until(lambda: not self.unanswered, seconds)
+        await self._until(lambda: self.loading.isdisjoint([*self.sent, *self.reads]), _BODIES_END_WITHIN_S)
+
+    def asked(self, request: Request) -> None:
+        """Note a request that reads or changes something."""
+        if request.method not in _SAFE_METHODS:
+            self.sent[request] = ""
+            if request.resource_type in _BEACONS:
+                return
+        elif self._causes(request):
+            self.reads[request] = ""
+        else:
+            self.others = True
+            return
+        self.unanswered.add(request)
+        self.caused += 1
+
+    def _causes(self, request: Request) -> bool:
+        known = self.window is not None and not self.left and len(self.reads) < _TOLD
+        return known and _reads(request) and self.window is not None and self.window.causes(request)
+
+    def came(self, request: Request, what: str) -> None:
+        """Note what came of a request."""
+        for each in (self.sent, self.reads):
+            if request in each:
+                each[request] = each[request] or what
+        self.unanswered.discard(request)
+        self.changed.set()
+
+    def committed(self) -> None:
+        """Note that the page has moved: to another document, where the one that it waited for was answered."""
+        if self.toward in self.documents:
+            self.left, self.toward = True, None
+
+    def forget(self, requests: Iterable[Request]) -> None:
+        """Requests that turned out to be none of the act's."""
+        for request in requests:
+            self.others = self.reads.pop(request, None) is not None or self.others
+            self.unanswered.discard(request)
+        self.changed.set()
 
     async def usable(self) -> None:
         """Wait, for as long as the caller does, until the new document can be used."""
@@ -112,12 +186,13 @@ class Observation:
             return
 
     def lines(self, *, with_status: bool = True) -> list[str]:
-        requests = [_line(request, status) for request, status in self.sent.items()]
+        requests = [_line(request, status) for request, status in self._requests()]
         more = [f"and {len(requests) - _SHOWN} more requests"] if len(requests) > _SHOWN else []
         document = f" → {answered(str(self.status))}" if with_status and self.status >= _FAILURES else ""
         return [
             *self.noted,
             *(f"navigated to {url}{document}" for url in self.navigated[-1:]),
+            *([_UNDER_WAY.format(url=self.under_way)] if self.under_way else []),
             *requests[:_SHOWN],
             *more,
             *[*dict.fromkeys(self.unread)][:_ERRORS_SHOWN],
@@ -128,19 +203,26 @@ class Observation:
             *(f"a script of the page failed: {said}" for said in [*dict.fromkeys(self.script_errors)][:_ERRORS_SHOWN]),
         ]
 
-    def requests(self) -> list[Json]:
+    def _requests(self) -> list[tuple[Request, str]]:
+        reads = [(r, status) for r, status in self.reads.items() if r.resource_type in _TOLD_READS or _is_bad(status)]
+        return [*self.sent.items(), *reads]
+
+    def requests(self, *, reads: bool = False) -> list[Json]:
+        """For programs. Without `reads` those alone that change things."""
         return [
             {"method": r.method, "url": well_formed(r.url), "status": int(s) if s.isdigit() else None}
-            for r, s in list(self.sent.items())[:_TOLD]
+            for r, s in (self._requests() if reads else [*self.sent.items()])[:_TOLD]
         ]
 
-    def facts(self) -> Json:
+    def facts(self, *, reads: bool = False) -> Json:
         """The same for programs."""
         found: Json = {}
         if self.navigated:
             found["navigatedTo"] = self.navigated[-1]
-        if self.sent:
-            found["requests"] = [*self.requests()]
+        if self.under_way:
+            found["navigatingTo"] = self.under_way
+        if requests := self.requests(reads=reads):
+            found["requests"] = [*requests]
         if self.popups:
             found["popups"] = [*self.popups]
         if self.dialogs:
@@ -172,6 +254,7 @@ class Observer:
         self._running: set[Observation] = set()
         self.moves = 0
         """How often the page went anywhere."""
+        self.rhythm = Rhythm()
         page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("requestfailed", self._on_failed)
@@ -182,8 +265,9 @@ class Observer:
         page.on("crash", self._on_end)
         page.on("close", self._on_end)
 
-    def begin(self) -> Observation:
-        observation = Observation()
+    def begin(self, *, navigates: bool = False) -> Observation:
+        """`navigates`: the act is a navigation itself, and what the new document asks for is not its effect."""
+        observation = Observation(window=None if navigates else Window(self.rhythm))
         self._running.add(observation)
         return observation
 
@@ -193,13 +277,38 @@ class Observer:
             if each.ended and not each.told:
                 each.tell()
 
+    async def settle(self, observation: Observation) -> None:
+        """Wait until the page shows what the act made of it: answers to the requests that it caused, and to those that
+        followed from these."""
+        loop = asyncio.get_running_loop()
+        ends_at, known = loop.time() + _EFFECTS_END_WITHIN_S, 0
+        while observation.caused > known and (left := ends_at - loop.time()) > 0:
+            known = observation.caused
+            await observation.answered(min(left, _REQUESTS_END_WITHIN_S))
+            if not observation.navigating:
+                await self._drawn()
+        await observation.settle()
+
+    def led_on(self) -> bool:
+        """Note that the time of the running act is over; whether that is because it navigates."""
+        under_way = [observation for observation in self._running if observation.under_way]
+        for observation in under_way:
+            observation.outlasted = True
+        return bool(under_way)
+
+    async def _drawn(self) -> None:
+        """What a page makes of an answer is there with its next frame."""
+        with contextlib.suppress(TimeoutError, Error):
+            async with asyncio.timeout(_DRAWN_WITHIN_S):
+                await self._page.evaluate("() => new Promise(requestAnimationFrame)")
+
     def popup_coming(self) -> None:
         for observation in self._running:
             observation.popups_coming += 1
 
     async def answered(self, seconds: float) -> bool:
         """Wait until the requests that the running act sent are answered; whether there were any."""
-        waiting = [observation for observation in self._running if observation.sent]
+        waiting = [observation for observation in self._running if observation.caused]
         for observation in waiting:
             await observation.answered(seconds)
         return bool(waiting)
@@ -235,13 +344,17 @@ class Observer:
 
     def _on_request(self, request: Request) -> None:
         if not self._running:
+            if request.method in _SAFE_METHODS and _reads(request):
+                self.rhythm.sent(request)
             return
         navigation = self._is_document(request)
         for observation in self._running:
-            observation.navigating = observation.navigating or navigation
             observation.loading.add(request)
-            if request.method not in _SAFE_METHODS:
-                observation.sent[request] = ""
+            if navigation:
+                observation.navigating, observation.toward = True, request
+            if not navigation or request.method not in _SAFE_METHODS:
+                observation.asked(request)
+            observation.forget([each for each in observation.reads if self.rhythm.has(each)])
 
     def _on_response(self, response: Response) -> None:
         navigation = bool(self._running) and self._is_document(response.request)
@@ -249,23 +362,24 @@ class Observer:
             if navigation:
                 observation.status = response.status
                 observation.documents.add(response.request)
-            elif response.request in observation.loading and response.status >= _FAILURES and _reads(response.request):
+            if response.request in observation.sent or response.request in observation.reads:
+                observation.came(response.request, str(response.status))
+            elif response.request in observation.loading and _is_refused(response):
                 observation.unread.append(_line(response.request, str(response.status)))
-            if response.request in observation.sent:
-                observation.sent[response.request] = str(response.status)
-                observation.changed.set()
 
     def _on_failed(self, request: Request) -> None:
         navigation = bool(self._running) and self._is_document(request)
         for observation in self._running:
             observation.loading.discard(request)
-            if request in observation.sent:
-                # an answer whose body nobody read "fails" afterwards: it was an answer all the same
-                observation.sent[request] = observation.sent[request] or request.failure or "failed"
-            elif navigation and observation.status in _NO_CONTENT:
+            if request in observation.reads and not observation.reads[request] and _given_up(request):
+                observation.forget([request])
+            # an answer whose body nobody read "fails" afterwards: it was an answer all the same
+            observation.came(request, request.failure or "failed")
+            reads = navigation and request not in observation.sent
+            if reads and observation.status in _NO_CONTENT:
                 said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
                 observation.failed.append(said)
-            elif navigation and request not in observation.documents:
+            elif reads and request not in observation.documents:
                 observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
             if request in observation.documents and observation.status not in _NO_CONTENT:
                 observation.broken_off.append(f"navigation to {request.url} failed: {request.failure}")
@@ -282,6 +396,7 @@ class Observer:
             else:
                 observation.navigated.append(abridged(frame.url))
                 observation.ready = False
+                observation.committed()
             observation.changed.set()
 
     def _on_document(self, _: Page) -> None:
@@ -318,11 +433,28 @@ class Observer:
 
 
 def _reads(request: Request) -> bool:
-    return request.method in _SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
+    return request.resource_type in _READS
+
+
+def _is_refused(response: Response) -> bool:
+    """To a script that wanted to read something."""
+    request = response.request
+    fetched = request.method in _SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
+    return fetched and response.status >= _FAILURES
+
+
+def _given_up(request: Request) -> bool:
+    """By the page itself, which asked for something else or went elsewhere."""
+    return "ERR_ABORTED" in (request.failure or "")
+
+
+def _is_bad(status: str) -> bool:
+    return not status.isdigit() or int(status) >= _FAILURES
 
 
 def _line(request: Request, status: str) -> str:
-    return f"{request.method} {_short(request.url)} → {answered(status) or 'no answer yet'}"
+    waits = "a beacon, not waited for" if request.resource_type in _BEACONS else "no answer yet"
+    return f"{request.method} {_short(request.url)} → {answered(status) or waits}"
 
 
 def answered(status: str) -> str:

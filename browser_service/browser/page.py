@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
+from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browser_service.browser import errors
 from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.files import ArtifactPort, Files
@@ -81,6 +83,17 @@ class BrowserPage:
         """Wait for the answers to requests that the running act sent, which may change what it left; whether there
         were any."""
         return self.entry.observer is not None and await self.entry.observer.answered(seconds)
+
+    def pending(self) -> list[str]:
+        """The addresses of requests that the page waits for, without those that it sends again and again."""
+        observer, traffic = self.entry.observer, self.entry.network.traffic
+        waits = [sent for sent in traffic.pending() if observer is None or not observer.rhythm.has(sent.request)]
+        return [sent.url(self.call.client_id) for sent in waits]
+
+    def led_on(self, error: PlaywrightError) -> bool:
+        """Whether an act that did not end in time was done: only the navigation that it began goes on."""
+        observer = self.entry.observer
+        return observer is not None and errors.is_timeout(error) and errors.began(error) and observer.led_on()
 
     def noted(self, *lines: str, silence: str = "") -> None:
         """What was seen besides of the act that runs; `silence`: why nothing else may be."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.browser import errors
+from browser_service.browser import delta, errors
 from browser_service.browser.cancelling import Cancel
 from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
@@ -211,7 +211,8 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     running.url_before = entry.state().url
     changed = True
     acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
-    observation = entry.observer.begin() if acts and entry.observer is not None else None
+    before = await delta.before(page, running.action) if acts else delta.Before()
+    observation = _begun(entry, running.action) if acts else None
     if acts:
         entry.last_act = (running.call.client_id, entry.navigations)
         entry.use.acted_here = True
@@ -220,13 +221,13 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if observation is None:
             return result
         if not getattr(running.action, "no_wait_after", False):
-            await _settled(running, observation)
+            await _settled(entry, running, observation)
         if not entry.live and not entry.gone:
             raise entry.recovery.unfinished(running.action)
         changed = not getattr(running.action, "trial", False)
-        return await told(page, running.action, result, observation)
+        return await told(page, running.action, result, observation, before)
     except WithoutEffect as error:
-        raise await _besides(error, running, observation) from None
+        raise await _besides(entry, error, running, observation) from None
     except _NOTHING_HAPPENED:
         changed = False
         raise
@@ -239,6 +240,12 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if acts and changed:
             entry.revision += 1
             await _refresh(entry, observation)
+
+
+def _begun(entry: PageEntry, action: Action) -> Observation | None:
+    if entry.observer is None:
+        return None
+    return entry.observer.begin(navigates=isinstance(action, NavigationAction))
 
 
 async def perform_on_session(
@@ -296,6 +303,8 @@ async def _translated(
             raise entry.closed_error(f" while {running.action.name()} ran") from error
         if await entry.recovery.ended(error):
             raise entry.recovery.interrupted(running.action, error) from error
+        if page.led_on(error) and not isinstance(running.action, NavigationAction):
+            return {}
         entry.suspect = entry.suspect or errors.is_timeout(error)
         if running.was_suspended and errors.is_timeout(error):
             return await _outlasted(running, error, page)
@@ -308,7 +317,8 @@ async def _translated(
             explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
         if observation is not None and isinstance(explained, NavigationFailed):
             _add_delay(explained, observation)
-        if observation is not None and errors.is_timeout(error) and observation.goes_on:
+        navigates = isinstance(running.action, NavigationAction)
+        if observation is not None and navigates and errors.is_timeout(error) and observation.goes_on:
             await entry.interrupt()  # or the page would move after this reply
             explained.advice = (
                 "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
@@ -370,19 +380,22 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Js
         ) from None
 
 
-async def _settled(running: Running, observation: Observation) -> None:
+async def _settled(entry: PageEntry, running: Running, observation: Observation) -> None:
     try:
         async with running.cancel.within():
-            await observation.settle()
+            if entry.observer is not None:
+                await entry.observer.settle(observation)
     except TimeoutError:
         raise running.cancelled_error() from None
 
 
-async def _besides(error: WithoutEffect, running: Running, observation: Observation | None) -> WithoutEffect:
+async def _besides(
+    entry: PageEntry, error: WithoutEffect, running: Running, observation: Observation | None
+) -> WithoutEffect:
     """With what else the act was seen to do: it was done, though not to what it was meant for."""
     if observation is None:
         return error
-    await _settled(running, observation)
+    await _settled(entry, running, observation)
     seen = "; ".join(observation.lines())
     message = f"{error.message} Observed: {seen}." if seen else error.message
     return WithoutEffect(message, hint=error.advice, details=error.details)

@@ -25,7 +25,7 @@ async def arrive(page: BrowserPage, action: NavigationAction, going: Coroutine[N
     """A server's error page is an arrival too, and is said."""
     if page.entry.observer is None:
         return _arrived(page, await going)
-    seen, began = page.entry.observer.begin(), asyncio.get_running_loop().time()
+    seen, began = page.entry.observer.begin(navigates=True), asyncio.get_running_loop().time()
     task = asyncio.ensure_future(going)
     try:
         await _loaded_or_usable(task, seen)

@@ -158,7 +158,11 @@ class Form:
 
     async def submit(self, selector: str) -> None:
         button = await self._field("submit", FormField(selector=selector, value=True))
-        await self._tried(button, button.locator.click(timeout=self._wait_ms))
+        try:
+            await self._tried(button, button.locator.click(timeout=self._wait_ms))
+        except PlaywrightError as error:
+            if not self._page.led_on(error):
+                raise
 
     async def _again(self, field: Field) -> Look | None:
         """The page may have put another element in its place."""
@@ -199,7 +203,7 @@ class Form:
             try:
                 return await work
             except PlaywrightError as error:
-                if errors.is_closed(error):
+                if errors.is_closed(error) or self._page.led_on(error):
                     raise
                 asked = Fill(selector=field.asked.selector, frame=self._action.frame, value="", timeout=self._wait_ms)
                 raise await locating.explain(error, self._page, asked) from error

@@ -32,6 +32,10 @@ _SECRET: Final = re.compile(
     r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
 )
 _TOLD: Final = 5
+_SHOWS_BY: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
+"""What a page may show more by; pictures and streams are for its frame and its life."""
+_LONG_S: Final = 30
+"""An answer that takes longer is waited for as an event, not as what the page is to show."""
 REDACTED: Final = "(redacted)"
 
 Whose = Callable[[], str]
@@ -166,6 +170,16 @@ class Traffic:
         """Whether the document that the page shows was asked for so that it can be again."""
         last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)
         return last is None or last.request.method == "GET"
+
+    def pending(self) -> list[Sent]:
+        """The requests of the document that the page shows, which it may show more by once they are answered."""
+        found: list[Sent] = []
+        for sent in reversed(self._ring):
+            if time.time() - sent.at > _LONG_S or (sent.is_document and sent.response is not None):
+                break
+            if sent.response is None and sent.ended_at is None and sent.request.resource_type in _SHOWS_BY:
+                found.insert(0, sent)
+        return found
 
     def since(self, number: int = 0) -> list[Sent]:
         return [sent for sent in self._ring if sent.number > number]

@@ -13,23 +13,27 @@ from browser_service.browser.reading.tree import Node, Tree
 
 _REMEMBERED: Final = 50_000
 _FRAME_MS: Final = 1_000
-_PASSWORDS: Final = "input[type=password]"
-_STATE: Final = """found => {
-  const parts = [];
+_STATE: Final = """() => {
+  const parts = [], typed = [];
   const read = root => {
     parts.push(root.documentElement?.outerHTML ?? root.innerHTML);
     for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
-    for (const e of root.querySelectorAll('input, textarea, option')) parts.push(e.value, e.checked, e.selected);
+    for (const e of root.querySelectorAll('input, textarea, option')) {
+      parts.push(e.value, e.checked, e.selected);
+      if (e.type === 'password') typed.push(e.value);
+    }
   };
   read(document);
-  parts.push([...document.querySelectorAll('*')].indexOf(document.activeElement));
+  const focus = [...document.querySelectorAll('*')].indexOf(document.activeElement);
   const text = parts.join('|');
   let mark = text.length;
   for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
-  return [performance.timeOrigin, mark, found.map(e => e.value)];
+  const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
+    + 'progress:not([value])')].filter(e => e.checkVisibility({visibilityProperty: true})).length;
+  return [performance.timeOrigin, mark, focus, document.title, busy, typed];
 }"""
-"""The document, a mark that differs when anything in it does, and what was typed as a password. A mark costs a tenth
-of the tree."""
+"""The document, a mark that differs when anything in it does, where its focus is, its title, how many parts of it say
+that they are loading, and what was typed as a password. A mark costs a tenth of the tree."""
 _TYPED_IN_FRAME: Final = """e => {
   const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? [...own(e.shadowRoot)] : []);
   const own = root => [...root.querySelectorAll('input[type=password]'), ...within(root)];
@@ -44,7 +48,14 @@ Moves = Callable[[], int]
 class State:
     document: float
     mark: int
+    focus: int
+    title: str
+    busy: int
     typed: list[str]
+
+    def is_like(self, other: "State") -> bool:
+        """Whether nothing in the document is otherwise; where its focus is may be."""
+        return (self.document, self.mark) == (other.document, other.mark)
 
 
 @dataclass
@@ -72,8 +83,10 @@ class Seen:
 
     document: float
     moves: int = -1
-    mark: int | None = None
-    """Of how it last looked; none where frames may change unmarked."""
+    state: State | None = None
+    """Of how it last looked."""
+    acted: bool = False
+    """Whether the client has acted since: what differs may be of that."""
     elements: dict[str, str] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
     """What tells the row that an element is in from its like."""
@@ -88,7 +101,7 @@ class Seen:
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
             self.older[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
         self.tree, self.frames, self.moves = look.tree, look.frames, look.moves
-        self.mark = None if look.frames else look.state.mark
+        self.state, self.acted = look.state, False
 
     def give(self, nodes: Iterable[Node]) -> None:
         """The client is shown these: their refs are its from now on."""
@@ -111,7 +124,7 @@ async def document_of(page: Page) -> float:
 
 
 async def state_of(page: Page) -> State:
-    return State(*await page.locator(_PASSWORDS).evaluate_all(_STATE))
+    return State(*await page.evaluate(_STATE))
 
 
 async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:

@@ -1,0 +1,62 @@
+"""What a page asks for by itself, again and again: no act is told of it, and none waits for it."""
+
+import time
+from collections import OrderedDict
+from typing import Final
+from urllib.parse import urlsplit
+
+from playwright.async_api import Request
+
+_OFTEN: Final = 2
+"""Times that an address is asked for without an act: once may be the last of what an act began."""
+_APART_S: Final = 0.05
+"""What a script sends at once has one cause; the same address asked for later in the same act is polled."""
+_KEPT: Final = 200
+_KEY_CHARACTERS: Final = 500
+
+
+class Rhythm:
+    """The addresses that one page polls.
+
+    For requests that read. Where every request is a POST to one address, an act's own would be taken for the page's.
+    """
+
+    def __init__(self) -> None:
+        self._times: OrderedDict[str, int] = OrderedDict()
+
+    def has(self, request: Request) -> bool:
+        """Whether the page sends it by itself."""
+        return self._times.get(_key(request), 0) >= _OFTEN
+
+    def sent(self, request: Request) -> None:
+        """Count a request that no act caused."""
+        key = _key(request)
+        self._times[key] = self._times.pop(key, 0) + 1
+        if len(self._times) > _KEPT:
+            self._times.popitem(last=False)
+
+
+class Window:
+    """When each address was asked for first while one act ran."""
+
+    def __init__(self, rhythm: Rhythm) -> None:
+        self._rhythm = rhythm
+        self._first: dict[str, float] = {}
+
+    def causes(self, request: Request) -> bool:
+        """Whether the act is the likely cause of a request that is sent now."""
+        now, key = time.monotonic(), _key(request)
+        if len(self._first) >= _KEPT or self._rhythm.has(request):
+            return False
+        if now - self._first.setdefault(key, now) > _APART_S:
+            self._rhythm.sent(request)
+            return False
+        return True
+
+
+def _key(request: Request) -> str:
+    """Its address without what differs from one time to the next: the numbers and marks in its query."""
+    parts = urlsplit(request.url[:_KEY_CHARACTERS])
+    named = (pair.partition("=") for pair in parts.query.split("&"))
+    query = "&".join(f"{name}={value if value.isalpha() else ''}" for name, _, value in named)
+    return f"{parts.netloc}{parts.path}?{query}"
