@@ -1,5 +1,6 @@
 """The mouse by itself, dragging, and scrolling."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
@@ -9,6 +10,9 @@ from shared.actions import pointer
 from shared.calls import Json
 from shared.errors import ValidationFailed
 
+_MOMENT_S: Final = 0.2
+"""For a script to see that the end was reached, and to ask for more."""
+_MORE_WITHIN_S: Final = 1.0
 _VIEWPORT: Final = "() => [innerWidth, innerHeight]"
 
 _SCROLL: Final = f"""async (e, {{to, x, y}}) => {{
@@ -79,7 +83,16 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     if how["to"] == "view":
         await element.scroll_into_view_if_needed(timeout=action.timeout)
     found = await element.evaluate(_SCROLL, how, timeout=action.timeout)
-    return {**found, "observed": _scrolled(found, into_view=how["to"] == "view")}
+    if found["more"]["down"]:
+        return {**found, "observed": _scrolled(found, into_view=how["to"] == "view")}
+    await asyncio.sleep(_MOMENT_S)
+    await page.answered(_MORE_WITHIN_S)
+    later = await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout)
+    came = later["more"]["down"] - found["more"]["down"]
+    found = {**later, "moved": found["moved"]}
+    pending = page.pending()
+    said = _scrolled(found, into_view=how["to"] == "view", pending=len(pending))
+    return {**found, "observed": f"{said} (came when the end was reached)" if came > 0 else said}
 
 
 def _dragged(seen: pointing.Seen) -> str:
@@ -140,7 +153,7 @@ async def _do(page: BrowserPage, action: pointer.Mouse) -> str:
     return "moved the mouse: it is {}"
 
 
-def _scrolled(found: dict[str, Any], *, into_view: bool) -> str:  # Any: JSON
+def _scrolled(found: dict[str, Any], *, into_view: bool, pending: int = 0) -> str:  # Any: JSON
     what, moved, more, position = found["what"], found["moved"], found["more"], found["position"]
     far = f"{what} is at x={position['x']}, y={position['y']}" if position["x"] else f"{what} is at y={position['y']}"
     if into_view:
@@ -150,4 +163,7 @@ def _scrolled(found: dict[str, Any], *, into_view: bool) -> str:  # Any: JSON
     else:
         first = f"nothing moved; {far}"
     rest = [f"{px} px more {where}" for where, px in more.items() if px]
-    return f"{first}; {', '.join(rest) if rest else 'all of it is shown'}"
+    if not pending:
+        return f"{first}; {', '.join(rest) if rest else 'all of it is shown'}"
+    waits = f"{pending} request{'s are' if pending > 1 else ' is'} pending: more may come, scroll again in a moment"
+    return "; ".join([first, *([", ".join(rest)] if rest else []), waits])

@@ -89,7 +89,8 @@ def wanted(page: BrowserPage, action: Action) -> bool:
     """Whether the reply to an act shows what changed."""
     delta = action.shown == "observed" and getattr(action, "reply", "delta") == "delta"
     unasked = page.quiet and "reply" not in action.model_fields_set
-    return delta and not unasked and not getattr(action, "trial", False) and not page.entry.dialog
+    speaks = not page.entry.dialog and not page.under_way
+    return delta and not unasked and not getattr(action, "trial", False) and speaks
 
 
 async def before(page: BrowserPage, action: Action) -> Before:
@@ -124,7 +125,7 @@ async def _meanwhile(page: BrowserPage, state: State) -> str:
 
 async def after(page: BrowserPage, action: Action, observation: Observation, began: Before) -> Shown | None:
     """None where nobody looked."""
-    if not wanted(page, action) or observation.error_pages:
+    if not wanted(page, action) or observation.error_pages or observation.under_way:
         return None
     if isinstance(action, Fill) and page.seen is not None and not observation.caused:
         return None  # it tells by itself what its field shows, in half the time of a look

@@ -42,8 +42,8 @@ _TOLD = 50
 _URL_CHARACTERS = 200
 _FAILURES = 400
 _UNDER_WAY = (
-    "the navigation to {url} is under way, and its server has not answered yet: go on, or wait for what it brings "
-    "(wait_for_selector)"
+    "the navigation to {url} is under way: its server has not answered yet, and until then the page cannot be read. "
+    'Wait for it: snapshot {{"timeout": 30000}}. Or go on elsewhere: goto'
 )
 _NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 
@@ -90,6 +90,8 @@ class Observation:
     navigating: bool = False
     toward: Request | None = None
     """For the document that the page goes to."""
+    earlier: bool = False
+    """It went somewhere when the act began."""
     left: bool = False
     """The page shows another document by now: what is asked for is that one's."""
     outlasted: bool = False
@@ -191,7 +193,7 @@ class Observation:
         document = f" → {answered(str(self.status))}" if with_status and self.status >= _FAILURES else ""
         return [
             *self.noted,
-            *(f"navigated to {url}{document}" for url in self.navigated[-1:]),
+            *(f"navigated to {url}{document}{self._begun()}" for url in self.navigated[-1:]),
             *([_UNDER_WAY.format(url=self.under_way)] if self.under_way else []),
             *requests[:_SHOWN],
             *more,
@@ -202,6 +204,9 @@ class Observation:
             *(each.report() for each in self.downloads),
             *(f"a script of the page failed: {said}" for said in [*dict.fromkeys(self.script_errors)][:_ERRORS_SHOWN]),
         ]
+
+    def _begun(self) -> str:
+        return " (begun before this act)" if self.earlier else ""
 
     def _requests(self) -> list[tuple[Request, str]]:
         reads = [(r, status) for r, status in self.reads.items() if r.resource_type in _TOLD_READS or _is_bad(status)]
@@ -255,6 +260,7 @@ class Observer:
         self.moves = 0
         """How often the page went anywhere."""
         self.rhythm = Rhythm()
+        self._toward: Request | None = None
         page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("requestfailed", self._on_failed)
@@ -268,6 +274,7 @@ class Observer:
     def begin(self, *, navigates: bool = False) -> Observation:
         """`navigates`: the act is a navigation itself, and what the new document asks for is not its effect."""
         observation = Observation(window=None if navigates else Window(self.rhythm))
+        observation.earlier = bool(self.under_way)
         self._running.add(observation)
         return observation
 
@@ -288,6 +295,11 @@ class Observer:
             if not observation.navigating:
                 await self._drawn()
         await observation.settle()
+
+    @property
+    def under_way(self) -> str:
+        """The address that the page goes to, while its server has not answered. Until then no script runs in it."""
+        return well_formed(self._toward.url) if self._toward else ""
 
     def led_on(self) -> bool:
         """Note that the time of the running act is over; whether that is because it navigates."""
@@ -343,21 +355,22 @@ class Observer:
             observation.changed.set()
 
     def _on_request(self, request: Request) -> None:
-        if not self._running:
-            if request.method in _SAFE_METHODS and _reads(request):
-                self.rhythm.sent(request)
-            return
         navigation = self._is_document(request)
+        if navigation:
+            self._toward = request
+        elif not self._running and request.method in _SAFE_METHODS and _reads(request):
+            self.rhythm.sent(request)
         for observation in self._running:
             observation.loading.add(request)
             if navigation:
-                observation.navigating, observation.toward = True, request
+                observation.navigating, observation.toward, observation.earlier = True, request, False
             if not navigation or request.method not in _SAFE_METHODS:
                 observation.asked(request)
             observation.forget([each for each in observation.reads if self.rhythm.has(each)])
 
     def _on_response(self, response: Response) -> None:
         navigation = bool(self._running) and self._is_document(response.request)
+        self._toward = None if response.request is self._toward else self._toward
         for observation in self._running:
             if navigation:
                 observation.status = response.status
@@ -368,14 +381,16 @@ class Observer:
                 observation.unread.append(_line(response.request, str(response.status)))
 
     def _on_failed(self, request: Request) -> None:
+        self._toward = None if request is self._toward else self._toward
         navigation = bool(self._running) and self._is_document(request)
         for observation in self._running:
+            own = request in observation.loading
             observation.loading.discard(request)
             if request in observation.reads and not observation.reads[request] and _given_up(request):
                 observation.forget([request])
             # an answer whose body nobody read "fails" afterwards: it was an answer all the same
             observation.came(request, request.failure or "failed")
-            reads = navigation and request not in observation.sent
+            reads = navigation and request not in observation.sent and (own or not _given_up(request))
             if reads and observation.status in _NO_CONTENT:
                 said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
                 observation.failed.append(said)
@@ -390,6 +405,7 @@ class Observer:
         if frame != self._page.main_frame:
             return
         self.moves += 1
+        self._toward = None
         for observation in self._running:
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
@@ -407,6 +423,7 @@ class Observer:
 
     def download(self, arriving: "Arriving") -> None:
         """What seemed to be a navigation was none."""
+        self._toward = None
         for observation in self._running:
             observation.downloads.append(arriving)
             observation.navigating = False

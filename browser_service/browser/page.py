@@ -90,6 +90,11 @@ class BrowserPage:
         waits = [sent for sent in traffic.pending() if observer is None or not observer.rhythm.has(sent.request)]
         return [sent.url(self.call.client_id) for sent in waits]
 
+    @property
+    def under_way(self) -> str:
+        """The address that the page goes to, whose server has not answered yet."""
+        return self.entry.observer.under_way if self.entry.observer else ""
+
     def led_on(self, error: PlaywrightError) -> bool:
         """Whether an act that did not end in time was done: only the navigation that it began goes on."""
         observer = self.entry.observer

@@ -15,7 +15,8 @@ from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.telling import told
 from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction
-from shared.actions.interaction import Press
+from shared.actions.combining import FillForm
+from shared.actions.interaction import Check, Fill, Press, SelectOption, Uncheck
 from shared.actions.navigation import Goto, ReloadPage
 from shared.actions.people import RequestHuman
 from shared.calls import Call, Json, Outcome, Undoable
@@ -54,6 +55,8 @@ class Undoes(Protocol):
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
+_READ_BACK = (Fill, SelectOption, Check, Uncheck, FillForm)
+"""Their act has a time of its own in the browser; what takes longer is the look at what they left."""
 _NOTHING_HAPPENED = (
     AmbiguousSelector,
     ArtifactNotFound,
@@ -297,14 +300,16 @@ async def _translated(
     entry: PageEntry, running: Running, work: Awaitable[Json], page: BrowserPage, observation: Observation | None
 ) -> Json:
     try:
-        return await _race(entry, running, work)
+        return await _race(entry, running, work, observation)
     except PlaywrightError as error:
         if entry.gone:
             raise entry.closed_error(f" while {running.action.name()} ran") from error
         if await entry.recovery.ended(error):
             raise entry.recovery.interrupted(running.action, error) from error
-        if page.led_on(error) and not isinstance(running.action, NavigationAction):
-            return {}
+        if page.under_way and errors.is_timeout(error) and not isinstance(running.action, NavigationAction):
+            if page.led_on(error):
+                return {}
+            raise _goes_elsewhere(running.action, entry.url, page.under_way) from error
         entry.suspect = entry.suspect or errors.is_timeout(error)
         if running.was_suspended and errors.is_timeout(error):
             return await _outlasted(running, error, page)
@@ -332,6 +337,15 @@ def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
     context = explained.details.get("context")
     if isinstance(context, dict) and "networkError" not in context and (delay := observation.delay()):
         context["networkError"] = delay
+
+
+def _goes_elsewhere(action: Action, url: str, going: str) -> TimedOut:
+    return TimedOut(
+        f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {going}, whose server has not "
+        "answered yet. Until then it can neither be read nor acted on.",
+        hint='Wait longer for it: snapshot {"timeout": 30000}. Or leave: goto {"url": "..."}.',
+        details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": going}},
+    )
 
 
 async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
@@ -363,15 +377,21 @@ async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage
     raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
 
 
-async def _race(entry: PageEntry, running: Running, work: Awaitable[Json]) -> Json:
+async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], observation: Observation | None) -> Json:
     """Playwright's own timeout comes first; this one is for the calls that have none."""
     try:
         async with running.cancel.within(running.action.allowed_ms() / 1000 + _GRACE_S):
             return await work
     except TimeoutError:
-        entry.suspect = True
+        going = entry.observer.under_way if entry.observer else ""
+        entry.suspect = not going
         if running.cancel.requested:
             raise running.cancelled_error() from None
+        if observation is not None and observation.under_way and isinstance(running.action, _READ_BACK):
+            observation.outlasted = True
+            return {"observed": f"{running.action.name()} was done; what it left on the page could not be read back"}
+        if going and not isinstance(running.action, NavigationAction):
+            raise _goes_elsewhere(running.action, entry.url, going) from None
         await entry.interrupt()
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",

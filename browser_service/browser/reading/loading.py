@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from browser_service.browser.reading.snapshot import Seen
 from browser_service.browser.reading.tree import Node, words
 
-_LOADING: Final = re.compile(r"(loading|please wait)\b", re.IGNORECASE)
+_LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
 _LONGEST: Final = 40
 """Characters of a text that says no more than that."""
 _SHOWN: Final = 2

@@ -12,19 +12,26 @@ _LOUD: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
 _ALIKE: Final = 4
 """From so many on, siblings of one role are a list, of which the first two stand for all."""
 _SHOWN_ALIKE: Final = 2
+_FIELDS_ALIKE: Final = 30
+"""Fields in lists and rows: more of them are no form, and what is round them tells more."""
 _REST: Final = 4
 _COUNTS: Final = 90
 """Characters for the line that counts the rest."""
 _LINE_CHARACTERS: Final = 160
+_LIST: Final = 8
+_OPTION: Final = 9
+"""Ranks that stand after all others."""
 
 
 def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     """At most `budget` characters of what a person would see at a glance, in the page's order; and what that shows."""
     repeated = _repeated(nodes)
-    told = [index for index, node in enumerate(nodes) if _tells(node) and index not in repeated]
+    many = sum(nodes[index].role in FIELDS for index in repeated) > _FIELDS_ALIKE
+    told = [i for i, node in enumerate(nodes) if _tells(node) and (i not in repeated or node.role in FIELDS)]
+    ranks = {index: _LIST if many and index in repeated else _rank(nodes, index) for index in told}
     shown: set[int] = set()
     room = budget - _COUNTS
-    for index in sorted(told, key=lambda index: (_rank(nodes, index), index)):
+    for index in sorted(told, key=lambda index: (ranks[index], index)):
         more = {index, *_landmarks(nodes, index)} - shown
         size = sum(len(_line(nodes[i])) + 1 + 2 * _indent(nodes, i) for i in more)
         if size <= room:
@@ -58,18 +65,20 @@ def _tells(node: Node) -> bool:
 
 
 def _rank(nodes: Tree, index: int) -> int:
-    """What comes first where not all finds room."""
+    """What comes first where not all finds room: what is open above the page, headings, forms; options come last."""
     node = nodes[index]
     roles = {nodes[outer].role for outer in above(nodes, index)}
+    if node.role == "option":
+        return _OPTION
     if node.role in _LOUD or roles & {"dialog", "alertdialog"}:
-        return 0
+        return 0 if node.role in FIELDS | _LOUD else 1
     if node.role == "heading":
-        return 1 if "level=1" in node.marks or "level=2" in node.marks else 5
+        return 2 if "level=1" in node.marks or "level=2" in node.marks else 6
     if node.role in FIELDS or (node.role == "button" and roles & {"form", "search"}):
-        return 2
+        return 3
     if roles & {"contentinfo"}:
-        return 6
-    return 3 if node.role == "button" else 4
+        return 7
+    return 4 if node.role == "button" else 5
 
 
 def _repeated(nodes: Tree) -> set[int]:
