@@ -61,7 +61,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
             await asyncio.wait({asked}, timeout=_ASKS_WITHIN_S)
     finally:  # a person's own clicks shall open the system's
         page.live.remove_listener("filechooser", note)
-    seen.check(action.selector)
+    seen.check(action.selector, acted=page.acted)
     page.noted(*seen.lines(), *([_chooser(action, asked.result())] if asked.done() else []), silence=seen.silence)
     return {}
 

@@ -6,7 +6,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from shared.actions.base import Action, NavigationAction
+from shared.actions.base import Action, Effect, NavigationAction
 from shared.actions.waiting import WaitForLoad, WaitForNavigation, WaitForUrl
 from shared.calls import Json
 from shared.errors import (
@@ -19,6 +19,7 @@ from shared.errors import (
     NavigationFailed,
     ScriptExecutionFailed,
     TimedOut,
+    UnknownOutcome,
     ValidationFailed,
 )
 
@@ -98,6 +99,9 @@ _BLOCKERS: Final = {
     "option being selected is not enabled": ("has that option disabled", "See what it offers: snapshot {}."),
 }
 """What Playwright's log says, what we say, and the next call. Of several the last one said counts."""
+_INPUT: Final = ("- performing ", "- elementHandle.press(", "- elementHandle.type(")
+_SET_AS_ASKED: Final = ("to be visible, enabled and editable", "to be visible and enabled")
+"""Fields are filled in the same turn of the page that finds them ready: a page that does not say may have done both."""
 _HINTS: Final = {
     "Element is not a <select>": "It only looks like one: click it to open it, then click the option. snapshot {}.",
     "Cannot type text into input[type=number]": "This field takes numbers only, such as 12 or 0.5.",
@@ -129,8 +133,10 @@ def is_timeout(error: Exception) -> bool:
 
 
 def began(error: Exception) -> bool:
-    """Whether the input of an act was under way when its time ended."""
-    return any(said in str(error) for said in ("- performing ", "- elementHandle.press("))
+    """Whether the input of an act was under way when its time ended, and was not held back from its element again."""
+    log = str(error)
+    held_up = log.rfind("- retrying ")
+    return max(map(log.rfind, _INPUT)) > held_up or (held_up < 0 and log.rstrip().endswith(_SET_AS_ASKED))
 
 
 def is_network(error: Exception) -> bool:
@@ -164,6 +170,12 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
         is_timeout(error) or is_network(error) or _INTERRUPTED in message or "Download is starting" in message
     ):
         return _navigation(action, details, message)
+    if is_timeout(error) and action.effect is Effect.ACTS and began(error):
+        allowed = action.allowed_ms()
+        return UnknownOutcome(
+            f"{action.name()} reached its element, and its end was not seen within {allowed} ms.",
+            details={**details, "context": {"timeout": allowed, "lastError": first}},
+        )
     if is_timeout(error):
         return _timeout(action, selector, details, message, shown)
     return _other(action, first, message, selector, details)

@@ -325,6 +325,10 @@ class Observer:
             await observation.answered(seconds)
         return bool(waiting)
 
+    def acted(self) -> bool:
+        """Whether a running act sent something, went somewhere, or opened a window or a dialog."""
+        return any(seen.sent or seen.navigated or seen.popups_coming or seen.dialogs for seen in self._running)
+
     def popup(self, page_id: str) -> bool:
         """Whether a reply is still to come that tells of it."""
         for observation in self._running:

@@ -100,6 +100,11 @@ class BrowserPage:
         observer = self.entry.observer
         return observer is not None and errors.is_timeout(error) and errors.began(error) and observer.led_on()
 
+    @property
+    def acted(self) -> bool:
+        """Whether the running act was seen to do anything besides what it may have changed on the page."""
+        return self.entry.observer is not None and self.entry.observer.acted()
+
     def noted(self, *lines: str, silence: str = "") -> None:
         """What was seen besides of the act that runs; `silence`: why nothing else may be."""
         if self.entry.observer is not None:

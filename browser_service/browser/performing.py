@@ -316,20 +316,29 @@ async def _translated(
         if observation is not None and errors.shows_error_page(error):
             await observation.error_page()
         explained = await _explained(error, running.action, page)
-        if observation is not None and errors.is_download(error):
-            await observation.downloaded(least=1)
-            lines = [each.report() for each in observation.downloads]
-            explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
-        if observation is not None and isinstance(explained, NavigationFailed):
-            _add_delay(explained, observation)
-        navigates = isinstance(running.action, NavigationAction)
-        if observation is not None and navigates and errors.is_timeout(error) and observation.goes_on:
-            await entry.interrupt()  # or the page would move after this reply
-            explained.advice = (
-                "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
-                'for: "waitUntil": "domcontentloaded".'
-            )
+        if observation is not None:
+            await _add_observed(explained, error, entry, running.action, observation)
         raise explained from error
+
+
+async def _add_observed(
+    explained: BrowseError, error: PlaywrightError, entry: PageEntry, action: Action, observation: Observation
+) -> None:
+    """Add to an error what was observed of the act that ended in it."""
+    if isinstance(explained, UnknownOutcome) and observation.lines():
+        explained.message += f" Observed: {'; '.join(observation.lines())}."
+    if errors.is_download(error):
+        await observation.downloaded(least=1)
+        lines = [each.report() for each in observation.downloads]
+        explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
+    if isinstance(explained, NavigationFailed):
+        _add_delay(explained, observation)
+    if isinstance(action, NavigationAction) and errors.is_timeout(error) and observation.goes_on:
+        await entry.interrupt()  # or the page would move after this reply
+        explained.advice = (
+            "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
+            'for: "waitUntil": "domcontentloaded".'
+        )
 
 
 def _add_delay(explained: NavigationFailed, observation: Observation) -> None:

@@ -62,7 +62,21 @@ IN_THE_WAY: Final = [
     Liar("an overlay that comes with the mouse down", BUTTON
          + "<script>b.onmousedown = () => document.body.insertAdjacentHTML('beforeend', "
          "'<div id=veil style=\"position: fixed; inset: 0\">Wait</div>')</script>", "click", truth=NOT_HIT,
-         error=CANNOT, says=("did not reach",)),
+         says=("the page put <div#veil> 'Wait' over it at the mouse down",), never=("nothing observable",)),
+    Liar("a field that opens a login dialog over itself", "<input id=b onfocus='d.showModal(); hit(event)'><dialog "
+         "id=d style='margin: 0; inset: 0; width: 90%; height: 90%'>Log in first</dialog>", "click", truth=HIT,
+         says=("the page put <dialog#d> 'Log in first' over it",)),
+    Liar("a menu that opens at the mouse down", "<button id=b onpointerdown='hit(event); m.hidden = false; "
+         "document.body.style.pointerEvents = \"none\"'>Menu</button><div id=m role=menu hidden>Item</div>"
+         "<style>body {height: 300px}</style>", "click", truth=HIT, says=("over it at the mouse down",)),
+    Liar("a button that disables itself at the mouse down", "<button id=b onpointerdown='hit(event); "
+         "this.disabled = true'>Buy</button>", "click", truth=HIT, says=("the page disabled it at the mouse down",)),
+    Liar("a button that is disabled by its own click", "<button id=b onclick='hit(event); this.disabled = true'>Buy"
+         "</button>", "click", truth=HIT),
+    Liar("a cover that goes before a handler that does not end", BUTTON.replace("hit(event)", "'hit(event); "
+         + post("/sent").replace("'", '"') + "; for (const t = Date.now(); Date.now() - t < 1700;);'") + VEIL
+         + late("veil.remove()"), "click", given={"timeout": 1500}, truth=HIT, server={"/sent": 1},
+         error="UNKNOWN_OUTCOME", says=("reached its element",), never=("covered",)),
     Liar("it takes no pointer events", "<style>#b {pointer-events: none}</style>" + BUTTON, "click", truth=NOT_HIT,
          error=CANNOT, says=("pointer-events: none",)),
     Liar("a part that takes no pointer events", "<button id=b onclick=hit(event)><i style='pointer-events: none'>Buy"
@@ -118,6 +132,9 @@ REPLACED: Final = [
          never=("nothing observable",)),
     Liar("made anew under the mouse", "<div id=box onmouseover='if (!this.done) { this.done = 1; "
          f"this.innerHTML = this.innerHTML }}'>{BUTTON}</div>", "click", given={"timeout": 2000}, truth=HIT),
+    Liar("made anew by a mouse down that sends", "<div id=box>" + BUTTON + "</div><script>box.onmousedown = () => { "
+         + post("/sent") + "; box.innerHTML = box.innerHTML }</script>", "click", server={"/sent": 1},
+         says=("it went away at the mouse down", "POST /sent → 200")),
     Liar("its icon made anew at the mouse down", "<button id=b onclick=hit(event) onmousedown='this.innerHTML = "
          "\"<b>Buy</b>\"'><i>Buy</i></button>", "click", truth=NOT_HIT, error=CANNOT, says=("replaced",)),
     Liar("gone by its own click", "<button id=b onclick='hit(event); this.remove()'>Buy</button>", "click", truth=HIT),
@@ -223,6 +240,13 @@ CHOICES: Final = [
     Liar("a box behind its label", "<style>#b {opacity: 0; position: absolute; pointer-events: none}</style>"
          "<input id=b type=checkbox><label for=b>Agree</label>", "check", "text=Agree", truth={"b.checked": True},
          says=("it is checked",)),
+    Liar("a hidden box under its label", "<style>#b {display: none}</style><input id=b type=checkbox><label for=b>Agree"
+         "</label>", "check", truth={"b.checked": False}, error=CANNOT,
+         says=("not visible", "its label would take the click", 'check {"selector": "label[for=b]"}')),
+    Liar("a box that its label lies over", "<label style='position: absolute; inset: 0'>Agree <input id=b "
+         "type=checkbox style='opacity: 0'><b style='position: absolute; inset: 0'></b></label>", "check",
+         truth={"b.checked": False}, error=CANNOT,
+         says=("covered", "its label would take the click", 'check {"selector": "label:has([id=b])"}')),
     Liar("a disabled box", "<input id=b type=checkbox disabled>", "check", truth={"b.checked": False}, error=CANNOT,
          says=("disabled",)),
     Liar("a disabled option", "<select id=b><option>a<option disabled>b</select>", "select_option",

@@ -1,5 +1,6 @@
 """Why an element could not be acted on, as the page itself tells it: what Playwright's own words leave open."""
 
+import json
 from typing import Any, Final
 
 from browser_service.browser.elements import pointing
@@ -17,28 +18,43 @@ STATE: Final = f"""(found, points) => found.slice(0, 1).map(e => {{
   const shows = e.checkVisibility({{visibilityProperty: true}}) && width && height;
   const disabled = e.matches(':disabled') || e.closest('[aria-disabled=true]');
   const away = style.pointerEvents === 'none';
+  const one = css => css && e.getRootNode().querySelectorAll(css).length === 1;
+  const drawn = l => l.checkVisibility({{visibilityProperty: true}}) && l.getBoundingClientRect().width;
+  const label = e.matches('[type=checkbox], [type=radio]') && [...e.labels || []].find(drawn);
+  const attribute = name => e[name] && `[${{name}}=${{CSS.escape(e[name])}}]`;
+  const [id, name] = [attribute('id'), attribute('name')], inside = [id, name, name && name + attribute('value')];
+  const labels = label ? [label.htmlFor && `label[for=${{CSS.escape(label.htmlFor)}}]`,
+    ...inside.filter(own => own).map(own => `label:has(${{own}})`)] : [];
+  const known = labels.find(one) || label && `label >> text="${{label.innerText.trim().replace(/\\s+/g, ' ')}}"`;
   const covered = points && over && (away || !e.contains(over) && !over.contains(e));
   return {{
     words: !shows ? 'element is not visible' : disabled ? 'element is not enabled'
       : covered ? `${{named(over)}} intercepts pointer events` : '',
-    untouchable: away,
+    untouchable: away, label: known || '',
     unseen: hidden ? `${{hidden === e ? 'it' : named(hidden).split(' ')[0]}} is not displayed`
       : closed && !e.closest('summary') ? 'it is in a <details> that is closed'
       : !width || !height ? `it has no size (${{box}})`
       : style.visibility !== 'visible' ? `its visibility is ${{style.visibility}}` : '',
+    disabled: Boolean(disabled),
     options: e.options ? [...e.options].map(o => (o.label || o.value) + (o.disabled ? ' (disabled)' : '')) : [],
   }};
 }})"""
 
 
-def explained(error: ElementNotInteractable, state: dict[str, Any]) -> ElementNotInteractable:  # Any: what STATE tells
+def explained(
+    error: ElementNotInteractable,
+    act: str,
+    frame: str | None,
+    state: dict[str, Any],  # Any: what STATE tells
+) -> ElementNotInteractable:
     """The same error with what the element shows of its cause."""
-    known = _cause(error.message, state)
-    if known is None:
-        return error
-    was, said, hint = known
-    message = error.message.replace(was, said, 1)
-    return ElementNotInteractable(message, hint=hint or error.advice, details=error.details)
+    was, said, hint = _cause(error.message, state) or ("", "", "")
+    message, advice = error.message.replace(was, said, 1), hint or error.advice
+    if state["label"] and not state["disabled"]:
+        message = f"{message.removesuffix('.')}; its label would take the click."
+        where = {"selector": state["label"], **({"frame": frame} if frame else {})}
+        advice = f"{act} {json.dumps(where, ensure_ascii=False)}."
+    return ElementNotInteractable(message, hint=advice, details=error.details)
 
 
 def _cause(message: str, state: dict[str, Any]) -> tuple[str, str, str] | None:  # Any: as there

@@ -66,31 +66,37 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 async def explain(error: PlaywrightError, at: "BrowserPage", action: Action) -> BrowseError:
     """Why an action on an element failed: looked up in the page, where the error itself does not say."""
+    url = at.live.url
+    if errors.is_timeout(error) and errors.began(error):
+        return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
+    try:
+        return await _looked_up(error, at, action) or errors.translate(error, action, url=url)
+    except PlaywrightError as second:
+        return errors.translate(second, action, url=url)
+
+
+async def _looked_up(error: PlaywrightError, at: "BrowserPage", action: Action) -> BrowseError | None:
     page, frame = at.live, getattr(action, "frame", None)
     named = [name for name in (getattr(action, "selector", None), getattr(action, "target", None)) if name is not None]
-    try:
-        if isinstance(frame, str) and (wrong := await _wrong_frame(error, at, action, frame)):
-            return wrong
-        for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
-            count = await find(page, selector, frame).count()
-            if errors.is_ambiguous(error) and (count > 1 or selector is named[-1]):
-                return await _ambiguous(at, find(page, selector, frame), selector)
-            if errors.is_timeout(error) and not count:
-                return await _not_found(page, action, selector)
-        if named and errors.is_timeout(error) and action.effect is Effect.ACTS:
-            return await _with_cause(error, page, action, find(page, named[0], frame))
-    except PlaywrightError as second:
-        return errors.translate(second, action, url=page.url)
-    return errors.translate(error, action, url=page.url)
+    if isinstance(frame, str) and (wrong := await _wrong_frame(error, at, action, frame)):
+        return wrong
+    for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
+        count = await find(page, selector, frame).count()
+        if errors.is_ambiguous(error) and (count > 1 or selector is named[-1]):
+            return await _ambiguous(at, find(page, selector, frame), selector)
+        if errors.is_timeout(error) and not count:
+            return await _not_found(page, action, selector)
+    if named and errors.is_timeout(error) and action.effect is Effect.ACTS:
+        return await _with_cause(error, page, action, find(page, named[0], frame))
+    return None
 
 
 async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
     """What the element shows tells more than Playwright's log, which may have ended before it came to the point."""
     states = await in_page(found, causes.STATE, hasattr(action, "trial"))
-    words = states[0]["words"] if states and not errors.began(error) else ""
-    explained = errors.translate(error, action, url=page.url, shown=words)
+    explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if states and isinstance(explained, ElementNotInteractable):
-        return causes.explained(explained, states[0])
+        return causes.explained(explained, action.name(), getattr(action, "frame", None), states[0])
     return explained
 
 

@@ -22,9 +22,10 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
   const off = new AbortController(), invalid = [];
-  let down, up, click, submit, pressed, html, asks = false, equals = [];
+  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [];
   const note = e => {{
     pressed = target(e);
+    enabled = !pressed.matches(':disabled');
     html = pressed.outerHTML;
     equals = [...pressed.getRootNode().querySelectorAll(pressed.localName)];
   }};
@@ -34,13 +35,16 @@ _WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
   const missed = meant => {{
     const e = meant && (force || down?.path.includes(meant)) ? meant : pressed;
     if (!e || reached(e) || !force && !down) return {{}};
-    if (e.matches(':disabled')) return {{missed: 'disabled'}};
+    const landed = !force && down.path.includes(e) && enabled;
+    if (e.matches(':disabled')) return landed ? {{then: 'disabled'}} : {{missed: 'disabled'}};
     if (down && !down.path[0].isConnected) return e.isConnected || anew() ? {{missed: 'replaced'}} : {{left: true}};
-    const got = click || !down?.path.includes(e) && (up || down);
+    const over = landed && up && !up.path.includes(e) && up;
+    const got = over || click || !down?.path.includes(e) && (up || down);
     if (!got) return {{missed: 'stopped'}};
     const box = e.getBoundingClientRect(), {{x, y}} = down || got;
     const moved = down?.path.includes(e) && (x < box.left || x > box.right || y < box.top || y > box.bottom);
-    return {{missed: moved ? 'moved' : 'taken', by: named(got.path[0])}};
+    const by = named(got.path[0]);
+    return landed && !moved ? {{then: 'covered', by}} : {{missed: moved ? 'moved' : 'taken', by}};
   }};
   const files = n => n?.localName === 'input' && n.type === 'file';
   const sends = n => n.form && /submit|image/.test(n.type);
@@ -94,6 +98,10 @@ _MISSED: Final = {
     "moved": "it moved away while the mouse was down, and {by} received it",
     "taken": "{by} received it",
 }
+_THEN: Final = {
+    "disabled": "the page disabled it at the mouse down, and no click followed",
+    "covered": "the page put {by} over it at the mouse down, which received the rest of the click",
+}
 _NEXT: Final = {
     "disabled": "Something has to enable it first: snapshot {}.",
     "replaced": "Repeat it with a selector, or with a ref of a new snapshot {}: the new one may take the click.",
@@ -108,6 +116,8 @@ class Verdict(BaseModel):
     """What the page saw of a click. Empty where it could not see: the document went, or a frame took the click."""
 
     missed: str = ""
+    then: str = ""
+    """What the page made of it at the mouse down, so that no click could follow."""
     by: str = ""
     left: bool = False
     stopped: str = ""
@@ -115,9 +125,9 @@ class Verdict(BaseModel):
     asks: bool = False
     """For files: the browser tells of its chooser somewhat later."""
 
-    def check(self, selector: str) -> None:
-        """Raise WithoutEffect where the click did not reach its element."""
-        if self.missed:
+    def check(self, selector: str, *, acted: bool) -> None:
+        """Raise WithoutEffect where the click did not reach its element; `acted`: the mouse down did something."""
+        if self.missed and not (self.missed == "replaced" and acted):
             why = _MISSED[self.missed].format(by=self.by)
             raise WithoutEffect(
                 f"The click did not reach the element matching '{selector}': {why}.",
@@ -127,9 +137,10 @@ class Verdict(BaseModel):
 
     def lines(self) -> list[str]:
         """What else came of it."""
-        left = ["it went away at the mouse down, before the click"] if self.left else []
+        left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
+        then = [_THEN[self.then].format(by=self.by)] if self.then else []
         invalid = [f"{name!r}: {said}" for name, said in self.invalid[:3]]
-        return [*left, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
+        return [*left, *then, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 
     @property
     def silence(self) -> str:
