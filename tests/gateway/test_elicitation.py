@@ -18,7 +18,13 @@ from mcp.types import (
     Implementation,
 )
 
-from browser_service.security.auth import Identity, ensure_secret, mint
+from browser_service.security import auth
+from mcp_gateway.autostart import Autostart
+from mcp_gateway.forward import Service
+from mcp_gateway.identity import Identity
+from mcp_gateway.server import Gateway
+from mcp_gateway.settings import Settings
+from mcp_gateway.startup import listed
 from shared import wire
 from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
 from tests.support.site import Site
@@ -61,9 +67,31 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 
 @asynccontextmanager
+async def chat_beside(
+    service: ServiceProcess, person: "Person | Follower | None", mode: str = "legacy"
+) -> AsyncIterator[Client]:
+    """With a gateway in this process: where forms cross no wire that counts."""
+    settings = Settings(url=service.url, data_dir=service.data_dir, autostart=False)
+    forwarding = Service(settings, Identity(settings), Autostart(settings))
+    gateway = Gateway(listed(settings), forwarding)
+    gateway.chats.own.appear()
+    info = Implementation(name="Claude", version="1")
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        Client(
+            gateway.server(), client_info=info, mode=mode, elicitation_callback=person, read_timeout_seconds=50
+        ) as client,
+    ):
+        yield client
+    gateway.chats.leave()
+    await forwarding.close(within_s=1)
+
+
+@asynccontextmanager
 async def chat(
     service: ServiceProcess, person: "Person | Follower | None", mode: str = "legacy"
 ) -> AsyncIterator[Client]:
+    """With a gateway that is a process."""
     env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd=ROOT)
     info = Implementation(name="Claude", version="1")
@@ -85,7 +113,7 @@ async def asks(client: Client, site: Site, *, through: bool = False, **what: Any
 
 async def answered(service: ServiceProcess, **said: str) -> None:
     """The account's person answers what is open, elsewhere."""
-    token = mint(ensure_secret(service.data_dir), Identity(client_id="cli", label="CLI", operator=True))
+    token = auth.mint(auth.ensure_secret(service.data_dir), auth.Identity(client_id="cli", label="CLI", operator=True))
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, trust_env=False) as http:
         (request,) = (await http.get(wire.REQUESTS)).json()["result"]["requests"]
@@ -112,7 +140,7 @@ async def test_a_decision_is_made_in_the_chat(service: ServiceProcess, site: Sit
 async def test_what_is_declined_in_the_chat_is_refused(
     service: ServiceProcess, site: Site, mode: str, action: str
 ) -> None:
-    async with chat(service, Person(action), mode) as client:
+    async with chat_beside(service, Person(action), mode) as client:
         said = await asks(client, site, kind="other", message="Pay, please.")
     assert said.startswith(f'The person at "Claude" declined: something at {site.url("")}.')
 
@@ -120,7 +148,7 @@ async def test_what_is_declined_in_the_chat_is_refused(
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Site, mode: str) -> None:
     person = Person()
-    async with chat(service, person, mode) as client:
+    async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, kind="login", message="Please sign in.")
     assert said.startswith(f'The person at "Claude" signed in at {site.url("")}.')
     form = person.shown.get_nowait()
@@ -157,14 +185,14 @@ async def test_a_code_passes_the_chat_by_where_the_client_shows_links(
     service: ServiceProcess, site: Site, mode: str
 ) -> None:
     person = Follower()
-    async with chat(service, person, mode) as client:
+    async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, kind="code", message="The code, please.")
     assert said.startswith(f"A person gave the code at {site.url('')}. It says: 724 115")
     assert person.shown.qsize() == 1
 
 
 async def test_a_link_that_is_not_followed_is_a_refusal(service: ServiceProcess, site: Site) -> None:
-    async with chat(service, Follower(follows=False)) as client:
+    async with chat_beside(service, Follower(follows=False)) as client:
         said = await asks(client, site, kind="code", message="The code, please.")
     assert said.startswith('The person at "Claude" declined: a code')
 
@@ -181,7 +209,7 @@ async def test_a_form_is_withdrawn_when_another_person_was_first(service: Servic
 
 
 async def test_a_client_without_forms_is_told_how_to_read_on(service: ServiceProcess, site: Site) -> None:
-    async with chat(service, None) as client:
+    async with chat_beside(service, None) as client:
         said = await asks(client, site, **DECISION, timeout=1)
         assert "No person has answered yet" in said
         assert 'request_human {"pageId": "' in said
