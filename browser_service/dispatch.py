@@ -431,14 +431,15 @@ def _merged(asked: Asked) -> Json:
 
 
 def _with_details(error: ErrorBody, called: str, action: Action, outcome: Outcome) -> ErrorBody:
-    """The details that every error has where they are known: tool (as it was called), sessionId, selector, url."""
-    known: Json = {"tool": called}
+    """The details that every error has where they are known: tool (as it was called, whatever that was made of),
+    sessionId, selector, url."""
+    known: Json = {}
     if outcome.page is not None:
         known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
     if selector := getattr(action, "selector", None):
         known["selector"] = selector
     hint = action.hints.get(error.code, error.hint)
-    return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})
+    return error.model_copy(update={"details": {**known, **error.details, "tool": called}, "hint": hint})
 
 
 def _host_call_id(client_id: str, call_id: str) -> str:

@@ -17,7 +17,8 @@ All = Annotated[bool, Field(description="Of all elements that match, as a list; 
 
 
 class ExtractText(ExtractingAction):
-    """Get the text of elements, as a person sees it; of a field, its value."""
+    """Get the text of elements, as a person sees it; of a field, its value. With trim and normalizeWhitespace false, as
+    it stands in the document (textContent)."""
 
     shown = "text"
 

@@ -18,7 +18,7 @@ from shared.actions.base import (
     Position,
     Selector,
 )
-from shared.actions.interaction import Click, Fill, Modifier, Type
+from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.errors import ValidationFailed
 
 SelectorType = Annotated[Literal["css", "text", "role", "testId"], Field(description="Type of selector")]
@@ -64,6 +64,8 @@ class ClickOptions(LocatorOptions):
     force: bool = Field(default=False, description="Skip the checks that the element can be acted on.")
     no_wait_after: bool = Field(default=False, description="Do not wait for a navigation that the click starts.")
     trial: bool = Field(default=False, description="Check that it could be done, and do nothing.")
+    steps: int | None = Field(default=None, ge=1, le=1_000, description="Mouse moves on the way to the element.")
+    scroll: Scroll = "auto"
     timeout: int | None = Field(default=None, ge=1, le=120_000, description="Milliseconds the click may take.")
 
 
@@ -93,7 +95,7 @@ class BrowserLaunch(Action):
 
 
 class BrowserNavigate(NavigationAction, OwnPageAction):
-    """Navigate the page of your browser to a URL."""
+    """Navigate to a URL, in the page of your browser."""
 
     bare = "navigating"
 

@@ -222,7 +222,7 @@ async def test_a_url_without_a_scheme_is_refused_with_the_whole_one(tab: Tab) ->
 
 
 SCHEMES = ["file:///etc/passwd", "javascript:alert(1)", "JavaScript:alert(1)", "chrome://version", " file:///etc/passwd",
-           "data:text/html,<p>x", "about:config", "view-source:http://127.0.0.1"]  # fmt: skip
+           "about:srcdoc", "about:config", "view-source:http://127.0.0.1"]  # fmt: skip
 METADATA = ["http://169.254.169.254/latest/meta-data/", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/",
             "http://metadata.google.internal/"]  # fmt: skip
 

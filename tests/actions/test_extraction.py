@@ -28,6 +28,7 @@ async def test_text_is_what_a_person_sees_with_its_space_if_asked_for(tab: Tab) 
     await tab.show(
         "<pre id=pre>  a\n   b </pre><div id=parts><p>one</p><p>two</p><p hidden>three</p></div>"
         "<div id=hidden hidden>not shown</div><svg><text id=svg>drawn</text></svg>"
+        "<ul><li id=raw style='text-transform:uppercase'>a  <b>b</b>\n<i hidden>c</i></ul><input id=field value=' v '>"
     )
     text = {
         selector: (await tab.call("extract_text", selector=selector))["text"]
@@ -36,6 +37,10 @@ async def test_text_is_what_a_person_sees_with_its_space_if_asked_for(tab: Tab) 
     assert text == {"#pre": "a b", "#parts": "one two", "#hidden": "not shown", "#svg": "drawn"}
     raw = await tab.call("extract_text", selector="#pre", trim=False, normalizeWhitespace=False)
     assert raw["text"] == "  a\n   b "
+    both = {"trim": False, "normalizeWhitespace": False}
+    assert (await tab.call("extract_text", selector="#raw", **both))["text"] == "a  b\nc"
+    assert (await tab.call("extract_text", selector="#field", **both))["text"] == " v "
+    assert (await tab.call("extract_text", selector="#raw"))["text"] == "A B"
     assert (await tab.call("extract_text", selector="#pre", normalizeWhitespace=False))["text"] == "a\n   b"
     assert (await tab.call("extract_text", selector="#pre", trim=False))["text"] == " a b "
 

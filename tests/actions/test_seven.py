@@ -135,6 +135,15 @@ async def test_a_click_takes_options_of_the_locator_and_of_the_click(browsing: A
     assert await shows(browsing, "said.textContent") == "sent 2"
 
 
+async def test_a_click_takes_steps_and_scroll(browsing: Agent) -> None:
+    await shows(browsing, "void (self.moves = 0, onmousemove = () => { moves++ })")
+    options: AnyJson = {"exact": True, "name": "Submit", "steps": 7, "scroll": "none"}
+    await browsing.call("browser_click", selector="button", selectorType="role", options=options)
+    assert await shows(browsing, "moves") >= 7
+    error = await browsing.error("browser_click", selector="button", options={"scroll": "smooth"})
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "options.scroll")
+
+
 async def test_an_option_that_means_nothing_is_refused_by_name(browsing: Agent) -> None:
     unknown = await browsing.error("browser_click", selector="button", options={"clicks": 2})
     assert unknown["message"] == "Unknown argument 'options.clicks' for browser_click."
@@ -198,6 +207,7 @@ async def test_what_cannot_be_launched_is_said_and_leaves_nothing_behind(
 ) -> None:
     error = await browsing.error("browser_launch", headless=False)
     assert (error["code"], error["details"]["context"]) == ("BROWSER_LAUNCH_FAILED", {"field": "headless"})
+    assert error["details"]["tool"] == "browser_launch"
     assert await shows(browsing, "document.title") == "Example"
     async with service.agent() as agent:
         before = len((await agent.call("list_sessions"))["sessions"])
@@ -205,4 +215,5 @@ async def test_what_cannot_be_launched_is_said_and_leaves_nothing_behind(
         if reply["success"]:
             pytest.skip("webkit is installed on this machine")
         assert reply["error"]["code"] == "BROWSER_LAUNCH_FAILED"
+        assert reply["error"]["details"]["tool"] == "browser_launch"
         assert len((await agent.call("list_sessions"))["sessions"]) == before

@@ -25,6 +25,7 @@ const shadows = [...document.querySelectorAll('*')].some(e => e.shadowRoot);
 """A selector looks into open shadow roots, as Playwright's own do."""
 
 TEXT: Final = r"""(e, {trim, normalize}) => {
+  if (!trim && !normalize && !e.matches('select, textarea, input')) return e.textContent;
   const text = normalize ? textOf(e).replace(/\s+/g, ' ') : textOf(e);
   return trim ? text.trim() : text;
 }"""
