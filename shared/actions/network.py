@@ -75,15 +75,17 @@ class MockResponse(PageAction):
     delay: int = Field(default=0, ge=0, le=60_000, description="Milliseconds before the answer.")
 
     def response_headers(self) -> dict[str, str]:
-        """With the type of the content, unless only `headers` names one."""
+        """With the type of the content, unless only `headers` names one. No cache keeps it, where other pages of the
+        site would find it, unless they say so."""
         headers = {name.lower(): value for name, value in (self.headers or {}).items()}
         if "content_type" in self.model_fields_set or "content-type" not in headers:
             headers["content-type"] = self.content_type
-        return headers
+        return {"cache-control": "no-store", **headers}
 
 
 class BlockRequests(PageAction):
-    """Block the page's requests to matching URLs, and those of resource types. Adds to what is blocked already."""
+    """Block the page's requests to matching URLs, and those of resource types; what caches and service workers have of
+    them too. WebSockets by globs or by type. Adds to what is blocked already."""
 
     effect = Effect.ACTS
     shown = "observed"
@@ -94,7 +96,7 @@ class BlockRequests(PageAction):
     patterns: list[Pattern] | None = Field(
         default=None, max_length=200, description="Globs (* is any text, scheme optional) or /regex/flags."
     )
-    resource_types: list[ResourceType] | None = Field(default=None, description="Types.")
+    resource_types: list[ResourceType | Literal["websocket"]] | None = Field(default=None, description="Types.")
 
 
 class ListRoutes(PageAction):

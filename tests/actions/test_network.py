@@ -74,6 +74,121 @@ async def test_blocked_hosts_and_types_are_not_asked(tab: Tab, site: Site) -> No
     assert (site.counts["/ok"], site.counts["/ads/x"], site.counts["/pixel.png"]) == (1, 0, 0)
 
 
+USED = """async () => {
+  const loaded = (tag, given) => new Promise(done => {
+    const element = Object.assign(document.createElement(tag), given);
+    element.onload = () => done('loaded');
+    element.onerror = () => done('failed');
+    document.body.append(element);
+  });
+  const asked = started => started.then(() => 'loaded', () => 'failed');
+  const told = made => new Promise(done => {
+    made.onmessage = event => done(event.data);
+    made.onerror = () => done('failed');
+    made.onopen = () => done('loaded');
+  });
+  const within = code => new Worker(URL.createObjectURL(new Blob([code.replaceAll('ORIGIN', location.origin)])));
+  const sends = "fetch('ORIGIN/r/in-worker').then(() => postMessage('loaded'), () => postMessage('failed'))";
+  const socket = location.origin.replace('http', 'ws');
+  const opens = `const s = new WebSocket('${socket}/r/socket-in-worker');
+    s.onopen = s.onerror = () => postMessage('failed')`;
+  const found = {
+    image: await loaded('img', {src: '/r/image'}),
+    style: await loaded('link', {rel: 'stylesheet', href: '/r/style'}),
+    script: await loaded('script', {src: '/r/script'}),
+    font: await asked(new FontFace('f', 'url(/r/font)').load()),
+    fetch: await asked(fetch('/r/fetch')),
+    forced: await asked(fetch('/r/fetch', {cache: 'force-cache'})),
+    served: await asked(fetch('/r/served')),
+    beacon: (navigator.sendBeacon('/r/beacon'), 'failed'),
+    worker: await told(new Worker('/r/worker')),
+    inWorker: await told(within(sends)),
+    socket: await told(new WebSocket(`${socket}/r/socket`)),
+    socketInWorker: await told(within(opens)),
+  };
+  const xhr = new XMLHttpRequest();
+  xhr.open('GET', '/r/xhr', false);
+  try { xhr.send(); found.xhr = 'loaded' } catch { found.xhr = 'failed' }
+  return found;
+}"""
+SERVES = """onfetch = event => {
+  if (event.request.url.endsWith('/r/served')) event.respondWith(caches.match(event.request));
+};
+oninstall = event => event.waitUntil(caches.open('all').then(cache => cache.add('/r/served')));
+onactivate = event => event.waitUntil(clients.claim());"""
+REGISTERED = """async () => {
+  await navigator.serviceWorker.register('/serves.js');
+  if (!navigator.serviceWorker.controller)
+    await new Promise(done => navigator.serviceWorker.oncontrollerchange = done);
+}"""
+
+
+async def test_a_block_holds_for_every_kind_of_request_though_caches_and_a_service_worker_have_it(
+    tab: Tab, site: Site
+) -> None:
+    kinds = {"script": "text/javascript", "worker": "text/javascript", "style": "text/css", "image": "image/svg+xml"}
+    bodies = {"worker": "postMessage('loaded')", "image": "<svg xmlns='http://www.w3.org/2000/svg'/>"}
+    for name in ("image", "style", "script", "font", "fetch", "served", "beacon", "worker", "in-worker", "xhr"):
+        kept = {"cache-control": "max-age=3600"}
+        site.page(f"/r/{name}", Answer(bodies.get(name, ""), content_type=kinds.get(name, "text/plain"), headers=kept))
+    site.page("/serves.js", Answer(SERVES, content_type="text/javascript"))
+    session = (await tab.call("create_session"))["sessionId"]  # a service worker stays with its site
+    await tab.call("open_page", pageId="tab", sessionId=session)
+    await tab.show("<h1>x</h1>")
+    await tab.sees(REGISTERED)
+    free = await tab.sees(USED)
+    assert {name for name, came in free.items() if came != "loaded"} == {"font", "beacon", "socket", "socketInWorker"}
+    site.counts.clear()
+    await tab.call("block_requests", patterns=["/r/*"])
+    for moment in ("in the same document", "in another"):
+        came = await tab.sees(USED)
+        assert {name for name in came if came[name] != "failed"} == set(), moment
+        assert {path: times for path, times in site.counts.items() if path.startswith("/r/")} == {}, moment
+        await tab.show("<h1>x</h1>")
+    (route,) = (await tab.call("list_routes"))["routes"]
+    assert route["matched"] >= 2 * (len(free) - 1), "of a worker's socket nothing is told"
+    await tab.call("remove_routes")
+    assert await tab.sees(USED) == free
+    assert (site.counts["/r/socket"], site.counts["/r/socket-in-worker"], site.counts["/r/beacon"]) == (1, 1, 1)
+    await tab.call("block_requests", resourceTypes=["websocket"])
+    await tab.sees(USED)
+    assert site.counts["/r/socket"] == 1
+
+
+async def test_what_a_mock_answered_is_gone_with_it_from_every_cache(tab: Tab, site: Site) -> None:
+    site.page("/v.js", Answer("self.told = 'site'", content_type="text/javascript"))
+    site.page("/v.svg", Answer("<svg xmlns='http://www.w3.org/2000/svg' width='10'/>", content_type="image/svg+xml"))
+    used = """async () => {
+      const once = (tag, src) => new Promise(done => {
+        const element = Object.assign(document.createElement(tag), {src});
+        element.onload = element.onerror = () => done(element.naturalWidth);
+        document.body.append(element);
+      });
+      await once('script', '/v.js');
+      return [self.told, await once('img', '/v.svg')];
+    }"""
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' width='20'/>"
+    await tab.show("<h1>x</h1>")
+    for headers in ({}, {"Cache-Control": "public, max-age=3600"}):
+        script = await tab.call(
+            "mock_response", pattern="/v.js", body="self.told = 'mock'", contentType="text/javascript", headers=headers
+        )
+        await tab.call("mock_response", pattern="/v.svg", body=svg, contentType="image/svg+xml", headers=headers)
+        assert await tab.sees(used) == ["mock", 20]
+        await tab.call("remove_routes", routeIds=[script["routeId"]])
+        assert await tab.sees(used) == ["site", 20]
+        await tab.call("remove_routes")
+        assert await tab.sees(used) == ["site", 10]
+
+
+async def test_a_page_has_no_more_patterns_than_a_request_can_be_compared_with_at_once(tab: Tab) -> None:
+    await tab.show("<h1>x</h1>")
+    many = [f"/{number}/{{{','.join('abcdefgh')}}}/{{{','.join('abcdefgh')}}}" for number in range(20)]
+    error = await tab.error("block_requests", patterns=many)
+    assert (error["code"], "1000" in error["message"]) == ("RESOURCE_EXHAUSTED", True)
+    assert (await tab.call("list_routes"))["routes"] == []
+
+
 async def test_a_redirect_does_not_lead_round_a_block(tab: Tab, site: Site) -> None:
     site.page("/hop", Answer("", 302, headers={"location": site.url("/tracker", "localhost")}))
     site.page("/tracker", Answer("tracked", headers={"access-control-allow-origin": "*"}))

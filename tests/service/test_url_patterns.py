@@ -95,3 +95,20 @@ def test_an_expression_that_takes_for_ever_matches_nothing_and_is_told() -> None
     assert not pattern.matches("https://" + "x" * 4_000)
     assert pattern.too_slow
     assert not pattern.matches("https://xxy")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sockets"),
+    [
+        ("/live/*", ["ws://*:*/live/*", "wss://*:*/live/*"]),
+        ("wss://example.com/live", [r"wss://example.com/live\?"]),
+        ("example.com:8080", ["ws://example.com:8080/*", "wss://example.com:8080/*"]),
+        ("*://*.example.com/*", ["ws://{*.}?example.com/*", "wss://{*.}?example.com/*"]),
+        ("wss://*chat*", ["wss://*chat*:*/*", "wss://*:*/*chat*"]),
+        ("wss://a.b/{x,y}?q=(1)", [r"wss://a.b/x\?q=\(1\)", r"wss://a.b/y\?q=\(1\)"]),
+        ("https://example.com/*", []),
+        (r"/live\/\d+/", []),
+    ],
+)
+def test_a_glob_says_which_web_sockets_it_means_in_the_browsers_own_words(pattern: str, sockets: list[str]) -> None:
+    assert UrlPattern(pattern).sockets() == sockets

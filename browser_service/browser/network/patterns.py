@@ -10,6 +10,7 @@ from shared.errors import ValidationFailed
 
 _SCHEME: Final = re.compile(r"([A-Za-z*][A-Za-z0-9+.*-]*)://(.*)", re.DOTALL)
 _HOST: Final = re.compile(r"\*\.((?:[\w-]+\.)+[\w-]+(?::\d+)?)(/.*)", re.DOTALL)
+_HOST_GLOB: Final = re.compile(r"[\w.*-]+(?::[\d*]+)?")
 _REGEX: Final = re.compile(r"/(.+)/([dgimsuvy]*)", re.DOTALL)
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _FLAGS: Final = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
@@ -47,6 +48,16 @@ class UrlPattern:
         if self._regex is not None:
             return self._found(self._regex, url)
         return any(_matches(glob, url) for glob in self._globs)
+
+    @property
+    def size(self) -> int:
+        """What a request is compared with."""
+        return len(self._globs) or 1
+
+    def sockets(self) -> list[str]:
+        """The same for WebSockets, as a URL Pattern of the web's own standard; nothing for a regular expression, which
+        a browser does not take."""
+        return [pattern for glob in self._globs for pattern in _of_sockets(glob)]
 
     def _found(self, expression: "regex.Pattern[str]", url: str) -> bool:
         if self.too_slow:
@@ -107,3 +118,37 @@ def _alternatives(text: str) -> list[str]:
     if count > _MOST_ALTERNATIVES:
         raise ValueError(f"it has {count} alternatives, and {_MOST_ALTERNATIVES} are allowed")
     return ["".join(chosen) for chosen in product(*choices)]
+
+
+def _of_sockets(glob: str) -> list[str]:
+    with_scheme = _SCHEME.fullmatch(glob)
+    schemes = [each for each in ("ws", "wss") if with_scheme is None or _glob(with_scheme[1].lower(), each)]
+    places = _places((with_scheme[2] if with_scheme else glob).partition("#")[0]) if schemes else []
+    return [f"{scheme}://{place}" for scheme in schemes for place in places]
+
+
+def _places(glob: str) -> list[str]:
+    """Hosts with their paths. A `*` before the first slash may reach over it: then it is in both."""
+    host, slash, path = glob.partition("/")
+    stars = [] if _HOST.fullmatch(glob) else [at for at, sign in enumerate(host) if sign == "*"]
+    over = [(host[: at + 1], f"/*{host[at + 1 :]}{slash}{path}") for at in stars]
+    pairs = dict.fromkeys([(host or "*", slash + path if slash else "/*"), *over])
+    return [_with_port(host, alone=not slash) + _path(path) for host, path in pairs if _HOST_GLOB.fullmatch(host)]
+
+
+def _with_port(host: str, *, alone: bool) -> str:
+    """A host alone is meant with every port, and `*.example.com` is that host too."""
+    name, colon, port = host.rpartition(":") if ":" in host else (host, "", "")
+    port = port if colon else "*" if alone or host.endswith("*") else ""
+    below = f"{{*.}}?{name[2:]}" if name.startswith("*.") and "*" not in name[2:] else name
+    return f"{below}:{port}" if port else below
+
+
+def _path(path: str) -> str:
+    path, question, query = path.partition("?")
+    rest = rf"\?{_escaped(query)}" if question or not path.endswith("*") else ""
+    return _escaped(path) + rest
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([+?:(){}\\])", r"\\\1", text)

@@ -2,7 +2,8 @@
 
 A popup starts with a copy of its opener's; its first document may be asked for before that. What is set ends when the
 page passes to another client, who must neither send the other's keys nor be told made-up answers, and with the page or
-the service. While a page has routes, Playwright keeps it from using the HTTP cache.
+the service. While a page has routes, Playwright keeps it from using the HTTP cache; what else routes do not see is
+the business of `interception`.
 """
 
 import asyncio
@@ -11,16 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from playwright.async_api import CDPSession, Page, Route
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page, Route
 
-from browser_service.browser.background import Background
+from browser_service.browser.network.interception import Interception
 from browser_service.browser.network.patterns import UrlPattern
 from browser_service.browser.network.traffic import Traffic
 from shared.calls import Json
 from shared.errors import ResourceExhausted, ValidationFailed
 
 _MOST_ROUTES: Final = 50
+_MOST_COMPARED: Final = 1_000
+"""Each request of the page is compared with all of them, in the service."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,16 @@ class Rule:
     def key(self) -> tuple[object, ...]:
         """Of two rules for the same requests the later one takes the other's place."""
         return self.kind, tuple(pattern.text for pattern in self.patterns), self.method, self.types
+
+    @property
+    def size(self) -> int:
+        """What each request is compared with."""
+        return sum(pattern.size for pattern in self.patterns)
+
+    def sockets(self) -> list[str]:
+        """Which WebSockets it is about, as Chromium takes it."""
+        by_type = ["ws://*:*/*", "wss://*:*/*"] if "websocket" in self.types else []
+        return by_type + [url for pattern in self.patterns for url in pattern.sockets()]
 
     def applies(self, url: str, method: str, resource_type: str) -> bool:
         if self.method not in {None, method}:
@@ -102,9 +115,11 @@ class PageNetwork:
     offline: bool = False
     """What frames of other sites ask for too is refused; the page itself Chromium has offline."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
-    _hops: CDPSession | None = None
     _routing: Page | None = None
-    _background: Background = field(default_factory=Background)
+    _interception: Interception = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._interception = Interception(self._blocks)
 
     def inherit(self, opener: "PageNetwork") -> None:
         """A popup starts as its opener is."""
@@ -114,7 +129,8 @@ class PageNetwork:
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
         """Another Playwright page is behind the pageId."""
-        self._hops = self._routing = None
+        self._routing = None
+        self._interception.attach()
         if self.foreign:
             self.rules, self.headers = [], {}
         self.traffic.attach(page)
@@ -139,9 +155,16 @@ class PageNetwork:
             raise ResourceExhausted(
                 f"The page has {_MOST_ROUTES} routes.", hint="Remove some of them: list_routes {}, remove_routes {...}."
             )
+        if sum(each.size for each in kept) + rule.size > _MOST_COMPARED:
+            raise ResourceExhausted(
+                f"The page's routes would have more than {_MOST_COMPARED} patterns, {{a,b}} being two.",
+                hint="Name what they have in common, such as *.example.com; or remove some: remove_routes {...}.",
+            )
         rule.route_id = f"r{next(self._numbers)}"
+        gone = [each for each in self.rules if each not in kept]
         self.owner, self.rules = self.holder(), [*kept, rule]
         await self._update(page)
+        await self._forget(page, gone)
         return rule
 
     async def remove(self, page: Page, route_ids: list[str] | None) -> list[Rule]:
@@ -157,6 +180,7 @@ class PageNetwork:
         gone = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]
         self.rules = [rule for rule in self.rules if rule not in gone]
         await self._update(page)
+        await self._forget(page, gone)
         return gone
 
     async def put_back(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
@@ -174,14 +198,20 @@ class PageNetwork:
         return bool(self.rules or self.headers) and self.owner != self.holder()
 
     async def clear(self, page: Page) -> None:
-        self.rules = []
+        gone, self.rules = self.rules, []
         await self._update(page)
+        await self._forget(page, gone)
         if self.headers:
             await self.set_headers(page, {})
 
     def shown(self) -> Json:
         """The names of headers alone: their values may be secrets."""
         return {"routes": [rule.shown() for rule in self.rules], "extraHeaders": [*self.headers]}
+
+    async def _forget(self, page: Page, gone: list[Rule]) -> None:
+        """What mocks answered holds no longer than they do."""
+        if any(rule.answer is not None for rule in gone):
+            await self._interception.forget_answers(page)
 
     async def _update(self, page: Page) -> None:
         routes = bool(self.rules) or self.offline
@@ -191,7 +221,10 @@ class PageNetwork:
         elif not routes and self._routing is page:
             await page.unroute("**/*", self._decide)
             self._routing = None
-        await self._watch_hops(page)
+        blocks = [rule for rule in self.rules if rule.answer is None]
+        sockets = () if self.offline else {url for rule in blocks for url in rule.sockets()}
+        hops = any(rule.patterns for rule in blocks)
+        await self._interception.update(page, rules=bool(self.rules), hops=hops, sockets=sockets)
 
     async def _decide(self, route: Route) -> None:
         request = route.request
@@ -217,31 +250,10 @@ class PageNetwork:
         """The latest that applies."""
         return next((rule for rule in reversed(self.rules) if rule.applies(url, method, resource_type)), None)
 
-    async def _watch_hops(self, page: Page) -> None:
-        """Where a redirect leads, `route` never sees: what is blocked there is blocked by Chromium's own question."""
-        blocks = any(rule.answer is None and rule.patterns for rule in self.rules)
-        browser = page.context.browser
-        if browser is None or browser.browser_type.name != "chromium":
-            return
-        if blocks and self._hops is None:
-            self._hops = session = await page.context.new_cdp_session(page)
-            session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide_hop(session, event)))
-            await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
-        elif not blocks and self._hops is not None:
-            session, self._hops = self._hops, None
-            await session.detach()
-
-    async def _decide_hop(self, session: CDPSession, event: Json) -> None:
-        """A type is the same from the first hop to the last; and CDP calls a fetch an XHR."""
-        request, rule = event["request"], None
-        if isinstance(request, dict):
-            rule = self._rule(str(request["url"]), str(request["method"]), resource_type="")
-        try:
-            if rule is not None and rule.answer is None:
-                rule.matched += 1
-                failed = {"requestId": event["requestId"], "errorReason": "BlockedByClient"}
-                await session.send("Fetch.failRequest", failed)
-            else:
-                await session.send("Fetch.continueRequest", {"requestId": event["requestId"]})
-        except PlaywrightError:
-            return  # the page went meanwhile
+    def _blocks(self, url: str, method: str) -> bool:
+        """Whether a rule of URLs has it blocked; that is counted."""
+        rule = self._rule(url, method, resource_type="websocket" if url.startswith(("ws:", "wss:")) else "")
+        if rule is None or rule.answer is not None:
+            return False
+        rule.matched += 1
+        return True
