@@ -96,7 +96,7 @@ class BlockRequests(PageAction):
     patterns: list[Pattern] | None = Field(
         default=None, max_length=200, description="Globs (* is any text, scheme optional) or /regex/flags."
     )
-    resource_types: list[ResourceType | Literal["websocket"]] | None = Field(default=None, description="Types.")
+    resource_types: list[Literal[ResourceType, "websocket"]] | None = Field(default=None, description="Types.")
 
 
 class ListRoutes(PageAction):

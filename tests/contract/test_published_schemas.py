@@ -202,7 +202,7 @@ MORE_CHOICES: Final = {
     "modifiers": {"ControlOrMeta"},
     "type": {"webp"},
     "responseType": {"binary"},
-    "resourceTypes": {"document", "media", "eventsource", "manifest", "ping", "other"},
+    "resourceTypes": {"document", "media", "eventsource", "manifest", "ping", "other", "websocket"},
 }
 """What Playwright offers beyond the published choices."""
 BOUNDED: Final = {"timeout", "ttl", "delay", "width", "height"}
