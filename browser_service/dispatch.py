@@ -17,6 +17,7 @@ from browser_service.directory import Address, Directory
 from browser_service.downloads import Downloads
 from browser_service.feed import Feed
 from browser_service.keeping import Keeper
+from browser_service.listing import page_block
 from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
@@ -25,7 +26,7 @@ from browser_service.security.limits import Quotas, retry_after
 from browser_service.security.origins import Origins, Visit, visited
 from browser_service.security.revoking import Revoked
 from browser_service.security.urls import abridged
-from browser_service.service import Service, page_block
+from browser_service.service import Service
 from browser_service.undoing import Undos
 from browser_service.work import Work
 from shared import catalogue

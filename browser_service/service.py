@@ -4,18 +4,18 @@ from typing import TYPE_CHECKING
 
 from browser_service.calls import Record
 from browser_service.claims import Who
-from browser_service.directory import LAUNCHED, belongs
+from browser_service.directory import LAUNCHED
 from browser_service.keeping import Keeper
+from browser_service.listing import listing
 from browser_service.observability.asking import answer
 from browser_service.security.auth import Identity
-from browser_service.security.urls import abridged
 from browser_service.undoing import TakingBack
 from browser_service.work import Work
 from shared.actions.activity import GetActivity
 from shared.actions.base import Action
 from shared.actions.seven import BrowserLaunch
 from shared.actions.undoing import Undo
-from shared.calls import Json, Owner, PageBlock, PageState, Undoable
+from shared.calls import Json, PageState, Undoable
 from shared.errors import BrowseError, NoBrowser
 
 if TYPE_CHECKING:
@@ -39,14 +39,11 @@ class Service:
     def work(self) -> Work:
         return self._dispatcher.work
 
-    async def list_pages(self, session_id: str | None) -> Json:
-        """In three parts: yours, people's, and other agents'."""
-        parts: dict[str, list[Json]] = {"yours": [], "people": [], "others": []}
-        for page in await self._dispatcher.host.describe():
-            if session_id in {None, page.session_id}:
-                seen = self._dispatcher.directory.seen_by(page, self._client_id)
-                parts[self._part(page)].append(_listed(seen, self._client_id))
-        return {name: [*pages] for name, pages in parts.items()}
+    async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
+        """Those that matter to the client; `whole`: all."""
+        found = [page for page in await self._dispatcher.host.describe() if session_id in {None, page.session_id}]
+        seen = [self._dispatcher.directory.seen_by(page, self._client_id) for page in found]
+        return listing(seen, self._client_id, whole=whole)
 
     def list_downloads(self) -> Json:
         return {"downloads": [*self._dispatcher.downloads.listed(self._client_id)]}
@@ -142,42 +139,3 @@ class Service:
             return None
         page = self._dispatcher.directory.get(asked["dialog"]["pageId"])
         return asked if page is not None and page.dialog else None
-
-    def _part(self, page: PageState) -> str:
-        if belongs(page, self._client_id):
-            return "yours"
-        return "people" if page.of_person and page.holder_id is None else "others"
-
-
-def _listed(page: PageState, client_id: str) -> Json:
-    """A page in a list: how long it has been idle, and what is unusual about it."""
-    unusual: Json = {"access": page.access} if page.access != "read" else {}
-    if page.hold_left_ms:
-        unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
-    if page.left_by and page.holder_id is None:
-        unusual |= {"fromBefore": True} if page.left_by_id == client_id else {"leftBy": page.left_by}
-    if page.parked is not None:
-        unusual["parked"] = True
-    if page.person is not None:
-        unusual["person"] = f'{page.person.what}, asked for by "{page.person.asked_by}"'
-    return {**page_block(page, client_id).model_dump(mode="json"), "actedMsAgo": page.acted_ago_ms, **unusual}
-
-
-def page_block(page: PageState, client_id: str) -> PageBlock:
-    """A page as a client may know it: the holder's label, never its id."""
-    return PageBlock(
-        page_id=page.page_id,
-        session_id=page.session_id,
-        url=abridged(page.url),
-        title=page.title,
-        revision=page.revision,
-        dialog=page.dialog,
-        owner=_owner(page, client_id),
-    )
-
-
-def _owner(page: PageState, client_id: str) -> Owner | None:
-    if page.holder_id is None:
-        return None
-    label = f"{page.holder_label} · {page.holder_agent}" if page.holder_agent else page.holder_label
-    return Owner(label=label, you=page.holder_id == client_id)

@@ -21,7 +21,7 @@ from mcp_gateway.forward import Service
 from mcp_gateway.settings import Settings
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError
-from shared.resources import RESOURCES, TEMPLATES, Request, request
+from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
 
 _NOT_FOUND: Final = -32002
 """Its code in the revisions with a handshake; later ones have INVALID_PARAMS."""
@@ -85,7 +85,10 @@ class Resources:
             if artifact.data is None:
                 return await self.file(f"{service.settings.url}{artifact.url}", service, uri, shakes_hands=shakes_hands)
             return _blob(uri, artifact.mime_type, artifact.data)
-        value = reply.result.get(ACTIONS[asked.resource.action].shown, reply.result)
+        shown = ACTIONS[asked.resource.action].shown
+        value = reply.result.get(shown, reply.result)
+        if asked.resource.mime_type == JSON and isinstance(value, str):  # what is text elsewhere is data here
+            value = {key: each for key, each in reply.result.items() if key != shown}
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return _text(uri, asked.resource.mime_type, text)
 

@@ -145,7 +145,7 @@ class Gateway:
         if isinstance(reference, PromptReference):
             values = prompts.completed(reference.name, argument.name, argument.value)
         else:
-            pages = await self._reply(ctx, "list_pages", {})
+            pages = await self._reply(ctx, "list_pages", {"all": True})
             sessions = await self._reply(ctx, "list_sessions", {})
             values = completed(argument.name, argument.value, pages, sessions)
         return CompleteResult(completion=Completion(values=values))

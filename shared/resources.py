@@ -52,6 +52,7 @@ _PAGES: Final = Resource(
     "Open pages",
     "The open pages in three parts: yours, people's, and other agents'.",
     "list_pages",
+    MappingProxyType({"all": True}),
     mime_type=JSON,
 )
 

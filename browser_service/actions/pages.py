@@ -9,7 +9,7 @@ from shared.calls import Json
 
 
 async def list_pages(service: Service, action: pages.ListPages) -> Json:
-    return await service.list_pages(action.session_id)
+    return await service.list_pages(action.session_id, whole=action.whole)
 
 
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:

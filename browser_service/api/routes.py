@@ -56,7 +56,7 @@ async def act(request: Request, caller: Caller) -> Response:
 
 @router.get(wire.PAGES)
 async def list_pages(request: Request, caller: Caller) -> Response:
-    return await _run(request, caller, {"action": "list_pages"})
+    return await _run(request, caller, {"action": "list_pages", "all": True})
 
 
 @router.get(wire.SESSIONS)

@@ -268,7 +268,7 @@ async def perform_on_session(
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
             f"{busy}.",
-            hint="See what each shows: list_pages {}; close or reload the one that hangs, then repeat this.",
+            hint='See what each shows: list_pages {"all": true}; close or reload the one that hangs, then repeat this.',
         ) from None
     except PlaywrightError as error:
         if errors.is_closed(error) and running.action.effect is not Effect.READS:

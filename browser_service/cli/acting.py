@@ -34,7 +34,7 @@ def pages(
         reply = client.pages()
     if not reply["success"]:
         raise Relayed(error_of(reply))
-    listed = cast("dict[str, list[Json]]", reply["result"])
+    listed = {part: cast("dict[str, list[Json]]", reply["result"])[part] for part in _PARTS}
     if as_json:
         output.say_json(listed)
     else:

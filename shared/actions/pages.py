@@ -16,13 +16,16 @@ from shared.actions.base import (
 
 
 class ListPages(Action):
-    """List the open pages: yours, people's, and other agents', each with its URL, title and owner."""
+    """List the open pages: yours, people's, and other agents' (many are only counted)."""
 
     lane = Lane.BESIDE
     unmetered = True
     aliases = (Alias("listPages"),)
 
+    shown = "text"
+
     session_id: SessionId | None = Field(default=None, description="Only pages of this session.")
+    whole: bool = Field(default=False, alias="all", description="None only counted.")
 
 
 class OpenPage(NavigationAction):

@@ -26,7 +26,7 @@ class Login(SessionAct):
         return _A_DAY_MS
 
     def narrower(self) -> str:
-        return "Wait until they are done: list_pages {} shows when each acted."
+        return 'Wait until they are done: list_pages {"all": true} shows when each acted.'
 
 
 class ImportLogin(SessionAct):

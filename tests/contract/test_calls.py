@@ -33,6 +33,7 @@ from shared.calls import (
     PageClosed,
     PageMoved,
     PageOpened,
+    PageRetired,
     PageState,
     Parked,
     Person,
@@ -56,6 +57,12 @@ EVENTS: list[Model] = [
     PageOpened(seq=1, page=PAGE),
     PageChanged(seq=2, page=PAGE),
     PageClosed(seq=3, page_id="cart", session_id="default"),
+    PageRetired(
+        seq=3,
+        page=PAGE,
+        undo=Undoable(body={"action": "close_page"}, what="closed", state={}),
+        newcomer=Person(client_id="c2", label="Codex"),
+    ),
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
     CallEnded(seq=5, client_id="c1", outcome=Outcome(call_id="c1/k1", result={"value": 1}, page=PAGE)),
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
@@ -141,8 +148,8 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
-    kinds = ["page_opened", "page_changed", "page_closed", "call_moved", "call_ended", "notice", "state", "throttled"]
-    kinds.append("download")
+    pages = ["page_opened", "page_changed", "page_closed", "page_retired"]
+    kinds = [*pages, "call_moved", "call_ended", "notice", "state", "throttled", "download"]
     assert [each.model_dump()["kind"] for each in EVENTS] == kinds
 
 

@@ -56,7 +56,7 @@ AGES = {"pages": 60_000, "elements": 30_000, "screenshots": 300_000}
             "get_screenshot",
             {"sessionId": "shop", "screenshotId": "current", "maxAge": 300_000},
         ),
-        ("pages://", "list_pages", {}),
+        ("pages://", "list_pages", {"all": True}),
     ],
 )
 def test_a_uri_is_a_call(uri: str, action: str, arguments: dict[str, AnyJson]) -> None:

@@ -51,7 +51,7 @@ async def test_an_ordered_restart_costs_a_chat_nothing_but_what_was_under_way(pl
         assert (looked["isError"], "UNKNOWN_OUTCOME" in text(acted)) == (False, True), (text(looked), text(acted))
         assert place.process().pid != first.pid
         pages = await chat.call("list_pages")
-        assert '"looks"' in text(pages).partition('"people"')[0]
+        assert "\nlooks · " in text(pages).partition("Other agents'")[0]
         assert not (await chat.call("click", pageId="acts", selector="h1"))["isError"]
 
 

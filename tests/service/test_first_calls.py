@@ -119,7 +119,7 @@ async def test_a_first_call_that_may_not_go_there_leaves_no_page(agent: Agent) -
 async def test_a_page_that_nobody_opened_is_not_found_and_not_made(agent: Agent) -> None:
     error = await agent.error("click", pageId="ghost", selector="#a")
     assert (error["status"], error["code"]) == (404, "PAGE_NOT_FOUND")
-    assert await agent.call("list_pages") == {"yours": [], "people": [], "others": []}
+    assert await agent.call("list_pages") == {"yours": [], "people": [], "others": [], "text": "No page is open."}
 
 
 def open_windows(service: RunningService) -> int:

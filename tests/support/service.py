@@ -123,7 +123,8 @@ async def tidy(agent: Agent, keep: str = "") -> None:
     for session in (await agent.call("list_sessions"))["sessions"]:
         if session["owner"] and session["owner"]["you"]:
             await agent.call("close_session", sessionId=session["sessionId"])
-    for page in [page for part in (await agent.call("list_pages")).values() for page in part]:
+    listed = await agent.call("list_pages", all=True)
+    for page in [page for part in ("yours", "people", "others") for page in listed[part]]:
         if page["pageId"] != keep or page.get("dialog"):
             await agent.reply("claim_page", pageId=page["pageId"], reason="The test is over.")
             await agent.reply("close_page", pageId=page["pageId"], reason="The test is over.")
