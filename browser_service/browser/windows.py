@@ -1,8 +1,10 @@
 """Windows: each page opens in one of its own, because a tab behind another gets no animation frames."""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable
+from typing import Final
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
@@ -10,7 +12,13 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
 from browser_service.browser.network.guard import guard_all
+from browser_service.latest import Latest
 from browser_service.security.urls import UrlPolicy
+
+_BLANK: Final = "about:blank"
+_PATIENCE_S: Final = (3.0, 5.0)
+"""After so long another window is asked for."""
+_ABANDONED: Final = 200
 
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str], None]
@@ -36,11 +44,13 @@ class Windows:
         self._ours = ours
         self._lasting = lasting
         """Whether it is the browser's own context, which is never closed before it."""
-        self._abandoned: set[str] = set()
+        self._abandoned = Latest[None](_ABANDONED)
         self._dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """By Chromium's name of the page that is to come."""
+        self._crashed_lately = Latest[None](_ABANDONED)
+        """By the same name: one may die before the answer that names it is read."""
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._connecting = asyncio.Lock()
@@ -55,23 +65,44 @@ class Windows:
         if browser is None or browser.browser_type.name != "chromium":
             async with self._connecting:  # other engines open tabs, which come without a nonce
                 return await self._first_page()
-        url = f"about:blank#{secrets.token_hex(8)}"
         arrival: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
-        self._expected[url] = arrival
-        target: dict[str, object] = {"url": url, "newWindow": True}
+        targets: dict[str, str] = {}
         try:
             async with asyncio.timeout(timeout_s):
                 cdp = await self._connected(browser)
-                if self._browser_context_id:
-                    target["browserContextId"] = self._browser_context_id
-                target_id = str((await cdp.send("Target.createTarget", target))["targetId"])
-                self._opening[target_id] = arrival
-                return await arrival
+                for patience_s in (*_PATIENCE_S, timeout_s):
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(patience_s):
+                            await self._ask(cdp, arrival, targets)
+                            return await asyncio.shield(arrival)
+            raise TimeoutError
         finally:
+            self._leave(arrival, targets)
+
+    async def _ask(self, cdp: CDPSession, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
+        """Have a window opened. Under load one in a hundred never comes: whichever of those asked for does, is it."""
+        url = f"{_BLANK}#{secrets.token_hex(8)}"
+        targets[url] = ""
+        self._expected[url] = arrival
+        target: dict[str, object] = {"url": url, "newWindow": True}
+        if self._browser_context_id:
+            target["browserContextId"] = self._browser_context_id
+        targets[url] = target_id = str((await cdp.send("Target.createTarget", target))["targetId"])
+        self._opening[target_id] = arrival
+        if target_id in self._crashed_lately:
+            self._crashed({"targetId": target_id})
+
+    def _leave(self, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
+        """Nobody waits any more; a window that comes after all is closed."""
+        came = arrival.result().url if arrival.done() and not arrival.cancelled() and not arrival.exception() else ""
+        arrival.cancel()
+        for url, target_id in targets.items():
             self._expected.pop(url, None)
-            self._opening = {name: each for name, each in self._opening.items() if each is not arrival}
-            if not arrival.done() or arrival.cancelled():
-                self._abandoned.add(url)
+            self._opening.pop(target_id, None)
+            if url != came:
+                self._abandoned[url] = None
+                if target_id and self._cdp is not None:
+                    self._background.spawn(bounded(self._cdp.send("Target.closeTarget", {"targetId": target_id})))
 
     async def _connected(self, browser: Browser) -> CDPSession:
         """Of many first pages one finds out whose they are, before any of them opens."""
@@ -116,6 +147,7 @@ class Windows:
 
     def _crashed(self, event: dict[str, str]) -> None:
         """A page that dies before Playwright has it never arrives."""
+        self._crashed_lately[event["targetId"]] = None
         arrival = self._opening.get(event["targetId"])
         if arrival is not None and not arrival.done():
             arrival.set_exception(PlaywrightError("Target crashed"))
@@ -140,7 +172,7 @@ class Windows:
         self._watch(page)
         arrival = self._expected.get(page.url)
         if page.url in self._abandoned:  # its caller has given up
-            self._abandoned.discard(page.url)
+            del self._abandoned[page.url]
             self._background.spawn(bounded(page.close()))
         elif arrival is None:
             self._on_foreign(page)

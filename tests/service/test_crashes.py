@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Literal
 
 import psutil
 import pytest
 
+from browser_service.browser.windows import Windows
 from shared.calls import Call, SessionSpec
 from shared.wire import DEFAULT_SESSION
 from tests.service import processes
@@ -229,6 +231,41 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
     assert len(processes.browsers(service.settings.data_dir)) == 1
     assert await cookies("second") == ["who=apart"] * 2 + ["who=default"] * 2
     assert {state.page_id for state in await host.describe()} == {"a1", "a2", "d1", "d2"}
+
+
+class Losing:
+    """Chromium, where the first windows that are asked for never come, or come to their end at once."""
+
+    def __init__(self, windows: Windows, loses: Literal["window", "renderer"]) -> None:
+        self._cdp = windows._cdp
+        self._windows = windows
+        self._loses = loses
+        self.asked = 0
+
+    async def send(self, method: str, params: dict[str, object]) -> object:
+        assert self._cdp is not None
+        self.asked += method == "Target.createTarget"
+        if method != "Target.createTarget" or self.asked > 1:
+            return await self._cdp.send(method, params)
+        if self._loses == "renderer":
+            self._windows._crashed({"targetId": "lost"})
+        return {"targetId": "lost"}
+
+
+@pytest.mark.parametrize("loses", ["window", "renderer"])
+async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_over(
+    service: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch, loses: Literal["window", "renderer"]
+) -> None:
+    monkeypatch.setattr("browser_service.browser.windows._PATIENCE_S", (0.5, 60.0) if loses == "window" else (60.0,))
+    async with visiting(service) as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
+        session = service.parts.host._sessions[DEFAULT_SESSION]  # type: ignore[attr-defined] # the host in this process
+        before = len(session._context.pages)
+        losing = Losing(session._windows, loses)
+        monkeypatch.setattr(session._windows, "_cdp", losing)
+        await agent.call("goto", pageId="again", url=site.url("/"))
+        assert losing.asked == 2
+        assert len(session._context.pages) == before + 1
 
 
 def drivers_of(service: RunningService) -> list[psutil.Process]:

@@ -279,9 +279,30 @@ async def test_a_browser_or_driver_that_dies_at_its_start_says_why_and_the_next_
         broken.touch()
         error = await agent.error("goto", pageId="p", url=url)
         assert error["code"] == "BROWSER_LAUNCH_FAILED"
-        assert "3 times in a row" in error["message"]
+        assert "3 times in a row: it was ended by SIGKILL" in error["message"]
+        assert error["hint"].startswith("Repeat the call")
         broken.unlink()
         await agent.call("goto", pageId="p", url=url)
+
+
+async def test_a_browser_that_does_not_run_here_is_quoted_and_nobody_is_told_to_repeat_the_call(
+    start: StartService, tmp_path: Path
+) -> None:
+    script, says = tmp_path / "browser", "licence not found"
+    script.write_text(f"#!/bin/sh\necho {says}\necho 'no libfoo' >&2\nexit 127\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    service = await start(executable_path=script)
+    async with service.agent() as agent:
+        error = await agent.error("open_page")
+        assert error["message"].endswith(f"3 times in a row: exit code 127; it said '{says} / no libfoo'")
+        assert "Repeat" not in error["hint"]
+        assert f"{script} does not run on this machine" in error["hint"]
+        last = error["details"]["context"]["lastError"]
+        assert (f"[out] {says}" in last, "--disable-features" in last) == (True, False)
+        script.chmod(0o600)
+        error = await agent.error("open_page")
+        assert "EACCES" in error["message"]
+        assert "BROWSE_EXECUTABLE_PATH" in error["hint"]
 
 
 # --- what a killed service leaves ------------------------------------------------------------------------------------

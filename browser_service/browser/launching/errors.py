@@ -1,5 +1,6 @@
 """Why a browser did not start, or could not be attached to: Playwright's words made ours."""
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -30,8 +31,20 @@ def not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
 _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
 
 
-def launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLaunchFailed:
-    text = str(error)
+_QUOTED: Final = 3
+_LINE: Final = 200
+_SAID: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
+"""What the browser wrote to stdout or stderr, in Playwright's log of its start."""
+_ENDED: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
+_COMMAND: Final = re.compile(r"(<launching> (?:(?! --).)*) --.*")
+"""The command line has thousands of characters, and comes before all that is worth reading."""
+_FROM_OUTSIDE: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"})
+"""Who is ended by one of these may start the next time."""
+
+
+def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int = STARTS) -> BrowserLaunchFailed:
+    """`starts`: how often it was tried."""
+    text = _COMMAND.sub(r"\1", str(error))
     details: Json = {"context": {"lastError": text[:2_000]}}
     first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
     if "Executable doesn't exist" in text:
@@ -53,17 +66,29 @@ def launch_failed(error: PlaywrightError, options: LaunchOptions) -> BrowserLaun
             "A window was asked for, but there is no display.", hint="Set HEADLESS=true.", details=details
         )
     if errors.is_closed(error):
-        return BrowserLaunchFailed(
-            f"{UNEXPLAINED[0]}, {STARTS} times in a row: {_last_words(text)}",
-            hint=AGAIN,
-            details=details,
-        )
-    return BrowserLaunchFailed(f"{UNEXPLAINED[1]}: {first[:300]}", details=details)
+        times = f", {starts} times in a row" if starts > 1 else ""
+        return BrowserLaunchFailed(f"{UNEXPLAINED[0]}{times}: {_last_words(text)}", hint=_remedy(text), details=details)
+    return BrowserLaunchFailed(f"{UNEXPLAINED[1]}: {first[:300]}", hint=_remedy(text), details=details)
 
 
 def _last_words(text: str) -> str:
-    """What a browser said before its end, and how that came, by Playwright's log of it."""
-    lines = [line.strip() for line in text.splitlines()]
-    ended = next((line for line in lines if "process did exit" in line), "")
-    said = next((line for line in reversed(lines) if "[err]" in line), "")
-    return "; ".join(line[:200] for line in (said.partition("[err] ")[2], ended.strip("- <>[]")) if line) or "no reason"
+    """How a browser ended, and what it said before."""
+    said = [line[:_LINE] for line in dict.fromkeys(_SAID.findall(text))][-_QUOTED:]
+    code, signal = found.groups() if (found := _ENDED.search(text)) else ("null", "null")
+    ended = f"it was ended by {signal}" if signal != "null" else f"exit code {code}" if code != "null" else ""
+    quoted = f"it said {' / '.join(said)!r}" if said else "it said nothing"
+    return "; ".join(filter(None, (ended, quoted)))
+
+
+def _remedy(text: str) -> str:
+    """A binary that ends by itself, or is none, does so the next time too."""
+    found, launched = _ENDED.search(text), re.search(r"<launching> (.+)", text)
+    if found is None and "spawn" not in text:
+        return AGAIN
+    if found is not None and (found[2] in _FROM_OUTSIDE or found.groups() == ("null", "null")):
+        return AGAIN
+    what = f"{launched[1].strip()} does not run on this machine" if launched else "This browser does not run"
+    return (
+        f"{what}, and will not the next time: install it anew (`playwright install chromium`), or name "
+        "another in BROWSE_EXECUTABLE_PATH and restart the service. `browse-together doctor` checks."
+    )

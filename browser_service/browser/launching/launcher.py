@@ -232,7 +232,7 @@ class Launcher:
                     headless=options.headless, **_UNTOUCHED, **(self._how() if ours else {})
                 )
         except PlaywrightError as error:
-            failed = launch_failed(error, replace(options, engine=kind.engine))
+            failed = launch_failed(error, replace(options, engine=kind.engine), starts=1)
             failed.advice = failed.advice if ours else _install(kind.engine)
             raise failed from error
         except TimeoutError:
