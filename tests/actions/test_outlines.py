@@ -1,11 +1,13 @@
 """What a reply tells of the page unasked: an outline of a new document, and of the same what is otherwise now."""
 
 import re
+import threading
 
 import pytest
 
 from tests.actions.tab import Tab
 from tests.support.service import Agent
+from tests.support.site import Answer
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +57,43 @@ async def test_an_outline_keeps_its_bound_on_any_page(tab: Tab) -> None:
     many = "".join(f"<h2>{'Long heading ' * 8}{n}</h2><button>{'Press me ' * 20}{n}</button>" for n in range(200))
     result = await tab.call("goto", pageId="tab", url=tab.site.page("/many", many))
     assert 1_000 < len(result["outline"]) <= OUTLINE
+
+
+async def test_an_outline_shows_all_fields_before_any_option(tab: Tab) -> None:
+    options = "".join(f"<option>Country {n}" for n in range(80))
+    fields = "".join(f"<p><label>Field {n} <input required></label></p>" for n in range(9))
+    form = (
+        f"<h1>Order</h1><p><label>Country <select>{options}</select></label></p>{fields}"
+        "<p><label>Also <select multiple>" + options + "</select></label></p>"
+        "<p><label><input type=checkbox required> I accept</label></p><button>Send</button>"
+    )
+    page, opened = tab.site.page("/form", form), f"<dialog id=d>{form}</dialog><script>d.showModal()</script>"
+    for url in (page, tab.site.page("/dialog", opened)):
+        outline = (await tab.call("goto", pageId="tab", url=url))["outline"]
+        named = [*(f'textbox "Field {n}"' for n in range(9)), 'checkbox "I accept"', 'combobox "Country"']
+        assert [name for name in [*named, 'button "Send"'] if name not in outline] == []
+        assert outline.splitlines()[-1] == "not shown: 160 options"
+
+
+async def test_an_outline_says_of_a_page_that_it_is_still_loading(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/list", Answer("", hold=release))
+    picture = Answer(b"", content_type="image/png", hold=release)
+    tab.site.page("/held.png", picture)
+    url = tab.site.page(
+        "/busy",
+        "<h1>Products</h1><main aria-busy=true><p>Loading products…</p></main><div role=progressbar>.</div>"
+        "<progress value=.5></progress><script>fetch('/list').then(() => document.querySelector('main').remove());"
+        "new Image().src = '/held.png'</script>",
+    )
+    outline = (await tab.call("goto", pageId="tab", url=url))["outline"]
+    assert outline.splitlines()[-1] == (
+        "still loading: 1 request pending (/list), 2 parts of it marked as busy, 'Loading products…'; "
+        "look again in a moment: snapshot {}"
+    )
+    assert not release.is_set()
+    release.set()
+    assert "still loading" not in (await tab.call("goto", pageId="tab", url=tab.site.page("/rest", "<h1>x")))["outline"]
 
 
 async def test_history_reload_and_open_page_tell_an_outline_too(tab: Tab) -> None:
@@ -155,10 +194,16 @@ async def test_of_several_acts_in_one_call_the_last_tells_what_all_changed(tab: 
     assert last["changes"].count('+ button "Added"') == 2
 
 
-async def test_a_client_that_never_looked_is_told_what_was_observed_and_no_more(agent: Agent, tab: Tab) -> None:
+async def test_the_first_act_on_a_page_that_a_client_never_read_tells_its_outline(agent: Agent, tab: Tab) -> None:
     await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
-    result = await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3")
-    assert result.keys() == {"observed"}
+    assert await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
+    result = await agent.call("fill", selector="role=searchbox", value="tea")
+    assert result["observed"] == "it has the given value now"
+    assert 'searchbox "Search"' in result["outline"]
+    assert 440 < len(result["outline"]) <= OUTLINE
+    again = await agent.call("click", selector="#dead")
+    assert "outline" not in again
+    assert again["observed"].startswith("nothing observable")
 
 
 # --- since -------------------------------------------------------------------------------------------------------

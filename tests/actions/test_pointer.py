@@ -1,8 +1,11 @@
 """Dragging, the mouse by coordinates, and scrolling: as the page sees it, and what the reply says came of it."""
 
+import threading
+
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.site import Answer, Received
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -194,6 +197,29 @@ async def test_scroll_finds_what_rolls_where_the_page_itself_does_not(tab: Tab) 
     assert await tab.sees("[scrollY, list.scrollTop]") == [0, 50]
     error = await tab.error("scroll", selector="#none", timeout=300)
     assert error["code"] == "ELEMENT_NOT_FOUND"
+
+
+async def test_scroll_to_the_end_waits_for_what_comes_then_and_says_what_is_still_to_come(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/more", lambda received: Answer("<p style='height: 900px'>", hold=_held(received, release)))
+    await tab.show(
+        "<body style='margin: 0'><p style='height: 1500px'></p><script>let n = 0; onscroll = () => {"
+        "  if (scrollY + innerHeight < document.body.scrollHeight - 5 || n > 1) return;"
+        "  fetch('/more?n=' + ++n).then(r => r.text()).then(t => document.body.insertAdjacentHTML('beforeend', t)) }"
+        "</script>"
+    )
+    more = await tab.call("scroll", to="bottom")
+    assert more["more"]["down"] >= 900
+    assert "px more down (came when the end was reached)" in more["observed"]
+    held = await tab.call("scroll", to="bottom")
+    assert "1 request is pending: more may come" in held["observed"]
+    assert "all of it is shown" not in held["observed"]
+    assert not release.is_set()
+    release.set()
+
+
+def _held(received: Received, release: threading.Event) -> threading.Event | None:
+    return release if received.path.endswith("n=2") else None
 
 
 async def test_scroll_of_a_page_that_is_shown_whole_says_so(tab: Tab) -> None:

@@ -261,7 +261,7 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
     gone = await post("shop", going)
     assert 'heading "Example Domain"' in gone["result"].pop("outline")
     assert gone == done({**arrived, "observed": observed})
-    nothing = "nothing observable: no navigation, request, popup, dialog or change of the page"
+    nothing = "nothing observable: no navigation, request, popup, dialog or change of the document"
     clicked = await post("shop", {"action": "click", "selector": "button", "params": {"clickCount": 2}})
     assert clicked == done({"observed": nothing})
     filled = await post("shop", {"action": "fill", "selector": "#email", "text": "a@example.com", "params": {}})

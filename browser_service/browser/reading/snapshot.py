@@ -124,7 +124,12 @@ async def document_of(page: Page) -> float:
 
 
 async def state_of(page: Page) -> State:
-    return State(*await page.evaluate(_STATE))
+    try:
+        return State(*await page.evaluate(_STATE))
+    except PlaywrightError as error:
+        if "Execution context was destroyed" not in str(error):
+            raise
+    return State(*await page.evaluate(_STATE))  # the page went elsewhere meanwhile
 
 
 async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:
