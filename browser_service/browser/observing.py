@@ -370,7 +370,8 @@ class Observer:
                 observation.navigating, observation.toward, observation.earlier = True, request, False
             if not navigation or request.method not in _SAFE_METHODS:
                 observation.asked(request)
-            observation.forget([each for each in observation.reads if self.rhythm.has(each)])
+            if observation.reads and self.rhythm.has(request):
+                observation.forget([each for each in observation.reads if self.rhythm.has(each)])
 
     def _on_response(self, response: Response) -> None:
         navigation = bool(self._running) and self._is_document(response.request)

@@ -15,7 +15,6 @@ from browser_service.browser.observing import Observation
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.telling import told
 from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction
-from shared.actions.combining import FillForm
 from shared.actions.interaction import Check, Fill, Press, SelectOption, Uncheck
 from shared.actions.navigation import Goto, ReloadPage
 from shared.actions.people import RequestHuman
@@ -55,7 +54,7 @@ class Undoes(Protocol):
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
-_READ_BACK = (Fill, SelectOption, Check, Uncheck, FillForm)
+_READ_BACK = (Fill, SelectOption, Check, Uncheck)
 """Their act has a time of its own in the browser; what takes longer is the look at what they left."""
 _NOTHING_HAPPENED = (
     AmbiguousSelector,
@@ -399,6 +398,12 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], obser
         if observation is not None and observation.under_way and isinstance(running.action, _READ_BACK):
             observation.outlasted = True
             return {"observed": f"{running.action.name()} was done; what it left on the page could not be read back"}
+        if observation is not None and observation.under_way and not isinstance(running.action, NavigationAction):
+            raise UnknownOutcome(
+                f"{running.action.name()} was under way when the page began to go to {going}, whose server has not "
+                "answered yet.",
+                hint='See where it arrives: snapshot {"timeout": 30000}. Then decide whether to repeat it.',
+            ) from None
         if going and not isinstance(running.action, NavigationAction):
             raise _goes_elsewhere(running.action, entry.url, going) from None
         await entry.interrupt()

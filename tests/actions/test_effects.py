@@ -176,6 +176,19 @@ async def test_an_act_that_leads_to_a_server_that_does_not_answer_is_done_and_it
     assert tab.site.counts["/slow"] == 1
 
 
+async def test_a_form_that_leads_away_while_it_is_filled_is_of_unknown_outcome(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))
+    await tab.show(NEVER + "<input id=c type=checkbox>")
+    fields = [{"selector": "#s", "value": "b"}, {"selector": "#c", "value": True}]
+    error = await tab.error("fill_form", fields=fields, timeout=600)
+    assert error["code"] == "UNKNOWN_OUTCOME"
+    assert f"began to go to {tab.site.url('/slow')}, whose server has not answered yet" in error["message"]
+    assert not release.is_set()
+    release.set()
+    assert "At last" in (await tab.call("snapshot", timeout=30_000))["snapshot"]
+
+
 async def test_a_page_whose_server_does_not_answer_can_be_left(tab: Tab) -> None:
     release = threading.Event()
     tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))

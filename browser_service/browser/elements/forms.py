@@ -18,13 +18,14 @@ from browser_service.browser.recovery.filled import FIELD
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
 from shared.calls import Json
-from shared.errors import BrowseError, ValidationFailed
+from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
 
 T = TypeVar("T")
 Look = dict[str, Any]  # Any: JSON, of a page
 
 _WAIT_MS: Final = 5_000
 _ANSWERED_WITHIN_S: Final = 0.5
+_ON_ITS_WAY: Final = 'See where it arrives: snapshot {"timeout": 30000}. Then fill what is left.'
 _YES_OR_NO: Final = {"true": True, "false": False}
 _CONTROL: Final = """e => {
   const own = 'input, textarea, select, button, [role=checkbox], [role=radio], [role=switch], [contenteditable]';
@@ -158,8 +159,11 @@ class Form:
 
     async def submit(self, selector: str) -> None:
         button = await self._field("submit", FormField(selector=selector, value=True))
+        await self._tried(button, self._sent(button))
+
+    async def _sent(self, button: Field) -> None:
         try:
-            await self._tried(button, button.locator.click(timeout=self._wait_ms))
+            await button.locator.click(timeout=self._wait_ms)
         except PlaywrightError as error:
             if not self._page.led_on(error):
                 raise
@@ -203,8 +207,14 @@ class Form:
             try:
                 return await work
             except PlaywrightError as error:
-                if errors.is_closed(error) or self._page.led_on(error):
+                if errors.is_closed(error):
                     raise
+                if going := self._page.under_way:
+                    raise UnknownOutcome(
+                        f"{field.asked.selector} was under way when the page began to go to {going}, "
+                        "whose server has not answered yet.",
+                        hint=_ON_ITS_WAY,
+                    ) from error
                 asked = Fill(selector=field.asked.selector, frame=self._action.frame, value="", timeout=self._wait_ms)
                 raise await locating.explain(error, self._page, asked) from error
 

@@ -2,6 +2,7 @@
 
 import time
 from collections import OrderedDict
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -9,8 +10,8 @@ from playwright.async_api import Request
 
 _OFTEN: Final = 2
 """Times that an address is asked for without an act: once may be the last of what an act began."""
-_APART_S: Final = 0.05
-"""What a script sends at once has one cause; the same address asked for later in the same act is polled."""
+_APART_S: Final = 0.25
+"""What a script sends at once, or key after key, has one cause; the same address later in one act is polled."""
 _KEPT: Final = 200
 _KEY_CHARACTERS: Final = 500
 
@@ -26,11 +27,11 @@ class Rhythm:
 
     def has(self, request: Request) -> bool:
         """Whether the page sends it by itself."""
-        return self._times.get(_key(request), 0) >= _OFTEN
+        return self._times.get(_key(request.url[:_KEY_CHARACTERS]), 0) >= _OFTEN
 
     def sent(self, request: Request) -> None:
         """Count a request that no act caused."""
-        key = _key(request)
+        key = _key(request.url[:_KEY_CHARACTERS])
         self._times[key] = self._times.pop(key, 0) + 1
         if len(self._times) > _KEPT:
             self._times.popitem(last=False)
@@ -45,7 +46,7 @@ class Window:
 
     def causes(self, request: Request) -> bool:
         """Whether the act is the likely cause of a request that is sent now."""
-        now, key = time.monotonic(), _key(request)
+        now, key = time.monotonic(), _key(request.url[:_KEY_CHARACTERS])
         if len(self._first) >= _KEPT or self._rhythm.has(request):
             return False
         if now - self._first.setdefault(key, now) > _APART_S:
@@ -54,9 +55,10 @@ class Window:
         return True
 
 
-def _key(request: Request) -> str:
-    """Its address without what differs from one time to the next: the numbers and marks in its query."""
-    parts = urlsplit(request.url[:_KEY_CHARACTERS])
+@lru_cache(maxsize=1_000)
+def _key(url: str) -> str:
+    """An address without what differs from one time to the next: the numbers and marks in its query."""
+    parts = urlsplit(url)
     named = (pair.partition("=") for pair in parts.query.split("&"))
     query = "&".join(f"{name}={value if value.isalpha() else ''}" for name, _, value in named)
     return f"{parts.netloc}{parts.path}?{query}"

@@ -29,8 +29,8 @@ _STATE: Final = """() => {
   let mark = text.length;
   for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
   const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
-    + 'progress:not([value])')].filter(e => e.checkVisibility({visibilityProperty: true})).length;
-  return [performance.timeOrigin, mark, focus, document.title, busy, typed];
+    + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
+  return [performance.timeOrigin, mark, focus, String(document.title).slice(0, 200), busy, typed];
 }"""
 """The document, a mark that differs when anything in it does, where its focus is, its title, how many parts of it say
 that they are loading, and what was typed as a password. A mark costs a tenth of the tree."""
