@@ -3,7 +3,7 @@
 from typing import Final
 
 from browser_service.browser.elements import pointing
-from browser_service.browser.elements.locating import read_back
+from browser_service.browser.elements.locating import read_back, unless_gone
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.recovery.filled import FIELD
 from shared.actions import editing
@@ -65,7 +65,7 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
             hint='Name the field: paste {"selector": "...", "text": "..."}.',
         )
-    found = await pointing.unless_gone(element.evaluate(_VALUE))
+    found = await unless_gone(element.evaluate(_VALUE))
     field = found["field"] if found is not None else None
     if field is not None and action.selector is not None:
         page.filled(action.selector, action.frame, field, strict=action.strict)

@@ -4,8 +4,7 @@ from typing import Final, cast
 
 from playwright.async_api import FilePayload
 
-from browser_service.browser.elements.locating import CONTROL, read_back
-from browser_service.browser.elements.pointing import unless_gone
+from browser_service.browser.elements.locating import CONTROL, read_back, unless_gone
 from browser_service.browser.elements.uploads import payloads
 from browser_service.browser.page import BrowserPage
 from browser_service.service import Service

@@ -8,8 +8,10 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, FileChooser, Locator
 
 from browser_service.browser.elements import pointing
-from browser_service.browser.elements.locating import read_back, unless_unchanged
+from browser_service.browser.elements.left import formatted, left, not_as_given, shortened
+from browser_service.browser.elements.locating import unless_unchanged
 from browser_service.browser.elements.witness import Witness
+from browser_service.browser.errors import FORM_OF_ITS_TYPE
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.recovery.filled import FIELD
 from shared.actions import interaction
@@ -30,12 +32,15 @@ _READY_FOR_KEYS: Final = """(e, types) => {
 _VALUE: Final = f"""e => {{
   const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
   const focus = within ? '' : ({pointing.NAMED})(active);
-  return {{value: e.value ?? e.innerText, secret: e.type === 'password', focus, field: ({FIELD})(e)}};
+  return {{value: e.value ?? e.innerText, secret: e.type === 'password', type: e.type, focus, field: ({FIELD})(e)}};
 }}"""
 _ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
+_PICKED: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
 _ACTIVATING: Final = ("Enter", "Space", " ")
 """Keys that may send a form, or click."""
-_ANSWERS_WITHIN_S: Final = 0.5
+_TEXT_STAYS_MS: Final = 60
+_CHOICE_STAYS_MS: Final = 150
+"""How long what an act left is watched before the reply."""
 _ASKS_WITHIN_S: Final = 1.0
 _GONE: Final = "the element is no longer there"
 
@@ -76,16 +81,16 @@ def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own(), timeout=action.timeout)
-    found = await _left(page, element, _VALUE)
+    found = await left(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
     page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
-    return _value(found, action.value)
+    return _value(found, action)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
-    found = await _left(page, element, _VALUE)
+    found = await left(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
     page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _typed(found, action.text)
 
@@ -117,7 +122,7 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
     chosen = await element.select_option(**action.own(), timeout=action.timeout)
-    field = await _left(page, element, FIELD)
+    field = await left(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     page.filled(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
@@ -125,7 +130,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     shown = field["selected"]
     if shown != chosen:
         now = ", ".join(map(repr, shown)) or "nothing"
-        return {"selected": shown, "observed": f"the page shows {now} selected instead of {names}"}
+        raise not_as_given(f"The page shows {now} selected instead of {names}.", action.selector)
     return {"selected": [*chosen], "observed": f"selected {names}"}
 
 
@@ -142,7 +147,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
     await unless_unchanged(tick(**action.own(), timeout=action.timeout))
-    field = await _left(page, element, FIELD)
+    field = await left(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     if field is None:
         return {"observed": _GONE}
     checked = field["checked"]
@@ -163,24 +168,24 @@ async def _element(page: BrowserPage, action: ElementAction) -> Locator:
     return await page.element(action.selector, action.frame, strict=action.strict)
 
 
-async def _left(page: BrowserPage, element: Locator, expression: str) -> Any:  # Any: what the expression gives
-    """What the page shows after an act, once its scripts had their turn and the requests that they sent are answered;
-    None where the element is gone."""
-    found = await read_back(element, expression)
-    if await page.answered(_ANSWERS_WITHIN_S):
-        found = await read_back(element, expression)
-    return found
-
-
-def _value(found: Any, wanted: str) -> Json:  # Any: what _VALUE gives
+def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gives
     """Passwords are not repeated."""
     if found is None:
         return {"observed": _GONE}
-    if found["value"] == wanted:
+    value, given = found["value"], action.value
+    if value == given:
         return {"observed": "it has the given value now"}
-    if found["secret"]:
-        return {"observed": f"it has {len(found['value'])} characters now, which are not those given"}
-    return {"value": found["value"], "observed": f"the page shows {found['value']!r} instead of {wanted!r}"}
+    if not found["secret"] and formatted(value, given):
+        return {"value": value, "observed": f"the page writes it as {value!r}"}
+    shows = f"{len(value)} characters, which are not those given" if found["secret"] else shortened(value)
+    keys = json.dumps({"selector": action.selector, "text": "..."}, ensure_ascii=False)
+    hint = (
+        FORM_OF_ITS_TYPE
+        if found["type"] in _PICKED
+        else f"It may take keys only: type {keys}. See what it says: snapshot {{}}."
+    )
+    instead = "" if found["secret"] else f" instead of {shortened(given)}"
+    raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
 
 
 def _typed(found: Any, text: str) -> Json:  # Any: what _VALUE gives

@@ -4,11 +4,11 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
-from browser_service.browser.elements import pointing
+from browser_service.browser.elements import dragging, pointing
 from browser_service.browser.page import BrowserPage
 from shared.actions import pointer
 from shared.calls import Json
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, WithoutEffect
 
 _MOMENT_S: Final = 0.2
 """For a script to see that the end was reached, and to ask for more."""
@@ -47,7 +47,7 @@ what is in its middle."""
 async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     source = await page.element(action.selector, action.frame, strict=action.strict)
     target = await page.element(action.target, action.frame, strict=action.strict)
-    drag = await pointing.Drag.watched(source, target, action.timeout)
+    drag = await dragging.Drag.watched(source, target, action.timeout)
     try:
         await source.drag_to(**{**action.own(), "target": target}, timeout=action.timeout)
     finally:
@@ -55,11 +55,20 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     moved = await drag.moved()
     if action.trial:
         return {}
+    where = (
+        "the dragged element is no longer there" if moved is None else moved or "the dragged element is where it was"
+    )
+    if seen["dragstart"] and "drop" not in seen and moved == "":
+        raise WithoutEffect(
+            f"An HTML drag began, and nothing accepted the drop; {where}.",
+            hint="Name what takes the drop, maybe what is around it or in it: snapshot {}.",
+            details={"selector": action.target, "context": {"reason": "not accepted"}},
+        )
     return {
         "drag": "html" if seen["dragstart"] else "pointer",
         "dropped": "drop" in seen,
-        "moved": bool(moved),
-        "observed": f"{_dragged(seen)}; {moved or 'the dragged element is where it was'}",
+        **({} if moved is None else {"moved": bool(moved)}),
+        "observed": f"{_dragged(seen)}; {where}",
     }
 
 
@@ -95,7 +104,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     return {**found, "observed": f"{said} (came when the end was reached)" if came > 0 else said}
 
 
-def _dragged(seen: pointing.Seen) -> str:
+def _dragged(seen: dragging.Seen) -> str:
     """What the page's documents were told, in words."""
     if not seen["dragstart"]:
         where = f"pressed on {seen.get('pressed', 'nothing')} and released on {seen.get('released', 'nothing')}"

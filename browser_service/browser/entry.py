@@ -10,6 +10,7 @@ from playwright.async_api import Request as PlaywrightRequest
 
 from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
+from browser_service.browser.elements.left import Left
 from browser_service.browser.events import queued, well_formed
 from browser_service.browser.leases import Lease, Ownership
 from browser_service.browser.network.downloads import Downloads
@@ -114,6 +115,7 @@ class PageEntry:
         self.recall = Recall()
         self.recovery = Recovery(self)
         self.filled = Filled()
+        self.left = Left()
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.recording: Recording | None = None

@@ -102,10 +102,11 @@ _BLOCKERS: Final = {
 _INPUT: Final = ("- performing ", "- elementHandle.press(", "- elementHandle.type(")
 _SET_AS_ASKED: Final = ("to be visible, enabled and editable", "to be visible and enabled")
 """Fields are filled in the same turn of the page that finds them ready: a page that does not say may have done both."""
+FORM_OF_ITS_TYPE: Final = "It takes the form of its type: date 2026-12-24, time 14:05, month 2026-12, color #ff0000."
 _HINTS: Final = {
     "Element is not a <select>": "It only looks like one: click it to open it, then click the option. snapshot {}.",
     "Cannot type text into input[type=number]": "This field takes numbers only, such as 12 or 0.5.",
-    "Malformed value": "It takes the form of its type: date 2026-12-24, time 14:05, month 2026-12, color #ff0000.",
+    "Malformed value": FORM_OF_ITS_TYPE,
 }
 
 

@@ -213,6 +213,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
     running.url_before = entry.state().url
     changed = True
     acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
+    await _tell_what_was_taken_back(entry, running, acts=acts)
     before = await delta.before(page, running.action) if acts else delta.Before()
     observation = _begun(entry, running.action) if acts else None
     if acts:
@@ -248,6 +249,14 @@ def _begun(entry: PageEntry, action: Action) -> Observation | None:
     if entry.observer is None:
         return None
     return entry.observer.begin(navigates=isinstance(action, NavigationAction))
+
+
+async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts: bool) -> None:
+    """Of what earlier acts of this client left in fields."""
+    if entry.observer is None or entry.dialog:
+        return
+    for lost in await entry.left.look(running.call.client_id, entry.observer.moves, acts=acts):
+        entry.tell(running.call.client_id, lost)
 
 
 async def perform_on_session(

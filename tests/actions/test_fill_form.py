@@ -78,20 +78,20 @@ async def test_what_the_page_made_of_a_value_is_said(tab: Tab) -> None:
     await tab.show(
         "<input id=a oninput='value = value.toUpperCase()'><input id=b>"
         "<input type=password id=d oninput='value = value.slice(0, 2)'><input id=e oninput='this.remove()'><input id=f>"
+        "<input id=g oninput='setTimeout(() => value = 0, 30)'><button id=go onclick='window.sent = 1'>Go</button>"
     )
-    fields = [
-        field("#a", "x"),
-        field("#b", "y"),
-        field("#d", "secret"),
-        field("#e", "z"),
-        field("#f", ""),
-    ]
+    fields = [field("#a", "x"), field("#b", "y"), field("#e", "z"), field("#f", "")]
     result = await tab.call("fill_form", fields=fields)
-    assert result["observed"] == (
-        "as given: #b, #f; #a shows 'X' instead of 'x'; "
-        "#d has 2 characters now, which are not those given; #e is no longer there"
+    assert result["observed"] == "as given: #b, #f; #a is written as 'X'; #e is no longer there"
+    fields = [field("#b", "y"), field("#d", "secret"), field("#g", "7")]
+    error = await tab.error("fill_form", fields=fields, submit="#go")
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert error["message"].startswith(
+        "Not every field has what it was given: as given: #b; #d has 2 characters now, which are not those given; "
+        "#g shows '0' instead of '7'. Nothing was submitted."
     )
-    assert "secret" not in str(result)
+    assert "secret" not in str(error)
+    assert await tab.sees("window.sent") is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ async def test_a_field_that_the_page_makes_anew_is_looked_at_again(tab: Tab) -> 
         "<input id=b>"
     )
     result = await tab.call("fill_form", fields=[field("#a", "x"), field("#b", "y")])
-    assert result["observed"] == "as given: #b; #a shows 'x!' instead of 'x'"
+    assert result["observed"] == "as given: #b; #a is written as 'x!'"
 
 
 async def test_the_events_of_filled_fields_are_the_browsers_own(tab: Tab) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 
+import anyio
 import pytest
 
 from tests.actions.tab import Tab
@@ -51,15 +52,91 @@ async def test_fill_writes_into_an_editable_element(tab: Tab) -> None:
     assert await tab.sees("i.textContent") == "new"
 
 
-async def test_fill_says_so_if_the_page_shows_another_value(tab: Tab) -> None:
+@pytest.mark.parametrize(
+    ("writes", "given", "shown"),
+    [
+        (r"value.replace(/\D/g, '').replace(/(.{4})(?=.)/g, '$1 ')", "4111-11112222", "4111 1111 2222"),
+        ("value.trim()", " Ana ", "Ana"),
+        ("value.toUpperCase()", "de12", "DE12"),
+        ("'$' + Number(value).toLocaleString('en', {minimumFractionDigits: 2})", "1234.5", "$1,234.50"),
+        ("value.replace(/\\B(?=(\\d{3})+$)/g, '.')", "12345", "12.345"),
+    ],
+)
+async def test_fill_says_how_the_page_writes_what_was_given(tab: Tab, writes: str, given: str, shown: str) -> None:
+    await tab.show(f"<input id=i><script>i.oninput = () => {{ const {{value}} = i; i.value = {writes} }}</script>")
+    result = await tab.call("fill", selector="#i", value=given)
+    assert result == {"value": shown, "observed": f"the page writes it as {shown!r}"}
+
+
+@pytest.mark.parametrize(
+    ("writes", "given", "shown"),
+    [
+        ("''", "kettle", ""),
+        ("value.slice(0, 3)", "kettle", "ket"),
+        (r"value.replace(/\D/g, '')", "12.50", "1250"),
+        (r"value.replace(/\D/g, '')", "-5", "5"),
+        ("'+49' + value", "1512", "+491512"),
+        ("value.replaceAll('*', '')", "***", ""),
+        ("value || 'x'", "", "x"),
+    ],
+)
+async def test_fill_of_what_the_page_makes_another_value_of_fails_and_names_it(
+    tab: Tab, writes: str, given: str, shown: str
+) -> None:
     await tab.show(
-        "<input id=i oninput=\"this.value = this.value.replace(/\\D/g, '').replace(/(.{4})(?=.)/g, '$1 ')\">"
+        f"<input id=i value=old><script>i.oninput = () => {{ const {{value}} = i; i.value = {writes} }}</script>"
     )
-    result = await tab.call("fill", selector="#i", value="4111-11112222")
-    assert result == {
-        "value": "4111 1111 2222",
-        "observed": "the page shows '4111 1111 2222' instead of '4111-11112222'",
-    }
+    error = await tab.error("fill", selector="#i", value=given)
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert error["message"].startswith(f"The page took the value back: it shows {shown!r} instead of {given!r}.")
+    assert 'type {"selector": "#i"' in error["hint"]
+
+
+async def _notices(tab: Tab, action: str, **arguments: object) -> list[str]:
+    return [notice["text"] for notice in (await tab.agent.reply(action, **arguments)).json()["notices"]]
+
+
+async def test_what_a_page_takes_back_after_the_reply_is_told_with_the_next_one_and_once(tab: Tab) -> None:
+    now = threading.Semaphore(0)
+
+    def wait_for_it(_: Received) -> Answer:
+        now.acquire(timeout=10)
+        return Answer("")
+
+    async def take_back() -> None:
+        before = tab.site.counts["/taken"]
+        now.release()
+        with anyio.fail_after(10):
+            while tab.site.counts["/taken"] == before:  # noqa: ASYNC110 - no event tells it
+                await anyio.sleep(0.01)
+
+    tab.site.page("/now", wait_for_it)
+    tab.site.page("/taken", "")
+    await tab.show(
+        "<input id=i><input id=c type=checkbox><select id=s><option>a<option>b</select><input id=p type=password>"
+        "<script>const next = () => fetch('/now').then(() => { i.value = ''; c.checked = false; s.value = 'a';"
+        "p.value = 's3'; return fetch('/taken') }).then(next); next()</script>"
+    )
+    ref = (await tab.call("find", selector="#i"))["matches"][0]["ref"]
+    for action, selector, given, had, has in (
+        ("fill", ref, {"value": "tea"}, "'tea'", "''"),
+        ("check", "#c", {}, "checked", "not checked"),
+        ("select_option", "#s", {"value": "b"}, "'b'", "'a'"),
+        ("type", "#p", {"text": "s3cret"}, "8 characters", "2 characters"),
+    ):
+        await tab.call(action, selector=selector, **given)
+        await take_back()
+        told = f"{selector} was left with {had}, and has {has} by now."
+        assert await _notices(tab, "get_page_title") == [told]
+        assert await _notices(tab, "get_page_title") == []
+    await tab.call("fill", selector="#i", value="tea")
+    await take_back()
+    assert await _notices(tab, "press", key="Escape") == ["#i was left with 'tea', and has '' by now."]
+    await tab.call("fill_form", fields=[{"selector": "#i", "value": "tea"}, {"selector": "#c", "value": True}])
+    assert await _notices(tab, "press", key="Escape") == []
+    await take_back()
+    assert await _notices(tab, "get_page_title") == []  # what is there after an act may be its doing
+    now.release()
 
 
 async def test_fill_and_type_do_not_repeat_a_password(agent: Agent, tab: Tab) -> None:

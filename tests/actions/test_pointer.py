@@ -46,11 +46,11 @@ async def test_drag_and_drop_does_an_html_drag_and_says_where_it_was_dropped(tab
     assert await tab.sees("[seen, done.children[0].id]") == [["dragstart a", "drop done", "dragend a"], "a"]
 
 
-async def test_drag_and_drop_on_what_takes_no_drop_says_so(tab: Tab) -> None:
+async def test_drag_and_drop_on_what_takes_no_drop_fails(tab: Tab) -> None:
     await tab.show(BOARD)
-    result = await tab.call("drag_and_drop", source="#a", target="#wall")
-    assert (result["drag"], result["dropped"], result["moved"]) == ("html", False, False)
-    assert "nothing accepted the drop; the dragged element is where it was" in result["observed"]
+    error = await tab.error("drag_and_drop", source="#a", target="#wall")
+    assert (error["code"], error["details"]["selector"]) == ("ELEMENT_NOT_INTERACTABLE", "#wall")
+    assert error["message"] == "An HTML drag began, and nothing accepted the drop; the dragged element is where it was."
 
 
 async def test_drag_and_drop_moves_what_follows_the_mouse_from_point_to_point(tab: Tab) -> None:

@@ -196,15 +196,20 @@ NOTHING_CAME: Final = [
 
 FIELDS: Final = [
     Liar("a field that formats", "<input id=b oninput=\"this.value = this.value.replace(/(.{4})(?=.)/g, '$1 ')\">",
-         "fill", given={"value": "41111111"}, truth={"b.value": "4111 1111"}, says=("shows '4111 1111'", "instead")),
+         "fill", given={"value": "41111111"}, truth={"b.value": "4111 1111"}, says=("writes it as '4111 1111'",)),
     Liar("a field that cuts", "<input id=b oninput='this.value = this.value.slice(0, 3)'>", "fill",
-         given={"value": "kettle"}, truth={"b.value": "ket"}, says=("shows 'ket'", "instead")),
+         given={"value": "kettle"}, truth={"b.value": "ket"}, error=CANNOT, says=("shows 'ket'", "instead")),
     Liar("a field that is kept empty", "<input id=b oninput=\"this.value = ''\">", "fill", given={"value": "kettle"},
-         truth={"b.value": ""}, says=("shows ''", "instead")),
+         truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
     Liar("a field that is emptied a turn later", "<input id=b oninput=\"setTimeout(() => this.value = '')\">", "fill",
-         given={"value": "kettle"}, truth={"b.value": ""}, says=("shows ''", "instead")),
+         given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field that is emptied after 30 ms", "<input id=b oninput=\"setTimeout(() => this.value = '', 30)\">",
+         "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead")),
+    Liar("a field that is made anew and empty", '<p id=box><input id=b oninput="setTimeout(() => box.innerHTML = '
+         "'<input id=b>', 30)\">", "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT,
+         says=("shows ''", "instead")),
     Liar("a field that the answer empties", f"<input id=b oninput=\"{post('/refuses')}.then(() => this.value = '')\">",
-         "fill", given={"value": "kettle"}, truth={"b.value": ""}, says=("shows ''", "instead", "409")),
+         "fill", given={"value": "kettle"}, truth={"b.value": ""}, error=CANNOT, says=("shows ''", "instead", "409")),
     Liar("read-only", "<input id=b value=old readonly>", "fill", given={"value": "new"}, truth={"b.value": "old"},
          error=CANNOT, says=("read-only",)),
     Liar("a disabled field", "<input id=b value=old disabled>", "fill", given={"value": "new"},
@@ -212,7 +217,7 @@ FIELDS: Final = [
     Liar("a field that takes numbers", "<input id=b type=number value=1>", "fill", given={"value": "two"},
          truth={"b.value": "1"}, error=CANNOT, says=("number",)),
     Liar("a field that takes dates", "<input id=b type=date>", "fill", given={"value": "24/12/2026"},
-         truth={"b.value": ""}, says=("shows ''", "instead")),
+         truth={"b.value": ""}, error=CANNOT, says=("shows ''", "2026-12-24")),
     Liar("a field that eats keys", "<input id=b onkeydown='event.preventDefault()'>", "type", given={"text": "tea"},
          truth={"b.value": ""}, says=("value is ''", "not what was typed")),
     Liar("a field that takes three", "<input id=b maxlength=3>", "type", given={"text": "kettle"},
@@ -229,6 +234,8 @@ CHOICES: Final = [
          truth={"b.checked": False}, error=CANNOT, says=("not checked",)),
     Liar("a box that is unticked a turn later", "<input id=b type=checkbox onchange='setTimeout(() => "
          "this.checked = false)'>", "check", truth={"b.checked": False}, error=CANNOT, says=("not checked",)),
+    Liar("a box that is unticked after 100 ms", "<input id=b type=checkbox onchange='setTimeout(() => "
+         "this.checked = false, 100)'>", "check", truth={"b.checked": False}, error=CANNOT, says=("not checked",)),
     Liar("a box that the answer unticks", f'<input id=b type=checkbox onchange="{post("/refuses")}.then(() => '
          'this.checked = false)">', "check", truth={"b.checked": False}, error=CANNOT,
          says=("not checked", "POST /refuses → 409")),
@@ -252,9 +259,10 @@ CHOICES: Final = [
     Liar("a disabled option", "<select id=b><option>a<option disabled>b</select>", "select_option",
          given={"value": "b"}, truth={"b.value": "a"}, error=CANNOT, says=("option", "disabled")),
     Liar("a choice that is taken back", "<select id=b onchange=\"this.value = 'a'\"><option>a<option>b</select>",
-         "select_option", given={"value": "b"}, truth={"b.value": "a"}, says=("shows 'a'", "instead of 'b'")),
+         "select_option", given={"value": "b"}, truth={"b.value": "a"}, error=CANNOT,
+         says=("shows 'a'", "instead of 'b'")),
     Liar("a choice that is taken back a turn later", "<select id=b onchange=\"setTimeout(() => this.value = 'a')\">"
-         "<option>a<option>b</select>", "select_option", given={"value": "b"}, truth={"b.value": "a"},
+         "<option>a<option>b</select>", "select_option", given={"value": "b"}, truth={"b.value": "a"}, error=CANNOT,
          says=("shows 'a'", "instead of 'b'")),
     Liar("an option that is not offered", "<select id=b><option>Green<option>Black</select>", "select_option",
          given={"value": "Oolong"}, truth={"b.value": "Green"}, error=CANNOT,
@@ -275,7 +283,17 @@ HANDED: Final = [
          given={"files": [*FILE["files"], {"name": "2.txt", "text": "2"}]}, truth={"b.files.length": 0}, error=CANNOT,
          says=("single file",)),
     Liar("a drag that nothing takes", "<div id=b draggable=true>Tea</div><div id=c>Basket</div>", "drag_and_drop",
-         given={"target": "#c"}, truth={"c.children.length": 0}, says=("nothing accepted the drop", "where it was")),
+         given={"target": "#c"}, truth={"c.children.length": 0}, error=CANNOT,
+         says=("nothing accepted the drop", "where it was")),
+    Liar("a drag by ref that nothing takes", "<div id=b draggable=true role=button>Tea</div><div id=c>x</div>",
+         "drag_and_drop", '@button "Tea"', {"target": "#c"}, truth={"c.children.length": 0}, error=CANNOT,
+         says=("nothing accepted the drop", "where it was"), never=("no longer there",)),
+    Liar("a drag by ref that moves it", "<div id=b draggable=true role=button>Tea</div><div id=c ondrop='c.append(b)' "
+         "ondragover='event.preventDefault()'>Basket</div>", "drag_and_drop", '@button "Tea"', {"target": "#c"},
+         truth={"c.children.length": 1}, says=('"moved": true', "it moved into <div#c>")),
+    Liar("a drag that removes it", "<div id=b draggable=true>Tea</div><div id=c ondrop='b.remove()' "
+         "ondragover='event.preventDefault()'>Bin</div>", "drag_and_drop", given={"target": "#c"},
+         says=("no longer there",), never=('"moved"',)),
     Liar("a drag that its script stops", "<div id=b draggable=true ondragstart='event.preventDefault()'>Tea</div>"
          "<div id=c ondrop=hit(event) ondragover='event.preventDefault()'>Basket</div>", "drag_and_drop",
          given={"target": "#c"}, truth=NOT_HIT, says=("no HTML drag", "where it was")),

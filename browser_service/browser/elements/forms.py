@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import errors
 from browser_service.browser.elements import locating
+from browser_service.browser.elements.left import SHOWS, WATCH, formatted, not_as_given, shortened
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.recovery.filled import FIELD
 from shared.actions.combining import FillForm, FormField
@@ -26,6 +27,8 @@ Look = dict[str, Any]  # Any: JSON, of a page
 _WAIT_MS: Final = 5_000
 _ANSWERED_WITHIN_S: Final = 0.5
 _ON_ITS_WAY: Final = 'See where it arrives: snapshot {"timeout": 30000}. Then fill what is left.'
+_STAYS_MS: Final = 100
+"""How long all that was filled is watched before the reply."""
 _YES_OR_NO: Final = {"true": True, "false": False}
 _CONTROL: Final = """e => {
   const own = 'input, textarea, select, button, [role=checkbox], [role=radio], [role=switch], [contenteditable]';
@@ -45,10 +48,16 @@ _LOOK: Final = f"""found => found.map({_CONTROL}).map(c => {{
     labels: chosen.map(o => o.label),
     checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
     secret: c.type === 'password',
+    shows: ({SHOWS})(c),
     there: c.isConnected,
     field: c.isConnected && ['text', 'select', 'tick', 'radio'].includes(kind) ? ({FIELD})(c) : null,
   }};
 }})"""
+_LOOK_NOW: Final = f"(_, [found]) => ({_LOOK})(found)"
+_LOOK_AFTER: Final = f"""async (_, [found, ms]) => {{
+  await ({WATCH})(() => found.map({_CONTROL}).filter(c => c.isConnected), ms, {SHOWS});
+  return ({_LOOK})(found);
+}}"""
 _SET: Final = f"""(found, wanted) => {{
   const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
   const tell = e => ['input', 'change']
@@ -140,7 +149,7 @@ class Form:
         """What each has now, once the answers to what was sent meanwhile have had their effect."""
         if self._page.entry.observer is not None:
             await self._page.entry.observer.answered(_ANSWERED_WITHIN_S)
-        looks = await _looked([field.handle for field in self._fields if field.handle])
+        looks = await _looked([field.handle for field in self._fields if field.handle], watch_ms=_STAYS_MS)
         now = [
             (field, look if look["there"] else await self._again(field))
             for field, look in zip(self._fields, looks, strict=True)
@@ -150,12 +159,25 @@ class Form:
                 radio, found = field.kind == "radio", look["field"]
                 selector = found["selector"] if radio else field.asked.selector
                 self._page.filled(selector, found["frame"] if radio else self._action.frame, found)
-        as_given = ", ".join(field.asked.selector for field, look in now if _is_set(field, look))
-        others = [f"{field.asked.selector} {_said(field, look)}" for field, look in now if not _is_set(field, look)]
+                self._note(field, look)
+        as_given = [field.asked.selector for field, look in now if _is_set(field, look)]
+        said = "; ".join(
+            ([f"as given: {', '.join(as_given)}"] if as_given else [])
+            + [f"{field.asked.selector} {_said(field, look)}" for field, look in now if not _is_set(field, look)]
+        )
+        if any(_is_refused(field, look) for field, look in now):
+            unsent = " Nothing was submitted." if self._action.submit else ""
+            raise not_as_given(f"Not every field has what it was given: {said}.{unsent}")
         return {
             "fields": [{"selector": field.asked.selector, **_has(field, look)} for field, look in now],
-            "observed": "; ".join(([f"as given: {as_given}"] if as_given else []) + others),
+            "observed": said,
         }
+
+    def _note(self, field: Field, look: Look) -> None:
+        """To be looked at again; what is submitted may be emptied for it."""
+        if not self._action.submit:
+            page = self._page
+            page.entry.left.note(page.call.client_id, page.moves, field.asked.selector, field.locator, look["shows"])
 
     async def submit(self, selector: str) -> None:
         button = await self._field("submit", FormField(selector=selector, value=True))
@@ -232,13 +254,13 @@ class Form:
             raise
 
 
-async def _looked(handles: list[ElementHandle]) -> list[Look]:
+async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]:
     """What fields are and have: in one turn of the page where they are of one document, which most are."""
     if not handles:
         return []
     found: list[Look]
     try:
-        found = await handles[0].evaluate(f"(_, found) => ({_LOOK})(found)", handles)
+        found = await handles[0].evaluate(_LOOK_AFTER if watch_ms else _LOOK_NOW, [handles, watch_ms])
     except PlaywrightError:
         found = [await handle.evaluate(f"e => ({_LOOK})([e])[0]") for handle in handles]
     return found
@@ -304,6 +326,13 @@ def _is_set(field: Field, look: Look | None) -> bool:
     return wanted in ({*look["value"]}, {*look["labels"]})
 
 
+def _is_refused(field: Field, look: Look | None) -> bool:
+    """Whether the page has something else there, not only written otherwise."""
+    if look is None or _is_set(field, look):
+        return False
+    return field.kind != "text" or look["secret"] or not formatted(look["value"], field.wanted)
+
+
 def _has(field: Field, look: Look | None) -> Json:
     """What it has now; passwords are not repeated."""
     if look is None:
@@ -320,4 +349,6 @@ def _said(field: Field, look: Look | None) -> str:
         return f"is {'checked' if look['checked'] else 'not checked'} now"
     if look["secret"]:
         return f"has {len(look['value'])} characters now, which are not those given"
-    return f"shows {look['value']!r} instead of {field.wanted!r}"
+    if not _is_refused(field, look):
+        return f"is written as {look['value']!r}"
+    return f"shows {shortened(str(look['value']))} instead of {shortened(str(field.wanted))}"

@@ -151,6 +151,16 @@ async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JS
     return values[0] if values else None
 
 
+async def unless_gone(found: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives
+    """None from a document that the act led away from."""
+    try:
+        return await found
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return None
+
+
 async def check_syntax(found: Locator, selector: str, page: Page) -> None:
     """Raise InvalidSelector for what no engine can parse; waiting for it would be in vain."""
     try:

@@ -1,12 +1,9 @@
-"""What is at a point, what has the focus, and what a page makes of a drag."""
+"""What is at a point, and what has the focus."""
 
-from collections.abc import Awaitable
-from typing import Any, Final
+from typing import Final
 
-from playwright.async_api import ElementHandle, JSHandle, Locator, Page
-from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import ElementHandle, Page
 
-from browser_service.browser import errors
 from shared.errors import ElementNotInteractable
 
 NAMED: Final = """e => {
@@ -30,27 +27,6 @@ _FOCUSED: Final = """() => {
   while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
   return e || document.documentElement;
 }"""
-_WATCH: Final = f"""e => {{
-  const named = {NAMED}, seen = {{}}, off = new AbortController();
-  const on = (kind, note) => addEventListener(kind, note, {{capture: true, signal: off.signal}});
-  on('dragstart', event => seen.dragstart = event);
-  on('drop', event => seen.drop = named(event.target));
-  on('dragend', event => seen.effect = event.dataTransfer?.dropEffect);
-  on('mousedown', event => seen.pressed = named(event.composedPath()[0]));
-  on('mouseup', event => seen.released = named(event.composedPath()[0]));
-  return () => {{
-    off.abort();
-    return {{...seen, dragstart: Boolean(seen.dragstart && !seen.dragstart.defaultPrevented)}};
-  }};
-}}"""
-_SEEN: Final = "async end => { await new Promise(then => setTimeout(then)); return end(); }"
-_PLACE: Final = f"""e => {{
-  const {{x, y}} = e.getBoundingClientRect(), up = e.parentElement;
-  return {{x: Math.round(x + scrollX), y: Math.round(y + scrollY), parent: ({NAMED})(up).split(' ')[0],
-    index: up ? [...up.children].indexOf(e) : 0}};
-}}"""
-
-Seen = dict[str, Any]  # Any: whatever JSON the page's listeners note
 
 
 async def at(page: Page, x: float, y: float) -> str:
@@ -79,50 +55,3 @@ async def focused(page: Page) -> ElementHandle:
         if inside is None:
             return element
         frame = inside
-
-
-class Drag:
-    """What the documents of a drag's two ends are told of it, and where the dragged element is afterwards."""
-
-    def __init__(self, source: Locator, before: Seen, listeners: list[JSHandle]) -> None:
-        self._source = source
-        self._before = before
-        self._listeners = listeners
-
-    @classmethod
-    async def watched(cls, source: Locator, target: Locator, timeout_ms: int) -> "Drag":
-        before = await source.evaluate(_PLACE, timeout=timeout_ms)
-        ends = [await end.evaluate_handle(_WATCH, timeout=timeout_ms) for end in (source, target)]
-        return cls(source, before, ends)
-
-    async def seen(self) -> Seen:
-        found: Seen = {"dragstart": False}
-        for listener in self._listeners:
-            noted = await unless_gone(listener.evaluate(_SEEN)) or {}
-            found |= {name: value for name, value in noted.items() if value}
-        return found
-
-    async def moved(self) -> str:
-        """Where the dragged element went, in words; nothing where it is as it was."""
-        before = self._before
-        places = await unless_gone(self._source.evaluate_all(f"found => found.slice(0, 1).map({_PLACE})"))
-        if not places:
-            return "the dragged element is no longer there"
-        after = places[0]
-        if after["parent"] != before["parent"]:
-            return f"it moved into {after['parent']}"
-        if after["index"] != before["index"]:
-            return f"it is number {after['index'] + 1} in {after['parent']} now"
-        if (after["x"], after["y"]) != (before["x"], before["y"]):
-            return f"it moved from {before['x']},{before['y']} to {after['x']},{after['y']}"
-        return ""
-
-
-async def unless_gone(found: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives
-    """None from a document that the act led away from."""
-    try:
-        return await found
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return None
