@@ -48,11 +48,13 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
 
 
 async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:
-    messages, last = page.entry.console.told(
+    messages, last, left_out = page.entry.console.told(
         page.call.client_id, kinds=[*action.types] if action.types else None, text=action.text, since=action.since,
-        limit=action.limit,
+        limit=action.limit, earlier=action.all,
     )  # fmt: skip
-    return {**await page.shown_data("messages", [*messages], action.budget), "count": len(messages), "last": last}
+    more: Json = {"earlier": f'{left_out} more of earlier documents: "all": true'} if left_out else {}
+    shown = await page.shown_data("messages", [*messages], action.budget)
+    return {**shown, "count": len(messages), "last": last, **more}
 
 
 async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:

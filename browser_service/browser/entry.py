@@ -10,7 +10,7 @@ from playwright.async_api import Request as PlaywrightRequest
 
 from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
-from browser_service.browser.elements.left import Left
+from browser_service.browser.elements.left import FieldsLeft
 from browser_service.browser.events import queued, well_formed
 from browser_service.browser.leases import Lease, Ownership
 from browser_service.browser.network.downloads import Downloads
@@ -115,7 +115,7 @@ class PageEntry:
         self.recall = Recall()
         self.recovery = Recovery(self)
         self.filled = Filled()
-        self.left = Left()
+        self.fields_left = FieldsLeft()
         self.page: Page | None = None
         self.observer: Observer | None = None
         self.recording: Recording | None = None
@@ -125,6 +125,7 @@ class PageEntry:
         self.dialog: str | None = None
         self.dialog_policy = DialogPolicy()
         self._leaving: asyncio.Future[bool] | None = None
+        self._document_coming: PlaywrightRequest | None = None
         self._cdp: CDPSession | None = None
         self.suspect = False
         self.crashed = False
@@ -398,6 +399,8 @@ class PageEntry:
         self.refresh_title()
 
     def _on_request(self, request: PlaywrightRequest) -> None:
+        if request.is_navigation_request() and self.page is not None and request.frame == self.page.main_frame:
+            self._document_coming = request
         if request.method not in {"GET", "HEAD", "OPTIONS"} and request.resource_type in _SENDING:
             self.filled.sent()
 
@@ -406,7 +409,9 @@ class PageEntry:
             return
         self.revision += 1
         self.navigations += 1
-        self.console.navigated()
+        coming, self._document_coming = self._document_coming, None
+        if not frame.url.startswith(("http:", "https:")) or (coming is not None and coming.failure is None):
+            self.console.navigated()  # else a script only changed the address of the same document
         if self.person is not None:
             self.person.seen()
         if self._check_place(self.page):

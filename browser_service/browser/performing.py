@@ -255,7 +255,7 @@ async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts:
     """Of what earlier acts of this client left in fields."""
     if entry.observer is None or entry.dialog:
         return
-    for lost in await entry.left.look(running.call.client_id, entry.observer.moves, acts=acts):
+    for lost in await entry.fields_left.look(running.call.client_id, entry.observer.moves, acts=acts):
         entry.tell(running.call.client_id, lost)
 
 

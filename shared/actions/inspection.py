@@ -23,8 +23,8 @@ class FindElements(PageAction):
 
 
 class GetConsoleMessages(PageAction):
-    """Get what scripts of the page said on the console, and what they threw without catching it: the last 200 of each,
-    oldest first. What was said on earlier documents is for who held the page then."""
+    """Get what scripts of the page's document said on the console, and what they threw without catching it: the last
+    200 of each, oldest first."""
 
     lane = Lane.BESIDE
     opens = False
@@ -35,6 +35,7 @@ class GetConsoleMessages(PageAction):
     types: list[ConsoleType] | None = Field(default=None, description="Only these; exception: thrown, with its stack.")
     text: str | None = Field(default=None, min_length=1, max_length=1_000, description="Only with this text in it.")
     since: int = Field(default=0, ge=0, description="Only after this number: `last` of an earlier reply.")
+    all: bool = Field(default=False, description="Also of earlier documents, which you held the page for; marked.")
     limit: int = Field(default=50, ge=1, le=400, description="At most; the latest.")
     budget: Budget = None
 

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from tests.actions.tab import Tab
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Received
 
@@ -92,7 +93,7 @@ async def test_fill_of_what_the_page_makes_another_value_of_fails_and_names_it(
     assert 'type {"selector": "#i"' in error["hint"]
 
 
-async def _notices(tab: Tab, action: str, **arguments: object) -> list[str]:
+async def _notices(tab: Tab, action: str, **arguments: AnyJson) -> list[str]:
     return [notice["text"] for notice in (await tab.agent.reply(action, **arguments)).json()["notices"]]
 
 

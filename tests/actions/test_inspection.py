@@ -136,16 +136,29 @@ async def test_errors_stay_when_a_page_talks_without_end(tab: Tab) -> None:
     assert any("the rest of them is not kept" in each["text"] for each in found)
 
 
-async def test_what_an_earlier_document_said_is_told_to_who_held_the_page_then(
+async def test_what_an_earlier_document_said_is_told_when_asked_for_and_to_who_held_the_page_then(
     agent: Agent, other: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="own", url=site.page("/a", "<script>console.log('the secret of one')</script>"))
     await _messages(agent, 1, pageId="own")
     assert [each["text"] for each in await _messages(other, 0, pageId="own")] == ["the secret of one"]
     await agent.call("goto", pageId="own", url=site.page("/b", "<script>console.log('public')</script>"))
-    await _messages(agent, 2, pageId="own")
-    reply = await other.reply("get_console_messages", pageId="own")
-    assert ("public" in reply.text, "secret" in reply.text) == (True, False)
+    await _messages(agent, 2, pageId="own", all=True)
+    told = await agent.call("get_console_messages", pageId="own")
+    assert [each["text"] for each in told["messages"]] == ["public"]
+    assert told["earlier"] == '1 more of earlier documents: "all": true'
+    both = await agent.call("get_console_messages", pageId="own", all=True)
+    assert [(each["text"], each.get("document")) for each in both["messages"]] == [
+        ("the secret of one", "earlier"),
+        ("public", None),
+    ]
+    assert "earlier" not in both
+    for earlier in (False, True):
+        reply = await other.reply("get_console_messages", pageId="own", all=earlier)
+        assert ("public" in reply.text, "secret" in reply.text, "earlier" in reply.text) == (True, False, False)
+    await agent.call("evaluate_script", pageId="own", expression="history.pushState({}, '', '/elsewhere')")
+    await agent.call("evaluate_script", pageId="own", expression="location.hash = 'here'")
+    assert [each["text"] for each in await _messages(agent, 0, pageId="own")] == ["public"]  # the same document
     await agent.call("share_page", pageId="own", access="private")
     assert (await other.error("get_console_messages", pageId="own"))["code"] == "PAGE_OWNED"
 

@@ -177,7 +177,9 @@ class Form:
         """To be looked at again; what is submitted may be emptied for it."""
         if not self._action.submit:
             page = self._page
-            page.entry.left.note(page.call.client_id, page.moves, field.asked.selector, field.locator, look["shows"])
+            page.entry.fields_left.note(
+                page.call.client_id, page.moves, field.asked.selector, field.locator, look["shows"]
+            )
 
     async def submit(self, selector: str) -> None:
         button = await self._field("submit", FormField(selector=selector, value=True))

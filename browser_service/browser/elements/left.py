@@ -59,7 +59,7 @@ async def left(page: "BrowserPage", selector: str, element: Locator, expression:
         found = await _read(element, expression, 0)
     if found is None:
         return None
-    page.entry.left.note(page.call.client_id, page.moves, selector, element, str(found["shows"]))
+    page.entry.fields_left.note(page.call.client_id, page.moves, selector, element, str(found["shows"]))
     return found["value"]
 
 
@@ -86,7 +86,7 @@ class _Note:
     shows: str
 
 
-class Left:
+class FieldsLeft:
     """The fields of one page as acts left them, until the next act."""
 
     def __init__(self) -> None:

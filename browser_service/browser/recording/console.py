@@ -40,10 +40,13 @@ class Said:
         """What it is filtered by."""
         return "error" if self.type == "assert" else self.type if self.type in _NAMED else "other"
 
-    def told(self) -> Json:
+    def told(self, document: int) -> Json:
+        """As it is told while the page shows that document."""
         at = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         told: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
-        return told | {key: value for key, value in (("location", self.place), ("stack", self.stack)) if value}
+        earlier = "earlier" if self.document != document else ""
+        more = (("location", self.place), ("stack", self.stack), ("document", earlier))
+        return told | {key: value for key, value in more if value}
 
 
 class Console:
@@ -76,9 +79,16 @@ class Console:
         self._document += 1
 
     def told(
-        self, client_id: str, *, kinds: list[str] | None, text: str | None, since: int, limit: int
-    ) -> tuple[list[Json], int]:
-        """What a client may read, and the number of the last of it."""
+        self,
+        client_id: str,
+        *,
+        kinds: list[str] | None,
+        text: str | None,
+        since: int,
+        limit: int,
+        earlier: bool,
+    ) -> tuple[list[Json], int, int]:
+        """What a client may read, the number of the last of it, and how much of earlier documents is left out."""
         found = [
             said
             for said in sorted([*self._talk, *self._wrong], key=lambda said: said.number)
@@ -87,7 +97,9 @@ class Console:
             and (kinds is None or said.kind in kinds)
             and (text is None or text.casefold() in said.text.casefold())
         ]
-        return [said.told() for said in found[-limit:]], found[-1].number if found else since
+        shown = [said for said in found if earlier or said.document == self._document]
+        last = found[-1].number if found else since
+        return [said.told(self._document) for said in shown[-limit:]], last, len(found) - len(shown)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         now = int(time.monotonic())
