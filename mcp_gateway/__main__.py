@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 
 from mcp_gateway.front import Front
@@ -13,6 +14,10 @@ EXIT_WITHIN_S = 0.7
 
 
 def main() -> None:
+    if len(sys.argv) > 1:
+        from mcp_gateway.arguments import check  # noqa: PLC0415 - hosts give none, and are to be answered early
+
+        check(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()  # until all is imported: it would find nothing, again and again
     instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names

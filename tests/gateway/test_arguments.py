@@ -1,0 +1,58 @@
+"""The command line of the gateway: it helps, tells its version, refuses the rest, and starts nothing."""
+
+import sys
+
+import pytest
+
+from mcp_gateway import __main__ as gateway
+from mcp_gateway.settings import Settings
+from shared.wire import VERSION
+
+
+@pytest.fixture(autouse=True)
+def _starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway, "Front", None)
+    monkeypatch.setattr(gateway, "Stdio", None)
+
+
+def ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["mcp-gateway", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        gateway.main()
+    return ended.value.code
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_setting(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], flag: str
+) -> None:
+    assert ends(monkeypatch, flag) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: mcp-gateway ")
+    for name in Settings.model_fields:
+        assert f"BROWSE_{name.upper()}" in shown
+
+
+def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out == f"browse-together {VERSION}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--hlep"], "unknown argument '--hlep'. Did you mean --help?"),
+        (["--verison"], "unknown argument '--verison'. Did you mean --version?"),
+        (["--toolset=all"], "unknown argument '--toolset'. Settings stand in the environment: BROWSE_TOOLSETS=..."),
+        (["--client-id", "x"], "Settings stand in the environment: BROWSE_CLIENT_ID=..."),
+        (["serve"], "unknown argument 'serve'. Did you mean --help?"),
+        ([""], "unknown argument ''. Did you mean --help?"),
+    ],
+)
+def test_what_is_unknown_is_an_error_that_names_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: list[str], says: str
+) -> None:
+    assert ends(monkeypatch, *given) == 2
+    printed = capsys.readouterr()
+    assert says in printed.err
+    assert printed.out == ""
