@@ -6,6 +6,7 @@ at most a second longer.
 """
 
 import asyncio
+import json
 import time
 from contextlib import AsyncExitStack
 from statistics import median
@@ -49,7 +50,7 @@ async def _parked(gate: Gateway) -> None:
     """Until the service has found it idle."""
     async with asyncio.timeout(_PARKED_WITHIN_S):
         while True:
-            pages = (await gate.call("list_pages"))["structuredContent"]["result"]["yours"]
+            pages = json.loads((await gate.call("list_pages"))["content"][0]["text"].splitlines()[0])["yours"]
             if any(page["pageId"] == _PAGE and page.get("parked") for page in pages):
                 return
             await asyncio.sleep(0.05)

@@ -139,7 +139,7 @@ class Gateway:
 
     async def value(self, page_id: str, expression: str) -> object:
         result = await self.call("evaluate_script", pageId=page_id, expression=expression)
-        return result["structuredContent"]["result"]["value"]
+        return json.loads(result["content"][0]["text"].splitlines()[-2])  # the last is the page's line
 
     def _write(self, message: dict[str, AnyJson]) -> None:
         self._to.write(json.dumps(message).encode() + b"\n")

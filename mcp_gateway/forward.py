@@ -9,19 +9,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx
 import structlog
 from pydantic import JsonValue, ValidationError
+from pydantic.alias_generators import to_camel
 
 from mcp_gateway.autostart import START_WITHIN_S, Autostart
 from mcp_gateway.convert import Reply
+from mcp_gateway.faults import Faults
 from mcp_gateway.identity import Identity
 from mcp_gateway.settings import Settings
 from shared import catalogue, wire
 from shared.actions.base import Unaddressed
-from shared.errors import InternalError, ServiceUnavailable
+from shared.errors import ServiceUnavailable, Unauthorized
 
 Arguments = Mapping[str, JsonValue]
 
@@ -56,6 +58,7 @@ class Service:
         self.autostart = autostart
         self.advice = ""
         """A line for failed results, while the service turns out to have another catalogue."""
+        self.faults = Faults()
         self._seen = Seen()
         self._detached: set[asyncio.Task[None]] = set()
         # A TLS context costs 30 ms. Idle connections are dropped before a server would (uvicorn: 5 s): one that it
@@ -83,29 +86,26 @@ class Service:
                     self._seen.at = _now()
                     return reply
                 give_up_at = give_up_at or _now() + self.patience_s
-            except _NEVER_SENT:
+            except _NEVER_SENT as error:
                 if may_start and self.autostart.enabled:
                     await self.start()
                     may_start = False
                     continue
                 if attempt == 1 and not self._may_be_back(give_up_at):
-                    raise self._not_running() from None
+                    raise self.not_running(str(error)) from None
                 give_up_at = give_up_at or _now() + self.patience_s
             except _BROKEN:
                 give_up_at = give_up_at or _now() + self.patience_s
                 attempt = 2
             except httpx.TimeoutException:
-                raise ServiceUnavailable(
-                    f"The browser service has not answered {tool} for a minute.",
-                    hint=f'It may still be at it: get_call {{"callId": "{call_id}"}}.',
-                ) from None
+                message = f"The browser service has not answered {tool} for a minute."
+                hint = f'It may still be at it: get_call {{"callId": "{call_id}"}}.'
+                raise self._unavailable("no answer", message, hint, tool=tool, call_id=call_id) from None
             if _now() > give_up_at:
                 if attempt == 1:
-                    raise self._not_running()
-                raise ServiceUnavailable(
-                    f"The connection to the browser service broke during {tool}, and it has not come back.",
-                    hint=_LOOK_FIRST,
-                )
+                    raise self.not_running()
+                message = f"The connection to the browser service broke during {tool}, and it has not come back."
+                raise self._unavailable("broken off", message, _LOOK_FIRST, tool=tool, call_id=call_id)
             await asyncio.sleep(0.25)
 
     def _may_be_back(self, give_up_at: float) -> bool:
@@ -122,17 +122,17 @@ class Service:
     async def start(self) -> None:
         """Have the service started, or say why it is not there."""
         if not self.autostart.enabled:
-            raise self._not_running()
+            raise self.not_running()
         try:
             problem = await asyncio.wait_for(asyncio.wrap_future(self.autostart.begin()), START_WITHIN_S)
         except TimeoutError:
             problem = f"it has not started after {START_WITHIN_S:.0f} s."
         if problem:
-            raise ServiceUnavailable(
-                f"The browser service could not be started: {problem}",
-                hint="`browse-together doctor` says what is missing; its whole log is in "
-                f"{self.settings.data_dir / wire.LOG_FILE}.",
+            hint = (
+                "`browse-together doctor` says what is missing; its whole log is in "
+                f"{self.settings.data_dir / wire.LOG_FILE}."
             )
+            raise self._unavailable("not started", f"The browser service could not be started: {problem}", hint)
 
     def cancel(self, call_id: str) -> None:
         """Tell the service, whatever becomes of the task that we are in."""
@@ -157,7 +157,9 @@ class Service:
         try:
             found = await self.http.get(uri, headers=self.identity.headers())
         except httpx.HTTPError as error:
-            raise ServiceUnavailable(f"The file could not be read: {error}") from None
+            raise self.not_running(str(error) or type(error).__name__) from None
+        if found.status_code == HTTPStatus.UNAUTHORIZED and (refused := self._refusal(self._read(found)).error):
+            raise Unauthorized(refused.message, hint=refused.hint)
         return (found.headers["content-type"], found.content) if found.is_success else None
 
     async def close(self, within_s: float) -> None:
@@ -183,7 +185,15 @@ class Service:
         if response.status_code == HTTPStatus.UNAUTHORIZED:
             self.identity.forget()
             response = await self._send(path, content, headers | self.identity.headers())
-        return self._read(response)
+        reply = self._read(response)
+        return self._refusal(reply) if response.status_code == HTTPStatus.UNAUTHORIZED else reply
+
+    def _refusal(self, reply: Reply) -> Reply:
+        """The refusal of a token, with where this gateway has it from."""
+        if reply.error is None:
+            return reply
+        hint = " ".join(filter(None, [reply.error.hint, self.identity.source]))
+        return reply.model_copy(update={"error": reply.error.model_copy(update={"hint": hint})})
 
     async def _send(self, path: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
         """By the transport alone: a client's merging of URLs, its cookies and its redirects take as long again."""
@@ -221,16 +231,31 @@ class Service:
         try:
             return Reply.model_validate_json(response.content)
         except ValidationError:
-            raise InternalError(
+            other = self._port + 1
+            raise self._unavailable(
+                "another program",
                 f"{self.settings.url} answered {response.status_code}, with no reply of the browser service.",
-                hint="Is it another program that listens there? BROWSE_URL says where the service is.",
+                "Another program listens there, it seems. BROWSE_URL says where the service is; to have it at another "
+                f"port: browse-together up --detach --port {other}, and BROWSE_PORT={other} for the gateway.",
+                status=response.status_code,
             ) from None
 
-    def _not_running(self) -> ServiceUnavailable:
-        port = f" --port {self.settings.port}" if self.settings.port != wire.DEFAULT_PORT else ""
+    def not_running(self, last_error: str = "") -> ServiceUnavailable:
+        port = f" --port {self._port}" if self._port != wire.DEFAULT_PORT else ""
         start = f"Start it: browse-together up --detach{port}"
-        hint = start if self.settings.is_local else "BROWSE_URL says where it is."
-        return ServiceUnavailable(f"The browser service is not running at {self.settings.url}.", hint=hint)
+        hint = start if self.settings.is_local else "Start it there. BROWSE_URL says where it is looked for."
+        message = f"The browser service is not running at {self.settings.url}."
+        return self._unavailable("not running", message, hint, last_error=last_error)
+
+    def _unavailable(self, reason: str, message: str, hint: str, **context: JsonValue) -> ServiceUnavailable:
+        known = {to_camel(name): value for name, value in context.items() if value}
+        where: dict[str, JsonValue] = {"service": self.settings.url, "reason": reason}
+        return ServiceUnavailable(message, hint=hint, details={"context": {**where, **known}})
+
+    @property
+    def _port(self) -> int:
+        url = urlsplit(self.settings.url)
+        return url.port or (443 if url.scheme == "https" else 80)
 
 
 def _was_ending(reply: Reply) -> bool:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import jwt
 
 from mcp_gateway.settings import Settings
+from shared.errors import ServiceUnavailable
 from shared.secret import read_secret
 from shared.wire import CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE
 
@@ -41,11 +42,30 @@ class Identity:
             self._token, self._minted_at = self._given() or self._mint(), time.time()
         return {"Authorization": f"Bearer {self._token}"} if self._token else {}
 
+    @property
+    def source(self) -> str:
+        """Where the token comes from, in words."""
+        if self.settings.token:
+            return "This gateway sends the token in BROWSE_TOKEN."
+        if self.settings.token_file:
+            return f"This gateway sends the token in {self.settings.token_file} (BROWSE_TOKEN_FILE)."
+        if self._token is None:
+            return f"This gateway has no token: there is no secret in {self.settings.data_dir}."
+        return f"This gateway made its token from the secret in {self.settings.data_dir}."
+
     def _given(self) -> str | None:
+        """Raises ServiceUnavailable for a file that cannot be read."""
         if self.settings.token:
             return self.settings.token.get_secret_value()
         if self.settings.token_file:
-            return self.settings.token_file.read_text(encoding="utf-8").strip()
+            try:
+                return self.settings.token_file.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise ServiceUnavailable(
+                    f"The token file {self.settings.token_file} cannot be read: {error}.",
+                    hint="BROWSE_TOKEN_FILE says which one; `browse-together token` prints a token for it.",
+                    details={"context": {"reason": "token file"}},
+                ) from None
         return None
 
     def _mint(self) -> str | None:

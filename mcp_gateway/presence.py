@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from http import HTTPStatus
 from typing import ClassVar
 
+import httpx
 from pydantic import ConfigDict, ValidationError
 
+from mcp_gateway.convert import Failure
 from mcp_gateway.forward import UNREACHED, Service
 from mcp_gateway.subscriptions import Subscriptions
 from shared.calls import CallMoved, CallState, HumanRequest, PageMoved
@@ -80,12 +82,20 @@ class Presence:
 
     async def hold(self) -> None:
         """Keep the stream up until cancelled, once the service is there."""
-        with contextlib.suppress(ServiceUnavailable):
+        try:
             await self.service.started()
+        except ServiceUnavailable as error:
+            self._note(error)
         delay = _FIRST_DELAY_S
         while True:
-            with contextlib.suppress(*UNREACHED):
+            try:
                 await self._listen()
+            except httpx.ConnectError as error:
+                self._note(self.service.not_running(str(error)))
+            except ServiceUnavailable as error:
+                self._note(error)
+            except UNREACHED:
+                pass  # it ended, or was refused: a call tells why
             if self._up.is_set():
                 delay = _FIRST_DELAY_S
             self._up.clear()
@@ -103,12 +113,16 @@ class Presence:
             response.raise_for_status()
             self._up.set()
             self._tried.set()
+            self._note(None)
             await self._subscriptions.lost_sight()
             async for name, data in _events(response.aiter_lines()):
                 if name == "call":
                     await self._pass_on(data)
                 elif name == "page":
                     await self._page_moved(data)
+
+    def _note(self, error: ServiceUnavailable | None) -> None:
+        self.service.faults.note(self.service.identity.client_id, Failure.of(error) if error else None)
 
     async def _page_moved(self, data: str) -> None:
         with contextlib.suppress(ValidationError):

@@ -79,7 +79,7 @@ class Resources:
         if reply.error and reply.error.code in _MISSING:
             raise self._not_found(uri, reply.error, shakes_hands=shakes_hands)
         if reply.error:
-            raise host_error(asked.resource.action, reply.error)
+            raise host_error("resources/read", reply.error)
         if "artifact" in reply.result:
             artifact = Artifact.model_validate(reply.result["artifact"])
             if artifact.data is None:
@@ -97,7 +97,7 @@ class Resources:
         try:
             found = await service.file(address)
         except BrowseError as error:
-            raise host_error("resources/read", Failure.model_validate(error.body().model_dump(by_alias=True))) from None
+            raise host_error("resources/read", Failure.of(error)) from None
         uri = uri or address
         if found is None:
             raise self._not_found(uri, shakes_hands=shakes_hands)
@@ -109,8 +109,11 @@ class Resources:
     def _not_found(self, uri: str, why: Failure | None = None, *, shakes_hands: bool) -> MCPError:
         known = [one.uri for one in (*RESOURCES, *TEMPLATES) if one.kind in {None, *self._ages}]
         because = {"error": why.message, "hint": why.hint} if why else {}
+        said = " ".join(filter(None, [why.message, why.hint])) if why else f"There are: {', '.join(known)}."
         code = _NOT_FOUND if shakes_hands else INVALID_PARAMS
-        return MCPError(code, f"Resource not found: {uri}", {"uri": uri, **because, "availableResources": known})
+        return MCPError(
+            code, f"Resource not found: {uri}. {said}", {"uri": uri, **because, "availableResources": known}
+        )
 
 
 def completed(variable: str, begun: str, pages: Reply, sessions: Reply | None) -> list[str]:

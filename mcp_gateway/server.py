@@ -2,9 +2,8 @@
 
 import asyncio
 import functools
-import traceback
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 from uuid import uuid4
 
 import structlog
@@ -45,8 +44,12 @@ from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue
 from shared.actions.help import CallTool
 from shared.calls import Json
-from shared.errors import BrowseError
+from shared.errors import BrowseError, InternalError
 from shared.wire import APP_NAME, VERSION
+
+_DEFECT: Final = (
+    "This is a fault of the gateway, which its stderr tells more of; whether the call was done is not known."
+)
 
 log = structlog.get_logger()
 
@@ -96,12 +99,15 @@ class Gateway:
             raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
         chat = self._chat(ctx)
         arguments = cast("Json", params.arguments or {})  # they came as JSON
+        settings = chat.service.settings
+        spelled = chat.listing.spelled
+        conversion = Conversion(settings.url, ctx.protocol_version, spelled, structured=settings.structured)
         try:
-            conversion = Conversion(chat.service.settings.url, ctx.protocol_version, chat.listing.spelled)
             try:
                 tool, arguments = _meant(params.name, arguments)
             except BrowseError as error:
-                return conversion.result(params.name, chat.listing.within_reach(_failed(error, "")))
+                refused = Reply(success=False, error=Failure.of(error))
+                return conversion.result(params.name, chat.listing.within_reach(refused))
             arguments |= await chat.asking.answered(params)
             reply = await chat.asking.beside(ctx, params, functools.partial(self._reply, ctx, tool, arguments))
             if isinstance(reply, InputRequiredResult):
@@ -111,12 +117,10 @@ class Gateway:
             return conversion.result(tool, chat.listing.within_reach(reply), advice=chat.service.advice)
         except MCPError:
             raise
-        except Exception as error:
+        except Exception as error:  # a defect of the gateway, which only its reply can tell a model of
             log.exception("a call failed in the gateway", tool=params.name)
-            stack: Json = {"stack": traceback.format_exc()} if chat.service.settings.log_level == "debug" else {}
-            said = f"{type(error).__name__}: {error}"
-            fault = Failure(code="INTERNAL_ERROR", message=said, details=arguments | stack)
-            raise host_error(params.name, fault) from error
+            defect = InternalError(f"{type(error).__name__}: {error}", hint=_DEFECT, details={"tool": params.name})
+            return conversion.result(params.name, Reply(success=False, error=Failure.of(defect)))
 
     async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
         return self.resources.listed
@@ -145,10 +149,16 @@ class Gateway:
         if isinstance(reference, PromptReference):
             values = prompts.completed(reference.name, argument.name, argument.value)
         else:
-            pages = await self._reply(ctx, "list_pages", {"all": True})
-            sessions = await self._reply(ctx, "list_sessions", {})
+            pages = await self._listing(ctx, "list_pages", {"all": True})
+            sessions = await self._listing(ctx, "list_sessions", {})
             values = completed(argument.name, argument.value, pages, sessions)
         return CompleteResult(completion=Completion(values=values))
+
+    async def _listing(self, ctx: ServerRequestContext, tool: str, arguments: Json) -> Reply:
+        reply = await self._reply(ctx, tool, arguments)
+        if reply.error:
+            raise host_error("completion/complete", reply.error)
+        return reply
 
     async def _reply(
         self, ctx: ServerRequestContext, tool: str, arguments: Json, on_person: OnPerson = lambda _: None
@@ -158,12 +168,14 @@ class Gateway:
             with chat.presence.watch(call_id, ctx.session.report_progress, on_person):
                 await chat.service.started()
                 await chat.presence.ready()
-                return await chat.service.call(call_id, tool, arguments)
+                reply = await chat.service.call(call_id, tool, arguments)
         except BrowseError as error:
-            return _failed(error, call_id)
+            reply = Reply(success=False, error=Failure.of(error, call_id))
         except asyncio.CancelledError:
             chat.service.cancel(call_id)
             raise
+        chat.service.faults.note(chat.service.identity.client_id, reply.error)
+        return reply
 
     def _chat(self, ctx: ServerRequestContext) -> Chat:
         """Whose request it is, under the name that its host calls itself."""
@@ -179,10 +191,6 @@ def _meant(tool: str, arguments: Json) -> tuple[str, Json]:
         return tool, arguments
     called = catalogue.unwrapped({**arguments, "action": tool})
     return str(called.pop("action")), called
-
-
-def _failed(error: BrowseError, call_id: str) -> Reply:
-    return Reply(success=False, error=Failure.model_validate(error.body(call_id).model_dump(by_alias=True)))
 
 
 @functools.lru_cache(maxsize=64)

@@ -38,6 +38,10 @@ class Settings(BaseSettings):
         default=frozenset({"pages", "elements", "screenshots", "sessions"}),
         description="Kinds of resources that can be read by page, separated by commas; `none` for none.",
     )
+    structured: bool = Field(
+        default=False,
+        description="Send replies as `structuredContent` too, for scripts: several hosts show a model that alone.",
+    )
     pages_ttl_ms: int = Field(
         default=60_000, ge=0, le=3_600_000, description="How old page:// may be while the page is unchanged, ms."
     )

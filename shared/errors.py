@@ -225,7 +225,7 @@ class AmbiguousSelector(BrowseError):
 
     code = "AMBIGUOUS_SELECTOR"
     status = 409
-    hint = 'Repeat it with the selector of one of details.context.candidates, or with "strict": false for the first.'
+    hint = 'Repeat it with the selector of one of them, or with "strict": false for the first.'
 
 
 class PageRequired(BrowseError):

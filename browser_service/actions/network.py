@@ -22,7 +22,8 @@ async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json
     rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
     rule = await page.entry.network.add(page.live, rule)
     asked = f"{action.method or 'every method'} {action.pattern}"
-    return {"routeId": rule.route_id, "observed": f"{asked} is answered with {action.status} on this page from now on"}
+    said = f"{asked} is answered with {action.status} on this page from now on (route {rule.route_id})"
+    return {"routeId": rule.route_id, "observed": said}
 
 
 async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Json:
@@ -36,7 +37,8 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
     rule = await page.entry.network.add(page.live, rule)
     blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
-    return {"routeId": rule.route_id, "observed": f"{blocked} blocked on this page from now on"}
+    said = f"{blocked} blocked on this page from now on (route {rule.route_id})"
+    return {"routeId": rule.route_id, "observed": said}
 
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
@@ -49,7 +51,8 @@ async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json
     if gone:
         rules: list[JsonValue] = [rule.kept() for rule in gone]
         page.undoable(f"{len(gone)} routes of page {page.entry.page_id} removed", {"rules": rules})
-    return {"removed": [rule.route_id for rule in gone], "observed": f"{len(gone)} routes removed, {left} left"}
+    names = [rule.route_id for rule in gone]
+    return {"removed": [*names], "observed": f"routes removed: {', '.join(names) or 'none'}; {left} left"}
 
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:

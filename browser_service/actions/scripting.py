@@ -72,6 +72,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - HTTP
         raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}
+    facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}
     if binary:
         kind = answer["headers"].get("content-type", "application/octet-stream")
         return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind)}

@@ -116,7 +116,7 @@ async def export_session(session: BrowserSession, action: sessions.ExportSession
     state = await session.entry.storage()
     file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", inline=False)
     told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
-    return {**file, **_counted(state), "observed": f"{told} of the file"}
+    return {"artifact": file, **_counted(state), "observed": f"{told} of the file"}
 
 
 def _counted(state: Json) -> Json:

@@ -114,9 +114,19 @@ def account(running: Running, error: BrowseError) -> BrowseError:
     not_begun = f" Not begun: {rest}." if rest else ""
     error.message = f"{where}{error.message.removesuffix('.')}. Done before: {before}.{not_begun}"
     context = error.details.get("context")
-    told = [{key: value for key, value in result.items() if key != "artifact"} for result in done]
-    error.details["context"] = {**(context if isinstance(context, dict) else {}), "step": at, "done": [*told]}
+    error.details["context"] = {
+        **(context if isinstance(context, dict) else {}),
+        "step": at,
+        "done": [*map(_without_bytes, done)],
+    }
     return error
+
+
+def _without_bytes(result: Json) -> Json:
+    """What a part replied; its file is named."""
+    if not isinstance(file := result.get("artifact"), dict):
+        return result
+    return {**result, "artifact": {key: value for key, value in file.items() if key not in {"data", "preview"}}}
 
 
 def _short(result: Json) -> str:

@@ -132,6 +132,8 @@ class Action(Part):
     """Arguments whose own keys are folded into the action's, such as `params`."""
     shown: ClassVar[str] = ""
     """The key of the result that a model is shown as text; without one it is shown all of it as JSON."""
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Further keys of the result that a model is shown after it."""
     bare: ClassVar[str] = ""
     """For an action whose replies are its text and nothing beside it: what it was doing, as its errors begin."""
     hints: ClassVar[Mapping[str, str]] = MappingProxyType({})

@@ -47,6 +47,7 @@ class GetScreenshotAsBase64(Screenshot):
     """Take a picture as `screenshot` does, and get its file as base64 text: long; a model looks at `screenshot`."""
 
     shown = "base64"
+    beside = ("mimeType", "width", "height")
 
     cursor: str | None = Field(default=None, description="Where to read on, as the last reply gave it.")
 

@@ -162,6 +162,7 @@ class GetNetworkLog(Shown, PageAction):
     lane = Lane.BESIDE
     opens = False
     shown = "log"
+    beside = ("matching",)
     untrusted = True
 
     pattern: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")

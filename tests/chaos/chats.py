@@ -45,7 +45,7 @@ class Chat:
 
     def __init__(self, name: str, env: dict[str, str], log: Path) -> None:
         self.name = name
-        self._env = {**env, "BROWSE_CLIENT_ID": f"chaos-{name}"}
+        self._env = {**env, "BROWSE_CLIENT_ID": f"chaos-{name}", "BROWSE_STRUCTURED": "true"}
         self._log = log
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None

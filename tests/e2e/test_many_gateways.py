@@ -5,6 +5,7 @@ what the pages got must agree. The seed is printed; BROWSE_TEST_SEED repeats a r
 """
 
 import asyncio
+import json
 import os
 import random
 from collections.abc import AsyncIterator, Callable
@@ -58,8 +59,7 @@ class World:
         reader = {"open": 0, "closed": 1}.get(PAGES[page_id], 0) if who is None else who
         await self.call(reader, "claim_page", pageId=page_id, reason="to look")
         result = await self.gateways[reader].call_tool("evaluate_script", {"pageId": page_id, "expression": "log"})
-        assert result.structured_content is not None, text_of(result)
-        return [str(each) for each in result.structured_content["result"]["value"]]
+        return [str(each) for each in json.loads(text_of(result).splitlines()[1])]
 
 
 def code_of(result: CallToolResult) -> str:

@@ -86,8 +86,8 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
     site = own_site
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(_service(tmp_path_factory.mktemp("data")))
-        alice = await stack.enter_async_context(chat(service, "Alice"))
-        mallory = await stack.enter_async_context(chat(service, "Mallory"))
+        alice = await stack.enter_async_context(chat(service, "Alice", BROWSE_STRUCTURED="true"))
+        mallory = await stack.enter_async_context(chat(service, "Mallory", BROWSE_STRUCTURED="true"))
         site.page("/cart", PUBLIC)
         site.page("/popup", PUBLIC)
         site.page("/diary", PAGE)

@@ -24,7 +24,6 @@ from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
 from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
-from mcp_gateway.startup import listed
 from shared import wire
 from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
 from tests.support.site import Site
@@ -73,7 +72,7 @@ async def chat_beside(
     """With a gateway in this process: where forms cross no wire that counts."""
     settings = Settings(url=service.url, data_dir=service.data_dir, autostart=False)
     forwarding = Service(settings, Identity(settings), Autostart(settings))
-    gateway = Gateway(listed(settings), forwarding)
+    gateway = Gateway(forwarding)
     gateway.chats.own.appear()
     info = Implementation(name="Claude", version="1")
     async with (

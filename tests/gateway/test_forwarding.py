@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 from pydantic import JsonValue
 from starlette.responses import PlainTextResponse, Response
@@ -147,9 +146,7 @@ async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed
         "SERVICE_UNAVAILABLE: The connection to the browser service broke during goto, and it has not come back.\n"
         "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
     )
-    assert isinstance(result.structured_content, dict)
-    assert result.structured_content["success"] is False
-    assert result.structured_content["error"]["code"] == "SERVICE_UNAVAILABLE"
+    assert result.structured_content is None
 
 
 async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
@@ -171,46 +168,89 @@ async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
     assert standin.calls.empty()
 
 
-async def test_a_service_that_is_not_there_is_said_at_once_with_what_starts_it(
+async def test_a_service_that_is_not_there_is_said_at_once_with_what_starts_it_at_that_port(
     client: Client, gateway: Gateway
 ) -> None:
-    gateway.chats.own.service.settings.url = "http://127.0.0.1:9"
-    gateway.chats.own.service.http.base_url = "http://127.0.0.1:9"
+    service = gateway.chats.own.service
+    service.settings.url, service.settings.structured = "http://127.0.0.1:9", True
+    service.http.base_url = httpx.URL("http://127.0.0.1:9")
     since = time.monotonic()
     result = await call(client, "list_pages")
     assert result.is_error
     assert time.monotonic() - since < 2
     assert shown(result) == (
         "SERVICE_UNAVAILABLE: The browser service is not running at http://127.0.0.1:9.\n"
-        "Start it: browse-together up --detach"
+        "Start it: browse-together up --detach --port 9"
     )
+    assert result.structured_content is not None
+    context = result.structured_content["error"]["details"]["context"]
+    assert (context["service"], context["reason"]) == ("http://127.0.0.1:9", "not running")
+    assert context["lastError"]
 
 
 @pytest.mark.parametrize("body", ["not found", "{}", '{"success": false}'])
-async def test_an_answer_of_another_program_is_the_hosts_to_see(client: Client, standin: StandIn, body: str) -> None:
+@pytest.mark.parametrize("tool", ["list_pages", "browser_click"])
+async def test_an_answer_of_another_program_is_told_as_such(
+    client: Client, standin: StandIn, body: str, tool: str
+) -> None:
     async def foreign(_: Seen) -> Response:
         return PlainTextResponse(body, 404)
 
     standin.answer = foreign
-    with pytest.raises(MCPError) as raised:
-        await call(client, "list_pages")
-    assert (raised.value.code, raised.value.message) == (-32603, "Tool execution failed: list_pages")
-    assert raised.value.data["code"] == "INTERNAL_ERROR"
-    assert "answered 404" in raised.value.data["error"]
-    assert "BROWSE_URL" in raised.value.data["hint"]
+    result = await call(client, tool, **({"selector": "#buy"} if tool == "browser_click" else {}))
+    assert result.is_error
+    other = int(standin.url.rpartition(":")[2]) + 1
+    assert f"{standin.url} answered 404, with no reply of the browser service." in shown(result)
+    assert f"--port {other}, and BROWSE_PORT={other} for the gateway" in shown(result)
+    assert "BROWSE_URL says where" in shown(result)
 
 
-async def test_a_fault_of_the_gateway_itself_is_the_hosts_to_see(client: Client, gateway: Gateway) -> None:
-    gateway.chats.own.service.settings.token_file = gateway.chats.own.service.settings.data_dir / "missing"
-    with pytest.raises(MCPError) as raised:
-        await call(client, "click", selector="#buy")
-    assert raised.value.code == -32603
-    assert raised.value.data["error"].startswith("FileNotFoundError")
-    assert (raised.value.data["selector"], "stack" in raised.value.data) == ("#buy", False)
-    gateway.chats.own.service.settings.log_level = "debug"
-    with pytest.raises(MCPError) as raised:
-        await call(client, "click", selector="#buy")
-    assert "FileNotFoundError" in raised.value.data["stack"]
+async def test_a_fault_of_the_gateway_itself_is_told_too(
+    client: Client, gateway: Gateway, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delattr(gateway.chats.own.service, "faults")
+    result = await call(client, "click", selector="#buy")
+    assert result.is_error
+    assert shown(result).startswith("INTERNAL_ERROR: AttributeError: ")
+    assert "This is a fault of the gateway" in shown(result)
+    assert "a call failed in the gateway" in capsys.readouterr().out
+
+
+async def test_a_token_file_that_is_not_there_is_named(client: Client, gateway: Gateway) -> None:
+    settings = gateway.chats.own.service.settings
+    settings.token_file = settings.data_dir / "missing"
+    gateway.chats.own.service.identity.forget()
+    result = await call(client, "click", selector="#buy")
+    assert result.is_error
+    assert f"The token file {settings.token_file} cannot be read" in shown(result)
+    assert "BROWSE_TOKEN_FILE" in shown(result)
+
+
+async def test_what_keeps_calls_from_the_service_is_logged_once_a_cause_until_it_is_over(
+    client: Client, standin: StandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def logged() -> list[str]:
+        return [line for line in capsys.readouterr().out.splitlines() if "error" in line]
+
+    async def refused(_: Seen) -> Response:
+        return failure("UNAUTHORIZED", "The token was revoked.", 401, hint="Ask for another.")
+
+    async def foreign(_: Seen) -> Response:
+        return PlainTextResponse("hello", 200)
+
+    for answer, said in ((refused, "The token was revoked."), (foreign, "with no reply of the browser service")):
+        standin.answer = answer
+        results = [await call(client, "list_pages") for _ in range(3)]
+        assert all(result.is_error and said in shown(result) for result in results)
+        (line,) = logged()
+        assert said in line
+    standin.answer = echo
+    assert not (await call(client, "list_pages")).is_error
+    standin.answer = refused
+    result = await call(client, "list_pages")
+    assert "Ask for another. This gateway made its token from the secret in " in shown(result)
+    (line,) = logged()
+    assert "Ask for another." in line
 
 
 async def test_another_catalogue_is_logged_once_and_said_on_failures_while_it_lasts(

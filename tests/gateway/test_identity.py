@@ -7,7 +7,6 @@ from pathlib import Path
 import jwt
 import pytest
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
@@ -121,8 +120,7 @@ async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, st
 
     standin.answer = check
     async with Client(gateway.server()) as client:
-        with pytest.raises(MCPError):
-            await client.call_tool("list_pages", {})
+        assert (await client.call_tool("list_pages", {})).is_error
         assert standin.calls.qsize() == 2
         secret_file = gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE
         secret_file.write_text(OTHER_SECRET, encoding="ascii")

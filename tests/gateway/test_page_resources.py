@@ -180,10 +180,9 @@ async def test_an_element_is_read_by_any_selector_percent_encoded(shop: Shop, se
 async def test_a_picture_is_read_as_bytes(shop: Shop) -> None:
     assert await picture(shop.alice, "screenshot://shop/current") == ("image/png", (1280, 720))
     taken = await shop.alice.call_tool("screenshot", {"pageId": "shop", "selector": "#buy", "type": "jpeg"})
-    assert taken.structured_content is not None
-    made = taken.structured_content["result"]
-    uri = f"screenshot://shop/{made['artifact']['artifactId']}"
-    assert await picture(shop.alice, uri) == ("image/jpeg", (made["width"], made["height"]))
+    size, named = text_of(taken).splitlines()[:2]
+    uri = f"screenshot://shop/{named.partition(':')[0]}"
+    assert await picture(shop.alice, uri) == ("image/jpeg", tuple(json.loads(size).values()))
     with pytest.raises(MCPError, match="Resource not found"):
         await shop.bob.read_resource(uri)
 
@@ -196,6 +195,7 @@ async def test_what_is_not_there_is_not_found(shop: Shop, uri: str) -> None:
         await shop.bob.read_resource(uri)
     assert (refused.value.code, refused.value.data["uri"]) == (-32002, uri)
     assert refused.value.data["hint"]
+    assert refused.value.message.endswith(f"{refused.value.data['error']} {refused.value.data['hint']}")
 
 
 async def test_a_selector_that_is_none_is_said(shop: Shop) -> None:

@@ -21,6 +21,7 @@ from mcp_gateway.__main__ import EXIT_WITHIN_S
 from mcp_gateway.instructions import INSTRUCTIONS
 from shared import catalogue
 from shared.wire import MAX_MESSAGE_BYTES
+from tests.actions.tab import closed_port
 from tests.gateway.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
 from tests.gateway.standin import Seen, StandIn, success
 
@@ -313,14 +314,36 @@ async def test_a_wrong_setting_is_named_on_stderr(chat: StartChat, name: str, va
     assert said.count("\n") == 1
 
 
-async def test_a_fault_is_logged_without_what_was_typed(chat: StartChat, tmp_path: Path) -> None:
-    async with chat(BROWSE_TOKEN_FILE=str(tmp_path / "missing")) as client:
+async def test_a_fault_is_told_and_logged_without_what_was_typed(
+    standin: StandIn, data_dir: Path, tmp_path: Path
+) -> None:
+    faulty = tmp_path / "faulty.py"
+    faulty.write_text(
+        "from mcp_gateway import forward\nfrom mcp_gateway.__main__ import main\nforward.json = None\nmain()\n",
+        encoding="utf-8",
+    )
+    env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))
+    async with chatting(env, str(faulty)) as client:
         await client.initialize()
-        reply = await client.ask(
-            "tools/call", {"name": "fill", "arguments": {"selector": "#pin", "text": "open-sesame"}}
-        )
+        result = await client.call("fill", selector="#pin", text="open-sesame")
         client.stdin.close()
         logged = await asyncio.wait_for(client.stderr.read(), 10)
-    assert reply["error"]
-    assert b"FileNotFoundError" in logged
+    assert text(result).startswith("INTERNAL_ERROR: AttributeError: ")
+    assert b"Traceback" in logged
     assert b"open-sesame" not in logged
+
+
+async def test_a_service_that_cannot_be_reached_is_on_stderr_once_before_any_call_and_whatever_is_called(
+    chat: StartChat,
+) -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    async with chat(BROWSE_URL=url) as client:
+        await client.initialize()
+        first = await asyncio.wait_for(client.stderr.readline(), 20)
+        for _ in range(3):
+            assert f"The browser service is not running at {url}." in text(await client.call("list_pages"))
+        client.stdin.close()
+        rest = await asyncio.wait_for(client.stderr.read(), 10)
+    assert f"The browser service is not running at {url}.".encode() in first
+    assert f"browse-together up --detach --port {url.rpartition(':')[2]}".encode() in first
+    assert rest == b""

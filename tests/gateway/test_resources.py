@@ -88,6 +88,7 @@ async def test_a_resource_that_is_none_is_an_error_of_the_protocol_that_names_th
     known = [one.uri for one in (*RESOURCES, *TEMPLATES)]
     data = {"uri": "browse://nothing", "availableResources": known}
     assert (error["code"], error["data"]) == (-32002, data)
+    assert error["message"] == f"Resource not found: browse://nothing. There are: {', '.join(known)}."
 
 
 async def test_where_no_hands_are_shaken_its_code_is_that_of_bad_parameters(chat: StartChat) -> None:
@@ -96,15 +97,22 @@ async def test_where_no_hands_are_shaken_its_code_is_that_of_bad_parameters(chat
     assert error["code"] == -32602
 
 
-async def test_a_read_that_fails_says_why(chat: StartChat, standin: StandIn) -> None:
+async def test_a_read_or_a_completion_that_fails_says_why_in_its_message(chat: StartChat, standin: StandIn) -> None:
     async def answer(_: Seen) -> Response:
-        return failure("INTERNAL_ERROR", "The journal cannot be read.", 500)
+        return failure("INTERNAL_ERROR", "The journal cannot be read.", 500, hint="Look at the disk.")
 
     standin.answer = answer
+    completion: dict[str, JsonValue] = {
+        "ref": {"type": "ref/resource", "uri": TEMPLATES[0].uri},
+        "argument": {"name": "sessionId", "value": ""},
+    }
     async with chat() as client:
         await client.initialize()
-        error = of(await client.ask("resources/read", {"uri": "browse://activity"}), "error")
-    assert of(error, "data")["error"] == "The journal cannot be read."
+        activity: dict[str, JsonValue] = {"uri": "browse://activity"}
+        for method, params in (("resources/read", activity), ("completion/complete", completion)):
+            error = of(await client.ask(method, params), "error")
+            assert error["message"] == f"{method} failed: The journal cannot be read. Look at the disk."
+            assert of(error, "data")["error"] == "The journal cannot be read."
 
 
 async def read(client: Client, uri: str) -> str:

@@ -120,9 +120,10 @@ async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_
             assert "PAGE_OWNED" in text(await other.call("click", pageId="p", selector="h1"))
             revoked = await http.post(wire.REVOKE, json={"clients": ["Visitor"]})
             assert revoked.json()["result"] == {"clients": ["Visitor", "visitor"], "known": 1}
-            refused = await visitor.ask("tools/call", {"name": "click", "arguments": {"pageId": "p", "selector": "h1"}})
-            assert "The token was revoked" in str(refused["error"])
-            assert "browse-together token" in str(refused["error"])
+            refused = await visitor.call("click", pageId="p", selector="h1")
+            assert refused["isError"]
+            assert "UNAUTHORIZED: The token was revoked." in text(refused)
+            assert "browse-together token. This gateway sends the token in BROWSE_TOKEN." in text(refused)
             async with asyncio.timeout(30):
                 while (await other.call("click", pageId="p", selector="h1"))["isError"]:
                     pass  # its presence ends with its stream, a moment later

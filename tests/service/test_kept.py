@@ -185,7 +185,7 @@ async def test_an_exported_session_goes_on_at_another_service(tmp_path: Path, si
         await agent.call("evaluate_script", pageId="p", expression=STORE)
         exported = await agent.call("export_session", sessionId="from")
         assert "not in it: sessionStorage" in exported["observed"]
-        content = (await agent.http.get(f"/api/files/{exported['artifactId']}")).text
+        content = (await agent.http.get(f"/api/files/{exported['artifact']['artifactId']}")).text
     site.page("/", "no new cookie")
     async with there as service, service.agent("Claude") as agent:
         await agent.call("create_session", sessionId="to", persistent=True)

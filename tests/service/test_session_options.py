@@ -254,7 +254,7 @@ async def test_what_is_exported_is_imported_elsewhere(agent: Agent, other: Agent
     await seen(agent, SIGN_IN, pageId="in")
     exported = await agent.call("export_session", sessionId="from")
     assert "token" not in json.dumps(exported)
-    file = f"/api/files/{exported['artifactId']}"
+    file = f"/api/files/{exported['artifact']['artifactId']}"
     assert (await other.http.get(file)).status_code == 404
     content = (await agent.http.get(file)).text
     await agent.call("create_session", sessionId="to")

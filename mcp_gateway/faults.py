@@ -1,0 +1,40 @@
+"""What keeps this gateway's calls from the service, for who reads its stderr."""
+
+from typing import Final
+
+import structlog
+
+from mcp_gateway.convert import Failure
+
+_UNAVAILABLE: Final = "SERVICE_UNAVAILABLE"
+_LOGGED: Final = frozenset({_UNAVAILABLE, "UNAUTHORIZED", "INTERNAL_ERROR"})
+_MOST: Final = 200
+
+log = structlog.get_logger()
+
+
+class Faults:
+    """Logs each cause once, until the service answers that client again: a model repeats its calls."""
+
+    def __init__(self) -> None:
+        self._logged: set[tuple[str, str, str]] = set()
+
+    def note(self, client_id: str, failure: Failure | None) -> None:
+        """Take in how a call of a client ended."""
+        if failure is None or failure.code not in _LOGGED:
+            self._logged = {each for each in self._logged if not _is_over(each, client_id)}
+            return
+        client = "" if failure.code == _UNAVAILABLE else client_id
+        cause = (failure.code, client, str(failure.context.get("reason") or failure.message))
+        if cause in self._logged:
+            return
+        if len(self._logged) >= _MOST:
+            self._logged.clear()
+        self._logged.add(cause)
+        log.error(failure.message, code=failure.code, hint=failure.hint)
+
+
+def _is_over(cause: tuple[str, str, str], client_id: str) -> bool:
+    """Whether an answer to a client shows that a cause is gone; a fault of the service stays one of that call."""
+    code, client, _ = cause
+    return code == _UNAVAILABLE or (code == "UNAUTHORIZED" and client == client_id)
