@@ -45,7 +45,9 @@ class Chat:
     async def call(self, tool: str, **arguments: AnyJson) -> str:
         result = await self.server.call(tool, **arguments)
         self.last = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
-        self.bytes += len(self.last.encode()) + len(json.dumps(arguments).encode())
+        structured = result.get("structuredContent")  # which several hosts show alone where there is any
+        shown = json.dumps(structured, ensure_ascii=False, separators=(",", ":")) if structured else self.last
+        self.bytes += len(shown.encode()) + len(json.dumps(arguments).encode())
         self.calls += 1
         return self.last
 

@@ -32,7 +32,7 @@ _OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "s
 """What an act answers beside its text: the page's words."""
 _WITH_REQUEST_ID: Final = "INTERNAL_ERROR"
 """The error whose hint leads to the service's log, where it is found by the id of the request."""
-_MOST_REQUESTS: Final = 6
+_MOST_LINES: Final = 6
 _HEADERS_CHARACTERS: Final = 1_500
 _MOST_NOTICES: Final = 3
 _LINE_CHARACTERS: Final = 200
@@ -309,24 +309,29 @@ def _headers(headers: Json) -> str:
 def _met(result: Json, *, requests: bool) -> list[str]:
     """What came of an act whose reply is about something else: dialogs, downloads, popups, requests, failed scripts."""
     lines = [str(each) for each in _listed(result, "dialogs")]
-    for each in _listed(result, "downloads"):
-        if isinstance(each, dict):
-            file = f": file {each['artifactId']}" if "artifactId" in each else ""
-            known = f" ({each['downloadId']})" if "downloadId" in each and not file else ""
-            lines.append(f"download {each['name']} {each['state']}{known}{file}")
-    lines += [f"popup {each} opened" for each in _listed(result, "popups")]
+    lines += [_download(each) for each in _listed(result, "downloads") if isinstance(each, dict)]
+    lines += _few([f"popup {each} opened" for each in _listed(result, "popups")], "popups")
     if requests:
-        lines += _requested(result)
-        lines += [f"a script of the page failed: {each}" for each in _listed(result, "scriptErrors")]
+        lines += _few(_requested(result), "requests")
+        failed = [f"a script of the page failed: {each}" for each in _listed(result, "scriptErrors")]
+        lines += _few(failed, "failures of scripts")
     return lines
+
+
+def _download(each: Json) -> str:
+    return f"download {each['name']} {each['state']}" + (f": file {each['artifactId']}" if "artifactId" in each else "")
 
 
 def _requested(result: Json) -> list[str]:
     """The requests that an act caused, but for the one that it was."""
     sent = [each for each in _listed(result, "requests") if isinstance(each, dict) and each["url"] != result.get("url")]
-    lines = [f"{each['method']} {each['url']} → {each['status'] or 'no answer yet'}" for each in sent]
-    more = [f"and {len(lines) - _MOST_REQUESTS} more requests"] if len(lines) > _MOST_REQUESTS else []
-    return lines[:_MOST_REQUESTS] + more
+    return [f"{each['method']} {_one_line(str(each['url']))} → {each['status'] or 'no answer yet'}" for each in sent]
+
+
+def _few(lines: list[str], what: str) -> list[str]:
+    """A page can make any number of them."""
+    more = [f"and {len(lines) - _MOST_LINES} more {what}"] if len(lines) > _MOST_LINES else []
+    return lines[:_MOST_LINES] + more
 
 
 def _listed(result: Json, key: str) -> list[JsonValue]:

@@ -231,14 +231,14 @@ class Service:
         try:
             return Reply.model_validate_json(response.content)
         except ValidationError:
-            other = self._port + 1
-            raise self._unavailable(
-                "another program",
-                f"{self.settings.url} answered {response.status_code}, with no reply of the browser service.",
-                "Another program listens there, it seems. BROWSE_URL says where the service is; to have it at another "
-                f"port: browse-together up --detach --port {other}, and BROWSE_PORT={other} for the gateway.",
-                status=response.status_code,
-            ) from None
+            url, other = self.settings.url, self._port + 1
+            hint = "Another program listens there, it seems. BROWSE_URL says where the service is"
+            if self.settings.is_local:
+                address = f"http://{urlsplit(url).hostname}:{other}"
+                start = f"browse-together up --detach --port {other}"
+                hint += f"; to have it at another port: {start}, and BROWSE_URL={address} for the gateway"
+            message = f"{url} answered {response.status_code}, with no reply of the browser service."
+            raise self._unavailable("another program", message, f"{hint}.", status=response.status_code) from None
 
     def not_running(self, last_error: str = "") -> ServiceUnavailable:
         port = f" --port {self._port}" if self._port != wire.DEFAULT_PORT else ""

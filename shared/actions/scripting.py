@@ -41,7 +41,7 @@ class Fetch(PageAction):
     bags = ("params", "fetchOptions")
     told = frozenset({"method"})
     shown = "body"
-    beside = ("status", "statusText", "redirectedTo", "headers")
+    beside = ("status", "redirectedTo", "headers")
     untrusted = True
 
     url: str = Field(min_length=1, description="URL; may be relative to the page.")

@@ -58,6 +58,7 @@ NOT_SAID: Final[dict[str, str]] = {
     "*.total": "as many as are shown; where there are more it is said",
     "*.length": "the part before said it, with its cursor",
     "*.redirected": "said by where it led",
+    "fetch.statusText": "the words for the status, which HTTP/2 has not",
     "fetch.url": "the argument that was given; where a redirect led is said",
     "content.format": "the argument that was given, or its default",
     "*.downloads.downloadId": "its file is named; a download that goes on is named by list_downloads",

@@ -282,6 +282,18 @@ def test_what_else_came_of_a_script_and_of_a_request_follows() -> None:
     assert told[4:] == ["popup cart~1 opened", "a script of the page failed: x is not defined"]
 
 
+def test_a_page_that_opens_and_fails_a_hundred_times_does_not_fill_a_reply() -> None:
+    urls: JsonValue = [{"method": "POST", "url": f"https://x.example/{'y' * 9_000}", "status": None}] * 50
+    came: Json = {"popups": ["p~1"] * 100, "requests": urls, "scriptErrors": ["x" * 300] * 50}
+    told = lines(done({"value": 1, **came}), "evaluate_script")
+    assert [told[7], told[14], told[21]] == [
+        "and 94 more popups",
+        "and 44 more requests",
+        "and 44 more failures of scripts",
+    ]
+    assert len("".join(told)) < 6_000
+
+
 def test_how_long_the_whole_is_stands_with_its_cursor() -> None:
     assert lines(done({"content": "first", "cursor": "text-1:5", "length": 9_000}), "content")[2:] == [
         '… of 9000 characters, more: content {"cursor": "text-1:5"}'

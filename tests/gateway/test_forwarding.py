@@ -201,7 +201,7 @@ async def test_an_answer_of_another_program_is_told_as_such(
     assert result.is_error
     other = int(standin.url.rpartition(":")[2]) + 1
     assert f"{standin.url} answered 404, with no reply of the browser service." in shown(result)
-    assert f"--port {other}, and BROWSE_PORT={other} for the gateway" in shown(result)
+    assert f"--port {other}, and BROWSE_URL=http://127.0.0.1:{other} for the gateway" in shown(result)
     assert "BROWSE_URL says where" in shown(result)
 
 
