@@ -6,7 +6,6 @@ at most a second longer.
 """
 
 import asyncio
-import json
 import time
 from contextlib import AsyncExitStack
 from statistics import median
@@ -50,8 +49,8 @@ async def _parked(gate: Gateway) -> None:
     """Until the service has found it idle."""
     async with asyncio.timeout(_PARKED_WITHIN_S):
         while True:
-            pages = json.loads((await gate.call("list_pages"))["content"][0]["text"].splitlines()[0])["yours"]
-            if any(page["pageId"] == _PAGE and page.get("parked") for page in pages):
+            listed = (await gate.call("list_pages"))["content"][0]["text"].splitlines()
+            if any(line.startswith(f"{_PAGE} · ") and line.endswith(" · parked") for line in listed):
                 return
             await asyncio.sleep(0.05)
 
