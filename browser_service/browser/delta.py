@@ -22,6 +22,7 @@ _BEFORE_S: Final = 0.5
 _OUTLINE: Final = 1_900
 _DELTA: Final = 440
 """Characters; with their heading line some 500 and 120 tokens."""
+_TURNS: Final = 2
 _BETWEEN: Final = 220
 _TITLE_CHARACTERS: Final = 100
 _MANY: Final = 1_500
@@ -140,7 +141,7 @@ async def after(page: BrowserPage, action: Action, observation: Observation, beg
 
 async def _otherwise(page: BrowserPage, action: Action, observation: Observation, began: Before) -> Shown | None:
     last, moves = page.seen, page.moves
-    state = await page.state()
+    state = await page.state(_TURNS)
     was = began.state or (last.state if last else None)
     same = was is not None and state.is_like(was)
     whole = last is not None and not last.frames and not isinstance(action, Hover)  # which styles may answer

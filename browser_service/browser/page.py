@@ -150,9 +150,9 @@ class BrowserPage:
         seen.looked(look)
         return seen
 
-    async def state(self) -> State:
+    async def state(self, turns: int = 0) -> State:
         """What differs when anything on the page does, in a tenth of the time of a look."""
-        return await snapshot.state_of(self.live)
+        return await snapshot.state_of(self.live, turns)
 
     @property
     def moves(self) -> int:

@@ -13,7 +13,9 @@ from browser_service.browser.reading.tree import Node, Tree
 
 _REMEMBERED: Final = 50_000
 _FRAME_MS: Final = 1_000
-_STATE: Final = """() => {
+_STATE: Final = """async turns => {
+  const {port1, port2} = new MessageChannel();
+  for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
   const parts = [], typed = [];
   const read = root => {
     parts.push(root.documentElement?.outerHTML ?? root.innerHTML);
@@ -123,13 +125,14 @@ async def document_of(page: Page) -> float:
     return float(await page.evaluate("performance.timeOrigin"))
 
 
-async def state_of(page: Page) -> State:
+async def state_of(page: Page, turns: int = 0) -> State:
+    """`turns`: how often the page's own tasks come first, such as to report what broke in a script."""
     try:
-        return State(*await page.evaluate(_STATE))
+        return State(*await page.evaluate(_STATE, turns))
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-    return State(*await page.evaluate(_STATE))  # the page went elsewhere meanwhile
+    return State(*await page.evaluate(_STATE, turns))  # the page went elsewhere meanwhile
 
 
 async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:
