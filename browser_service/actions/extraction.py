@@ -51,12 +51,14 @@ async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json
 
 async def extract_links(page: BrowserPage, action: actions.ExtractLinks) -> Json:
     links = await _of_part(page, action, extracting.LINKS, {"site": action.site, "unique": action.unique})
-    return {**await page.shown_data("links", links, action.budget), "count": len(links)}
+    where = {} if links else await _in_frames(page, action, "a[href], area[href]")
+    return {**await page.shown_data("links", links, action.budget), "count": len(links), **where}
 
 
 async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Json:
     images = await _of_part(page, action, extracting.IMAGES, {"backgrounds": action.backgrounds})
-    return {**await page.shown_data("images", images, action.budget), "count": len(images)}
+    where = {} if images else await _in_frames(page, action, "img")
+    return {**await page.shown_data("images", images, action.budget), "count": len(images), **where}
 
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
@@ -74,14 +76,22 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
             hint="In a schema a selector is CSS (.price) or an XPath (//td[2]), looked up within its parent.",
             details={"selector": invalid["selector"], "url": page.url, "context": {"field": "schema"}},
         )
+    lacking = {line.partition(":")[0] for line in [*found["broken"], *found["notFound"]]}
+    looked_for = next((field.selector for name, field in action.fields.items() if name in lacking), None)
+    where = await _in_frames(page, action, looked_for) if looked_for else {}
     if found["broken"]:
+        said = f"In frames: {where['inFrames']}. " if where else ""
         raise ElementNotFound(
             f"What schema requires was not found after {action.timeout}ms. {'; '.join(found['broken'])}",
-            hint="See what is there: snapshot {}; or leave out `required`.",
+            hint=f"{said}See what is there: snapshot {{}}; or leave out `required`.",
             details={"url": page.url, "context": {"timeout": action.timeout, "field": "schema"}},
         )
     missing: Json = {"notFound": found["notFound"]} if found["notFound"] else {}
-    return {**await page.shown_data("data", found["data"], action.budget), **missing}
+    return {**await page.shown_data("data", found["data"], action.budget), **missing, **where}
+
+
+async def _in_frames(page: BrowserPage, action: Part, selector: str) -> Json:
+    return {} if action.selector else await page.in_frames(selector, action.frame)
 
 
 async def _of_elements(page: BrowserPage, action: Several, script: str, arg: object) -> Json:

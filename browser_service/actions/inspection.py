@@ -4,13 +4,12 @@ from typing import Final
 
 from playwright.async_api import Frame
 
-from browser_service.browser.elements import locating
+from browser_service.browser.elements import frames, locating
 from browser_service.browser.page import BrowserPage
 from shared.actions import inspection
 from shared.calls import Json
 
 _MOST_FRAMES: Final = 100
-_ENTER: Final = " >> internal:control=enter-frame >> "
 _ELEMENTS: Final = r"""(found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
   const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
   const said = e.matches('input:not([type=password]), textarea') ? e.value : e.innerText ?? e.textContent;
@@ -26,15 +25,10 @@ _ELEMENTS: Final = r"""(found, [most, attributes]) => ({count: found.length, ele
     }),
   };
 })})"""
-_FRAME: Final = """e => {
-  const named = [e.id && '#' + CSS.escape(e.id), e.name && `${e.localName}[name=${JSON.stringify(e.name)}]`];
-  const only = css => css && e.getRootNode() === document && document.querySelectorAll(css).length === 1;
-  return {selector: named.find(only) ?? null, title: e.title, visible: e.checkVisibility({visibilityProperty: true})};
-}"""
 
 
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
-    found = await page.element(action.selector, action.frame, strict=True)
+    found = await page.element(action.selector, action.frame, strict=True, frames=False)
     await locating.check_syntax(found, action.selector, page.live)
     described = await locating.in_page(found, _ELEMENTS, [action.limit, action.attributes])
     refs = await page.refs(found, action.limit, action.timeout)
@@ -44,7 +38,8 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
         if what["box"] and framed:  # a frame knows not where it is
             what["box"] = await found.nth(number).bounding_box(timeout=action.timeout)
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
-    return {**await page.shown_data("elements", [*elements], action.budget), "count": described["count"]}
+    where = {} if elements else await page.in_frames(action.selector, action.frame)
+    return {**await page.shown_data("elements", [*elements], action.budget), "count": described["count"], **where}
 
 
 async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:
@@ -58,9 +53,9 @@ async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleM
 
 
 async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
-    frames: list[Json] = []
-    await _add_frames(frames, page.live.main_frame, "", action.timeout)
-    return {**await page.shown_data("frames", [*frames], action.budget), "count": len(frames)}
+    found: list[Json] = []
+    await _add_frames(found, page.live.main_frame, "", action.timeout)
+    return {**await page.shown_data("frames", [*found], action.budget), "count": len(found)}
 
 
 async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms: int) -> None:
@@ -71,8 +66,8 @@ async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms:
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue
-        told = await element.evaluate(_FRAME)
+        told = await element.evaluate(frames.DESCRIBE)
         selector = within + (told["selector"] or f":is(iframe, frame) >> nth={number}")
         more = {key: value for key, value in (("name", frame.name), ("title", told["title"])) if value}
         found.append({"frame": selector, "url": frame.url, **more, "visible": told["visible"]})
-        await _add_frames(found, frame, f"{selector}{_ENTER}", timeout_ms)
+        await _add_frames(found, frame, f"{selector}{frames.ENTER}", timeout_ms)

@@ -29,7 +29,15 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
     else:
         html = await _html(page, action)
         text = html if action.format == "html" else await markdown(html)
-    return {**await page.shown("content", text, action.budget), "format": action.format, "url": page.url}
+    where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
+    return {**where, **await page.shown("content", text, action.budget), "format": action.format, "url": page.url}
+
+
+async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
+    """What a page shows whose own document has no text may be all in its frames."""
+    if len(page.live.frames) == 1 or str(await page.live.locator(":root").evaluate(_TEXT, timeout=timeout_ms)).strip():
+        return {}
+    return await page.in_frames("body:not(:empty)", None)
 
 
 async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
@@ -53,9 +61,12 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
 async def find(page: BrowserPage, action: reading.Find) -> Json:
     described, refs = [], []
     if action.selector:
-        found = await page.element(action.selector, action.frame, strict=True)
+        found = await page.element(action.selector, action.frame, strict=True, frames=False)
         await locating.check_syntax(found, action.selector, page.live)
         total = await found.count()
+        if not total and (where := await page.in_frames(action.selector, action.frame)):
+            lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
+            return {**_found(page, lines, [], 0), **where}
         described = await locating.in_page(found, locating.DESCRIBE, _MATCHES)
         refs = await page.refs(found, _MATCHES, action.timeout)
         if not (action.text or action.role or action.named):

@@ -8,6 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.browser import errors
+from browser_service.browser.elements import frames as in_frames
 from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.files import ArtifactPort, Files
@@ -69,15 +70,29 @@ class BrowserPage:
         return BLANK if self.live.url.startswith(f"{BLANK}#") else abridged(self.live.url)
 
     async def element(
-        self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True
+        self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True, frames: bool = True
     ) -> Locator:
-        """The element of a selector or ref. Not strict: the first that matches."""
+        """The element of a selector or ref. Not strict: the first that matches. Raises ElementNotFound at once where
+        only frames have it, unless those are not asked for (`frames`), or there may be none yet (`waits`)."""
         if ref := locating.scope_of(selector):
             await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locating.is_ref(frame):
             await self._check_ref(frame)
         found = locating.find(self.live, selector, frame)
+        if waits and frames and not ref and self._of_main_frame(selector, frame):
+            await in_frames.check(self.live, found, selector)
         return found if strict else found.first
+
+    async def in_frames(self, selector: str, frame: str | None) -> Json:
+        """For a reply that found nothing on the page itself: which frames have it."""
+        if not self._of_main_frame(selector, frame):
+            return {}
+        where = await in_frames.matching(self.live, selector)
+        return {"inFrames": f"{in_frames.said(where)}: repeat it with {in_frames.call(where)}"} if where else {}
+
+    @staticmethod
+    def _of_main_frame(selector: str, frame: str | None) -> bool:
+        return not frame and not locating.scope_of(selector) and "enter-frame" not in selector
 
     async def answered(self, seconds: float) -> bool:
         """Wait for the answers to requests that the running act sent, which may change what it left; whether there

@@ -8,7 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.browser import errors
-from browser_service.browser.elements import causes
+from browser_service.browser.elements import causes, frames
 from browser_service.browser.reading.places import place
 from browser_service.browser.reading.tree import index_of
 from shared.actions.base import Action, Effect, PageAction
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _CANDIDATES: Final = 8
 _LOOK_MS: Final = 1_500
-_ROW: Final = re.compile(r"(\brole=row\[name)=(?=[^/])")
 _SCOPED: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
 DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
@@ -59,9 +58,7 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     root: Page | FrameLocator = page
     if frame:
         root = page.locator(f"aria-ref={frame}").content_frame if is_ref(frame) else page.frame_locator(frame)
-    if selector.startswith("(//"):
-        return root.locator(f"xpath={selector}")
-    return root.locator(_ROW.sub(r"\1*=", selector))  # no one means all that is in a row by its name
+    return frames.within(root, selector)
 
 
 async def explain(error: PlaywrightError, at: "BrowserPage", action: Action) -> BrowseError:
@@ -195,5 +192,7 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
     elif len(page.frames) > 1 and not getattr(action, "frame", None):
         hint = "The page has frames: name one with `frame`, or take a ref from snapshot {}, which reaches into all."
+        if where := await frames.matching(page, selector):
+            hint = f"It is in {frames.said(where)}: repeat it with {frames.call(where)}."
     waited = action.timeout if isinstance(action, PageAction) else action.allowed_ms()
     return errors.not_found(selector, waited, url=page.url, hint=hint)
