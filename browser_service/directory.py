@@ -272,13 +272,19 @@ class Directory:
         )
 
     def _no_page(self, page_id: str) -> PageNotFound:
-        near = difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)
-        hint = f'Did you mean "{near[0]}"? ' if near else ""
+        root = page_id.partition("~")[0]
+        near = next(iter(difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)), None)
+        hint = f'Did you mean "{near}"? ' if near and near != root else ""
+        if root != page_id and root in self._pages:
+            there = f'A popup of "{root}" had that name; "{root}" is open: snapshot {{"pageId": "{root}"}}. '
+            listed = "See what else is: list_pages {}."
+        else:
+            there = f'Open it with goto {{"pageId": "{root}", "url": "..."}}, '
+            listed = "or see what is open: list_pages {}."
         return PageNotFound(
             f"There is no page {page_id!r}.",
-            hint=f'{hint}Open it with goto {{"pageId": "{page_id.split("~", maxsplit=1)[0]}", "url": "..."}}, '
-            "or see what is open: list_pages {}.",
-            details={"context": {"pageId": page_id, "nearest": near[0] if near else None}},
+            hint=f"{hint}{there}{listed}",
+            details={"context": {"pageId": page_id, "nearest": near}},
         )
 
 

@@ -166,7 +166,13 @@ class PageEntry:
                 f'Page {self.page_id!r} was closed{when}, with its session "{self.session.session_id}".',
                 hint="create_session {} makes one anew, which is logged in nowhere.",
             )
-        return PageNotFound(f"Page {self.page_id!r} was closed{when}.", hint="Open a page of your own: open_page {}.")
+        hint = self.opener_hint or "Open a page of your own: open_page {}."
+        return PageNotFound(f"Page {self.page_id!r} was closed{when}.", hint=hint)
+
+    @property
+    def opener_hint(self) -> str:
+        """Where to go on once a popup is closed, while the page that opened it is open."""
+        return f'Its opener is open: snapshot {{"pageId": "{self.opener_id}"}}.' if self.opener_id else ""
 
     def state(self) -> PageState:
         """What is known without asking the page, so that it can never hang."""

@@ -310,6 +310,8 @@ async def _translated(
     try:
         return await _race(entry, running, work, observation)
     except PlaywrightError as error:
+        if entry.gone and not entry.closed and observation is not None and errors.began(error):
+            return {}  # it was done: the page closed itself by it
         if entry.gone:
             raise entry.closed_error(f" while {running.action.name()} ran") from error
         if await entry.recovery.ended(error):
@@ -430,6 +432,8 @@ async def _settled(entry: PageEntry, running: Running, observation: Observation)
                 await entry.observer.settle(observation)
     except TimeoutError:
         raise running.cancelled_error() from None
+    if entry.gone:
+        observation.noted.append(f"the page closed. {entry.opener_hint}".rstrip(" ."))
 
 
 async def _besides(

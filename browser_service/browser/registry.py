@@ -83,6 +83,8 @@ class PageRegistry:
         self.people.closed(entry)
         if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
             del self._pages[entry.page_id]
+            for popup in self._pages.values():
+                popup.opener_id = None if popup.opener_id == entry.page_id else popup.opener_id
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
 
     def foreign_page(self, session: SessionEntry, page: "Page") -> None:

@@ -42,3 +42,21 @@ async def test_a_popup_belongs_to_the_holder_of_its_opener(agent: Agent, other: 
     (popup,) = (await agent.call("click", pageId="shop", selector="#script"))["popups"]
     error = await other.error("click", pageId=popup, selector="button")
     assert error["code"] == "PAGE_OWNED"
+
+
+async def test_a_click_that_closes_its_popup_is_done_and_hints_name_what_is_open(agent: Agent, site: Site) -> None:
+    sends = "fetch('/sent', {method: 'POST', keepalive: true}); window.close()"
+    site.page("/popup", f'<button onclick="{sends}">Done</button>')
+    site.page("/sent", "")
+    await agent.call("goto", pageId="shop", url=site.page("/shop", OPENERS))
+    (popup,) = (await agent.call("click", pageId="shop", selector="#script"))["popups"]
+    there = 'snapshot {"pageId": "shop"}'
+    done = await agent.call("click", pageId=popup, selector="button")
+    assert f"the page closed. Its opener is open: {there}" in done["observed"]
+    for _ in range(2):  # at once, and when all know of it
+        error = await agent.error("click", pageId=popup, selector="button")
+        assert (error["code"], there in error["hint"], "goto" in error["hint"]) == ("PAGE_NOT_FOUND", True, False)
+    assert site.counts["/sent"] == 1
+    await agent.call("close_page", pageId="shop")
+    error = await agent.error("click", pageId=popup, selector="button")
+    assert (there in error["hint"], 'goto {"pageId": "shop"' in error["hint"]) == (False, True)

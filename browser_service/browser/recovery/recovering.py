@@ -30,6 +30,8 @@ _ATTEMPTS: Final = 3
 """What brings a page back may be killed in its turn."""
 _CRASHES: Final = 3
 _WITHIN_S: Final = 60.0
+_KNOWN_WITHIN_S: Final = 1.0
+_ASKED_EVERY_S: Final = 0.02
 """So many crashes of a renderer within this time, at one URL, and the page is not loaded again by itself."""
 _LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
 
@@ -72,6 +74,7 @@ class Recovery:
         `replaces`: the action may be given a new Playwright page where the old one does not respond.
         """
         entry = self._entry
+        await self._closed_or_lost()
         if entry.closed:
             raise entry.closed_error()
         if entry.live:
@@ -91,6 +94,13 @@ class Recovery:
         await entry.use.unparked(entry.page, client_id, revisits=revisits)
         if was_open and parked is None:
             self._tell(client_id, why, revisits=revisits, known=known)
+
+    async def _closed_or_lost(self) -> None:
+        """Wait, for a page that has just gone, until it is known whether it closed, or went with its browser."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_KNOWN_WITHIN_S):
+                while self._entry.gone and not self._entry.closed:  # noqa: ASYNC110 - several events end it
+                    await asyncio.sleep(_ASKED_EVERY_S)
 
     def _free(self, *, once: bool) -> None:
         """Somebody wants to see it loaded. `once`: where it crashed before, and one more time is too often."""
