@@ -178,7 +178,8 @@ def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gi
     if not found["secret"] and formatted(value, given):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
     shows = f"{len(value)} characters, which are not those given" if found["secret"] else shortened(value)
-    keys = json.dumps({"selector": action.selector, "text": "..."}, ensure_ascii=False)
+    where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
+    keys = json.dumps({**where, "text": "..."}, ensure_ascii=False)
     hint = (
         FORM_OF_ITS_TYPE
         if found["type"] in _PICKED

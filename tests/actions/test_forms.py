@@ -127,12 +127,12 @@ async def test_what_a_page_takes_back_after_the_reply_is_told_with_the_next_one_
     ):
         await tab.call(action, selector=selector, **given)
         await take_back()
-        told = f"{selector} was left with {had}, and has {has} by now."
+        told = f"{selector} was left as {had}, and is {has} by now."
         assert await _notices(tab, "get_page_title") == [told]
         assert await _notices(tab, "get_page_title") == []
     await tab.call("fill", selector="#i", value="tea")
     await take_back()
-    assert await _notices(tab, "press", key="Escape") == ["#i was left with 'tea', and has '' by now."]
+    assert await _notices(tab, "press", key="Escape") == ["#i was left as 'tea', and is '' by now."]
     await tab.call("fill_form", fields=[{"selector": "#i", "value": "tea"}, {"selector": "#c", "value": True}])
     assert await _notices(tab, "press", key="Escape") == []
     await take_back()

@@ -110,7 +110,7 @@ class FieldsLeft:
         lost: list[str] = []
         for (key, note), shows in zip(mine.items(), shown, strict=True):
             if shows not in {note.shows, None}:
-                lost.append(f"{key[1]} was left with {note.shows}, and has {shows} by now.")
+                lost.append(f"{key[1]} was left as {note.shows}, and is {shows} by now.")
             if shows != note.shows or now - note.at > _READS_FOR_S:
                 self._notes.pop(key, None)
         if acts:
