@@ -385,6 +385,7 @@ class ExtractingAction(PageAction):
     """Reads data out of a page."""
 
     untrusted = True
+    beside = ("inFrames",)
 
 
 class ElementAction(PageAction):

@@ -30,7 +30,7 @@ class GetConsoleMessages(PageAction):
     opens = False
     untrusted = True
     shown = "messages"
-    beside = ("last",)
+    beside = ("last", "earlier")
     aliases = (Alias("get_page_errors", presets={"types": ["exception"]}),)
 
     types: list[ConsoleType] | None = Field(default=None, description="Only these; exception: thrown, with its stack.")

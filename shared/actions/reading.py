@@ -18,6 +18,7 @@ class Content(PageAction):
     something to act on, `snapshot` is shorter."""
 
     shown = "content"
+    beside = ("inFrames",)
     untrusted = True
 
     format: Literal["html", "markdown", "text"] = Field(default="html", description="Form of the content.")

@@ -67,6 +67,18 @@ def test_what_an_act_observed_is_our_own_word() -> None:
     assert lines(done({"observed": "value is x"}), "fill") == ["value is x"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "result", "last"),
+    [
+        ("extract_links", {"links": [], "count": 0, "inFrames": "frame '#a' (2)"}, "inFrames: frame '#a' (2)"),
+        ("content", {"content": "", "inFrames": "frame '#a' (1)"}, "inFrames: frame '#a' (1)"),
+        ("get_console_messages", {"messages": [], "count": 0, "last": 3, "earlier": "2"}, "last: 3, earlier: 2"),
+    ],
+)
+def test_a_reading_that_found_nothing_says_where_more_is(tool: str, result: Json, last: str) -> None:
+    assert lines(done(result), tool)[-1] == last
+
+
 def test_an_alias_shows_what_its_action_shows() -> None:
     assert lines(done({"value": ["x"]}), "evaluate")[-1] == '["x"]'
 
