@@ -20,7 +20,7 @@ from browser_service.sessions import SessionRecord, end_of
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import Json, Model, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
-from shared.errors import HumanInControl, JournalFailed, ResourceExhausted, StateNotFound, ValidationFailed
+from shared.errors import HumanInControl, JournalFailed, Relayed, ResourceExhausted, StateNotFound, ValidationFailed
 from shared.wire import DEFAULT_SESSION
 
 _LOOKS_EVERY_S = 15
@@ -176,14 +176,22 @@ class Keeper:
         )
         self._sessions.add(record)
         try:
-            await self._journal.forget_session(session_id)  # of one that did not come back: its logins are not its
-            await self._keep(record)
-            await self._host.open(await self._spec(record, []))
+            await self._make(record)
         except BaseException:
             self._sessions.drop(record)  # what cannot be kept as it was asked for is not made
             raise
         go_on = f'goto {{"sessionId": "{session_id}", "url": "..."}}'
         return {"sessionId": session_id, "shared": False, "expiresAt": record.described()["expiresAt"], "next": go_on}
+
+    async def _make(self, record: SessionRecord) -> None:
+        """Raises what keeps it from having a browser, before anything of it is written down."""
+        if record.options.headless is not None:
+            self._sessions.shared_browser.check_headless(headless=record.options.headless)
+        if problem := await self._host.problem(record.options):
+            raise Relayed(problem)
+        await self._journal.forget_session(record.session_id)  # of one that did not come back: its logins are not its
+        await self._keep(record)
+        await self._host.open(await self._spec(record, []))
 
     async def describe(self, session_id: str, client_id: str) -> Json:
         self._sessions.check_use(session_id, client_id)
@@ -394,4 +402,5 @@ def _options(asked: CreateSession) -> SessionOptions:
         permissions=asked.permissions,
         proxy=Proxy(**asked.proxy.model_dump()) if asked.proxy else None,
         own_browser=asked.own_browser,
+        headless=asked.headless,
     )

@@ -100,7 +100,7 @@ class Service:
         own = browser != shared
         if own:
             size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
-            options: Json = {"browserType": browser.engine, "viewport": size}
+            options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
             await self._perform({"action": "create_session", "sessionId": page_id, **options})
         opening: Json = {"action": "open_page", "pageId": page_id}
         try:

@@ -30,16 +30,20 @@ class Browser:
     def asked(self, launch: BrowserLaunch) -> "Browser":
         """The same, or what is asked for instead. Raises BrowserLaunchFailed where it cannot be had."""
         given = launch.model_fields_set
-        if "headless" in given and launch.headless != self.headless:
-            raise BrowserLaunchFailed(
-                f"Browsers of this service have {'no windows' if self.headless else 'windows'} ({self}).",
-                hint=f"Leave headless out; or set HEADLESS={str(launch.headless).lower()} for the service"
-                + (", which then needs a display." if self.headless else "."),
-                details={"context": {"field": "headless"}},
-            )
+        headless = launch.headless if "headless" in given else self.headless
+        self.check_headless(headless=headless)
         engine = launch.browser_type if "browser_type" in given else self.engine
         viewport = (launch.viewport.width, launch.viewport.height) if launch.viewport else self.viewport
-        return Browser(engine, self.headless, viewport)
+        return Browser(engine, headless, viewport)
+
+    def check_headless(self, *, headless: bool) -> None:
+        """Raises BrowserLaunchFailed where windows are asked for, and the service may have no display for them."""
+        if self.headless and not headless:
+            raise BrowserLaunchFailed(
+                f"Browsers of this service have no windows ({self}).",
+                hint="Leave headless out; or set HEADLESS=false for the service, which then needs a display.",
+                details={"context": {"field": "headless"}},
+            )
 
 
 class SessionRecord(Model):

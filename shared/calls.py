@@ -264,6 +264,7 @@ class SessionOptions(Model):
     permissions: list[Permission] = []
     proxy: Proxy | None = None
     own_browser: bool = Field(default=False, description="In a browser to itself.")
+    headless: bool | None = Field(default=None, description="Whether it has no windows; as the service's own without.")
 
 
 class SessionSpec(Model):

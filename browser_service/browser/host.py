@@ -54,6 +54,7 @@ from shared.calls import (
     PageOpened,
     PageState,
     Person,
+    SessionOptions,
     SessionSpec,
     StateSaved,
 )
@@ -146,6 +147,13 @@ class LocalHost:
         elif reply.result().suspended:
             self._log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
         self._replies.given(reply.result())
+
+    async def problem(self, options: SessionOptions) -> ErrorBody | None:
+        try:
+            await self._launcher.check_installed(options)
+        except BrowseError as error:
+            return error.body()
+        return None
 
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionSpec
+from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionOptions, SessionSpec
+from shared.errors import ErrorBody
 
 
 class SessionHost(Protocol):
@@ -11,6 +12,9 @@ class SessionHost(Protocol):
 
     async def run(self, call: Call) -> Outcome:
         """Perform a call. The same callId again joins the run, or gets its outcome."""
+
+    async def problem(self, options: SessionOptions) -> ErrorBody | None:
+        """Why no browser could be had for a session of these options, as far as that is known without starting it."""
 
     async def open(self, spec: SessionSpec) -> None:
         """Have a session, with its pages as they were. Idempotent."""

@@ -265,7 +265,7 @@ class SessionEntry:
         browser = home.browser if isinstance(home, BrowserContext) else home
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
-        options = context_options(self._spec.options, self._launcher.user_agent)
+        options = context_options(self._spec.options, self._launcher.user_agent(self.kind))
         states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
         context, taken, refused = await restored(browser, options, states, f"Session {self.session_id!r}")
         if refused:

@@ -52,6 +52,9 @@ class CreateSession(Action):
     permissions: list[Permission] = Field(default=[], description="What its pages are granted.")
     proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
     own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
+    headless: bool | None = Field(
+        default=None, description="true: without windows, where the service's browser has them."
+    )
 
 
 class GetSession(Action):

@@ -8,7 +8,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from browser_service.browser.host import LocalHost
-from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionSpec
+from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionOptions, SessionSpec
+from shared.errors import ErrorBody
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -28,6 +29,10 @@ class JsonCarrier:
 
     async def run(self, call: Call) -> Outcome:
         return through_json(await self._host.run(through_json(call)))
+
+    async def problem(self, options: SessionOptions) -> ErrorBody | None:
+        found = await self._host.problem(through_json(options))
+        return found and through_json(found)
 
     async def open(self, spec: SessionSpec) -> None:
         await self._host.open(through_json(spec))

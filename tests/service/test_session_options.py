@@ -11,6 +11,7 @@ from shared.catalogue import ACTIONS
 from shared.schema import Schema, full_schema
 from tests.service.conftest import StartService
 from tests.service.listening import become
+from tests.service.resting import host_of
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -96,10 +97,25 @@ async def test_a_client_has_so_many_sessions_and_no_more(agent: Agent, other: Ag
 
 
 async def test_an_engine_that_is_not_installed_is_an_error_that_says_how(agent: Agent) -> None:
-    await agent.call("create_session", sessionId="fox", browserType="firefox")
-    error = await agent.error("open_page", sessionId="fox")
-    assert error["code"] == "BROWSER_LAUNCH_FAILED"
-    assert "playwright install firefox" in error["hint"]
+    for engine in ("firefox", "webkit"):
+        error = await agent.error("create_session", sessionId="other", browserType=engine, persistent=True)
+        assert error["code"] == "BROWSER_LAUNCH_FAILED"
+        assert f"playwright install {engine}" in error["hint"]
+    await agent.call("create_session", sessionId="other")  # the name is free
+
+
+async def test_a_service_whose_browser_has_windows_gives_one_without_where_that_is_asked(
+    start: StartService, site: Site
+) -> None:
+    service = await start(headless=False, min_instances=0)
+    async with service.agent() as agent:
+        launched = await agent.call("browser_launch", headless=True)
+        assert launched["text"] == "Browser launched successfully (chromium, headless: true)"
+        await agent.call("browser_navigate", url=site.page("/", "<h1>Here</h1>"))
+        assert "Headless" not in await seen(agent, "navigator.userAgent", pageId=launched["pageId"])
+        launcher = host_of(service)._launcher
+        assert (launcher.shared_runs, [kind.headless for kind in launcher.pool.running]) == (False, [True])
+        await agent.call("browser_quit")
 
 
 async def test_a_session_is_described_as_it_is(agent: Agent, other: Agent, site: Site) -> None:

@@ -78,6 +78,11 @@ def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
     )
 
 
+def is_installed(playwright: "Playwright", engine: str) -> bool:
+    """Whether Playwright has its own of an engine."""
+    return Path(getattr(playwright, engine).executable_path).exists()
+
+
 async def user_agent(executable: Path) -> str | None:
     """The user agent of this Chromium's windows, for when it runs without them and would say HeadlessChrome instead.
 

@@ -16,7 +16,7 @@ from browser_service.browser import errors
 from browser_service.browser.closing import bounded
 from browser_service.browser.launching.driver import start_driver
 from browser_service.browser.launching.errors import AGAIN, STARTS, launch_failed, not_attached
-from browser_service.browser.launching.executables import find_executable, user_agent
+from browser_service.browser.launching.executables import find_executable, is_installed, user_agent
 from browser_service.browser.launching.mending import lay_aside, may_be_profile, mend, starts_on_empty
 from browser_service.browser.launching.options import CHROMIUM_ARGS, LaunchOptions
 from browser_service.browser.launching.ordinary import OrdinaryWindow
@@ -24,7 +24,7 @@ from browser_service.browser.launching.orphans import Orphans
 from browser_service.browser.launching.pool import Kind, Pool, new_id
 from browser_service.browser.launching.processes import Watched, browsers_of, children_of, end_all
 from browser_service.browser.launching.profile import Profile
-from shared.calls import Json, SessionSpec
+from shared.calls import Json, SessionOptions, SessionSpec
 from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed
 
 _ATTACHES_WITHIN_MS: Final = 10_000
@@ -57,8 +57,7 @@ class Launcher:
         self._profile = Profile(options.profile_dir)
         self._executable: Path | None = None
         self._person_since: datetime | None = None
-        self.user_agent: str | None = None
-        """What pages say where the browser's own user agent would tell that it has no windows."""
+        self._windows_user_agent: str | None = None
         self.mended: list[str] = []
         """What was set aside of the profile, until somebody tells it."""
         self.kept_sessions = False
@@ -130,12 +129,36 @@ class Launcher:
             playwright = await self._started()
             return await self.pool.browser(kind, spec.session_id, lambda: self._launch_other(playwright, kind))
 
+    async def check_installed(self, options: SessionOptions) -> None:
+        """Raises BrowserLaunchFailed for another engine that is not there. The service's own tells it by its start."""
+        engine = options.browser_type or self.options.engine
+        if engine in {self.options.engine, "chromium"}:  # Chromium without windows may be another program
+            return
+        async with self._one_at_a_time:
+            playwright = await self._started()
+        if not is_installed(playwright, engine):
+            raise BrowserLaunchFailed(
+                f"{engine.capitalize()} is not installed on this machine; no session was made.", hint=_install(engine)
+            )
+
     def kind(self, spec: SessionSpec) -> Kind | None:
         """None for a session that is at home in the shared browser."""
-        engine = spec.options.browser_type or self.options.engine
-        if spec.profile or (engine == self.options.engine and not spec.options.own_browser):
+        options = spec.options
+        engine = options.browser_type or self.options.engine
+        headless = self._headless if options.headless is None else options.headless
+        if spec.profile or (engine, headless, options.own_browser) == (self.options.engine, self._headless, False):
             return None
-        return Kind(engine, spec.session_id if spec.options.own_browser else "")
+        return Kind(engine, spec.session_id if options.own_browser else "", headless)
+
+    @property
+    def _headless(self) -> bool:
+        """Whether the shared browser has no windows; one that is somebody else's has."""
+        return self.options.headless and not self.attached
+
+    def user_agent(self, kind: Kind | None) -> str | None:
+        """What pages say where the browser's own user agent would tell that it has no windows."""
+        engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
+        return self._windows_user_agent if headless and engine == "chromium" else None
 
     async def persistent_context(self) -> BrowserContext:
         """The context of the profile on disk: the shared login."""
@@ -225,14 +248,14 @@ class Launcher:
         options = self.options
         ours = kind.engine == options.engine
         if ours:
-            await self._find(playwright)
+            await self._find(playwright, headless=kind.headless)
         try:
             async with asyncio.timeout(_LAUNCHES_WITHIN_S):
                 browser: Browser = await getattr(playwright, kind.engine).launch(
-                    headless=options.headless, **_UNTOUCHED, **(self._how() if ours else {})
+                    headless=kind.headless, **_UNTOUCHED, **(self._how() if ours else {})
                 )
         except PlaywrightError as error:
-            failed = launch_failed(error, replace(options, engine=kind.engine), starts=1)
+            failed = launch_failed(error, replace(options, engine=kind.engine, headless=kind.headless), starts=1)
             failed.advice = failed.advice if ours else _install(kind.engine)
             raise failed from error
         except TimeoutError:
@@ -321,7 +344,7 @@ class Launcher:
             profile,
             headless=options.headless,
             viewport={"width": width, "height": height},
-            user_agent=self.user_agent,
+            user_agent=self.user_agent(None),
             **_UNTOUCHED,
             **self._how(),
         )
@@ -339,7 +362,7 @@ class Launcher:
     async def _prepare(self, playwright: Playwright) -> None:
         """What is started, under what name, on a profile that nobody else has."""
         options = self.options
-        await self._find(playwright)
+        await self._find(playwright, headless=options.headless)
         self.mended += await asyncio.to_thread(mend, options.profile_dir)
         options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if options.engine == "chromium":
@@ -347,10 +370,11 @@ class Launcher:
             if not self._profile.handed_over:
                 self._profile.forget_setting()
 
-    async def _find(self, playwright: Playwright) -> None:
+    async def _find(self, playwright: Playwright, *, headless: bool) -> None:
         executable = find_executable(playwright, self.options)
-        if executable != self._executable and self.options.engine == "chromium" and self.options.headless:
-            self.user_agent = await user_agent(executable)
+        unknown = executable != self._executable or self._windows_user_agent is None
+        if unknown and self.options.engine == "chromium" and headless:
+            self._windows_user_agent = await user_agent(executable)
         self._executable = executable
 
     def took_back(self) -> None:

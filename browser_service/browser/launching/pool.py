@@ -18,6 +18,7 @@ class Kind(NamedTuple):
     engine: Engine
     session_id: str = ""
     """Whose alone it is."""
+    headless: bool = True
 
 
 def new_id() -> str:
