@@ -1,9 +1,11 @@
 """Asking the person in the chat, by a form or a link: one more way to answer what agents ask people for."""
 
 import asyncio
+import re
+from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 from mcp.server.context import ServerRequestContext
@@ -25,7 +27,11 @@ from shared.calls import HumanRequest, Json
 
 _PATIENCE_S: Final = 1_800
 _KEY: Final = "person"
+_STATE: Final = re.compile(r"(form|link):([\w-]+):(\d)")
 _PENDING: Final = "pending"
+_REMEMBERED: Final = 200
+_SHOWN_AT_MOST: Final = 3
+"""A form that comes back with nothing is shown again, so many times in all."""
 _ANSWER: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 log = structlog.get_logger()
@@ -38,6 +44,17 @@ class Way(StrEnum):
     LINK = "link"
 
 
+class Answered(NamedTuple):
+    """What a repeated call brings of the person."""
+
+    arguments: Json
+    """How the call reads on in its request."""
+    shown: int = 0
+    """How often the form was shown."""
+    why: str = ""
+    """Why what came back is no answer, if it is none."""
+
+
 class Asking:
     """The service stays the authority: another person may answer first, and the form is withdrawn."""
 
@@ -45,27 +62,29 @@ class Asking:
         self._service = service
         self._forms: dict[str, asyncio.Task[None]] = {}
         self._links: set[str] = set()
+        self._shown: deque[str] = deque(maxlen=_REMEMBERED)
         self._left: set[asyncio.Future[Reply]] = set()
 
-    async def answered(self, params: CallToolRequestParams) -> Json:
-        """What a repeated call brings of the person: passed on, and how the call reads on in its request."""
-        if params.request_state is None or params.input_responses is None:
-            return {}
-        way, _, request_id = params.request_state.partition(":")
+    async def answered(self, params: CallToolRequestParams) -> Answered:
+        """What a repeated call brings, passed on to the service."""
+        state = _STATE.fullmatch(params.request_state or "")
+        if state is None or params.input_responses is None:
+            return Answered({})
+        way, request_id, shown = state.groups()
         answer = params.input_responses.get(_KEY)
-        if isinstance(answer, ElicitResult):
-            await self._resolve(Way(way), request_id, answer)
-        return {"requestId": request_id}
+        why = await self._resolve(Way(way), request_id, answer) if isinstance(answer, ElicitResult) else ""
+        return Answered({"requestId": request_id}, int(shown), why)
 
     async def beside(
-        self, ctx: ServerRequestContext, params: CallToolRequestParams, call: Callable[[OnPerson], Awaitable[Reply]]
+        self, ctx: ServerRequestContext, answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
     ) -> Reply | InputRequiredResult:
         """The reply of a call. While it waits for a person, the one in this chat is asked."""
         ways = _ways(ctx)
-        if not ways or params.input_responses is not None:
+        asks = not answered.shown or (answered.why and answered.shown < _SHOWN_AT_MOST)
+        if not ways or not asks:
             return await call(lambda _: None)
         if ctx.protocol_version not in HANDSHAKE_VERSIONS:
-            return await self._until_asked(ways, call)
+            return await self._until_asked(ways, answered, call)
         reply = await call(lambda request: self._show(ctx, _way(ways, request), request))
         if reply.result.get("state", _PENDING) != _PENDING:
             await self._over(ctx, str(reply.result.get("requestId")))
@@ -80,7 +99,7 @@ class Asking:
             await ctx.session.send_elicit_complete(request_id, related_request_id=ctx.request_id)
 
     async def _until_asked(
-        self, ways: frozenset[Way], call: Callable[[OnPerson], Awaitable[Reply]]
+        self, ways: frozenset[Way], answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
     ) -> Reply | InputRequiredResult:
         """The later revisions have no requests to the client: the call is answered with a form, and comes again."""
         asked: asyncio.Future[HumanRequest] = asyncio.get_running_loop().create_future()
@@ -98,38 +117,46 @@ class Asking:
         request = asked.result()
         way = _way(ways, request)
         params: ElicitRequestFormParams | ElicitRequestURLParams = ElicitRequestFormParams(
-            message=_message(request), requested_schema=_schema(request)
+            message=_message(request, answered.why), requested_schema=_schema(request)
         )
         if way is Way.LINK:
             params = ElicitRequestURLParams(message=_message(request), url=self._link(request))
         return InputRequiredResult(
-            input_requests={_KEY: ElicitRequest(params=params)}, request_state=f"{way}:{request.request_id}"
+            input_requests={_KEY: ElicitRequest(params=params)},
+            request_state=f"{way}:{request.request_id}:{answered.shown + 1}",
         )
 
     def _show(self, ctx: ServerRequestContext, way: Way, request: HumanRequest) -> None:
-        if request.request_id not in self._forms and request.request_id not in self._links:
-            form = asyncio.create_task(self._ask(ctx, way, request))
-            self._forms[request.request_id] = form
-            form.add_done_callback(lambda _: self._forms.pop(request.request_id, None))
+        """Once in this chat, however often the service tells that it waits."""
+        if request.request_id in self._shown:
+            return
+        self._shown.append(request.request_id)
+        form = asyncio.create_task(self._ask(ctx, way, request))
+        self._forms[request.request_id] = form
+        form.add_done_callback(lambda _: self._forms.pop(request.request_id, None))
 
     async def _ask(self, ctx: ServerRequestContext, way: Way, request: HumanRequest) -> None:
-        message, session = _message(request), ctx.session
+        session, why = ctx.session, ""
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                if way is Way.LINK:
-                    self._links.add(request.request_id)
-                    answer = await session.elicit_url(message, self._link(request), request.request_id, ctx.request_id)
-                else:
-                    answer = await session.elicit_form(message, _schema(request), related_request_id=ctx.request_id)
+                for _ in range(_SHOWN_AT_MOST):
+                    message, link = _message(request, why), self._link(request)
+                    if way is Way.LINK:
+                        self._links.add(request.request_id)
+                        answer = await session.elicit_url(message, link, request.request_id, ctx.request_id)
+                    else:
+                        answer = await session.elicit_form(message, _schema(request), related_request_id=ctx.request_id)
+                    why = await self._resolve(way, request.request_id, answer)
+                    if not why:
+                        return
         except (MCPError, TimeoutError) as error:
             log.info("the client asked nobody", request=request.request_id, reason=type(error).__name__)
-            return
-        await self._resolve(way, request.request_id, answer)
 
-    async def _resolve(self, way: Way, request_id: str, answer: ElicitResult) -> None:
-        """Who follows a link answers behind it."""
+    async def _resolve(self, way: Way, request_id: str, answer: ElicitResult) -> str:
+        """Why it is no answer, if it is none. Who follows a link answers behind it."""
         if way is Way.FORM or answer.action != "accept":
-            await self._service.resolve(request_id, _resolution(answer))
+            return await self._service.resolve(request_id, _resolution(answer))
+        return ""
 
     def _link(self, request: HumanRequest) -> str:
         return self._service.settings.url + request.link
@@ -150,11 +177,11 @@ def _way(ways: frozenset[Way], request: HumanRequest) -> Way:
     return Way.LINK if Way.LINK in ways and (request.kind == "code" or Way.FORM not in ways) else Way.FORM
 
 
-def _message(request: HumanRequest) -> str:
+def _message(request: HumanRequest, why: str = "") -> str:
+    """`why`: what was wrong with the answer before."""
     what = f"An agent asks for {request.what}, on page {request.page_id}: {request.message}"
-    if request.kind != "login":
-        return what
-    return f"{what}\nSign in on that page of the shared browser, then accept."
+    then = "Sign in on that page of the shared browser, then accept." if request.kind == "login" else ""
+    return "\n".join(filter(None, (why, what, then)))
 
 
 def _schema(request: HumanRequest) -> dict[str, Any]:  # Any: the SDK's type of a schema

@@ -33,6 +33,8 @@ UNREACHED = (httpx.HTTPError, OSError, ServiceUnavailable)
 """Why what nobody waits for did not get to the service."""
 _LOOK_FIRST = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
 _OTHER_VERSION = "Gateway and service are of different versions: restart the older one."
+_NO_ANSWER = 422
+"""The status of what does not fit the question."""
 _LATELY_S = 60.0
 _PATIENCE = httpx.Timeout(60, connect=5)
 
@@ -140,13 +142,17 @@ class Service:
         self._detached.add(task)
         task.add_done_callback(self._detached.discard)
 
-    async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> None:
-        """Bring the answer of the person in this chat; whoever was first is the one who counts."""
+    async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> str:
+        """Bring the answer of the person in this chat; whoever was first is the one who counts. Why it is no answer to
+        what was asked, if it is none."""
         path = f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve"
         with contextlib.suppress(*UNREACHED):
             reply = await self.http.post(path, json=dict(resolution), headers=self.identity.headers())
             if not reply.is_success:
                 log.info("an answer came too late or does not fit", request=request_id, status=reply.status_code)
+            if reply.status_code == _NO_ANSWER:
+                return str(reply.json()["error"]["message"])
+        return ""
 
     def is_file(self, uri: str) -> bool:
         """Whether a link leads to a file of the service."""

@@ -108,8 +108,9 @@ class Gateway:
             except BrowseError as error:
                 refused = Reply(success=False, error=Failure.of(error))
                 return conversion.result(params.name, chat.listing.within_reach(refused))
-            arguments |= await chat.asking.answered(params)
-            reply = await chat.asking.beside(ctx, params, functools.partial(self._reply, ctx, tool, arguments))
+            answered = await chat.asking.answered(params)
+            arguments |= answered.arguments
+            reply = await chat.asking.beside(ctx, answered, functools.partial(self._reply, ctx, tool, arguments))
             if isinstance(reply, InputRequiredResult):
                 return reply
             if chat.listing.grow(tool, reply):

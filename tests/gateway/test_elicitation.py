@@ -37,8 +37,10 @@ DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choi
 class Person:
     """Answers the forms of a client."""
 
-    def __init__(self, action: str = "accept", **content: str) -> None:
+    def __init__(self, action: str = "accept", nothing: int = 0, **content: str) -> None:
+        """`nothing`: how often the form comes back empty first."""
         self.answer = ElicitResult.model_validate({"action": action, "content": content or None})
+        self.nothing = nothing
         self.shown: asyncio.Queue[ElicitRequestFormParams] = asyncio.Queue()
         self.goes_on = asyncio.Event()
         self.goes_on.set()
@@ -56,7 +58,8 @@ class Person:
         except asyncio.CancelledError:
             self.withdrawn.set()
             raise
-        return self.answer
+        empty = self.shown.qsize() <= self.nothing
+        return ElicitResult(action="accept") if empty else self.answer
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +135,24 @@ async def test_a_decision_is_made_in_the_chat(service: ServiceProcess, site: Sit
     assert form.requested_schema["properties"]["answer"]["enum"] == ["red", "blue"]
     assert form.requested_schema["required"] == ["answer"]
     assert person.shown.empty()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_who_answers_with_nothing_is_told_why_once_more_and_at_most_three_times(
+    service: ServiceProcess, site: Site, mode: str
+) -> None:
+    person = Person(answer="blue", nothing=1)
+    async with chat(service, person, mode) as client:
+        said = await asks(client, site, **DECISION)
+    assert said.startswith('The person at "Claude" decided. It says: blue')
+    first, second = (person.shown.get_nowait().message for _ in range(2))
+    assert second == f"A decision needs an answer, one of: red, blue.\n{first}"
+    person = Person(nothing=99)
+    async with chat(service, person, mode) as client:
+        said = await asks(client, site, **DECISION, timeout=2_000)
+        assert said.startswith("No person has answered yet")
+        await answered(service, answer="red")
+    assert person.shown.qsize() == 3
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
