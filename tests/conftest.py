@@ -2,8 +2,10 @@
 
 import gc
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,6 +17,10 @@ from tests.support.site import Site
 if os.environ.get("CI"):
     settings.register_profile("ci", derandomize=True)  # a change is judged by what it changed; people search on
     settings.load_profile("ci")
+
+
+# Several hundred times Playwright's driver is started, and compiles the same 4 MB each time: a fifth of its start.
+os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
