@@ -23,7 +23,7 @@ from tests.service.test_crashes import browser_dies, each_disaster, performing, 
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+pytestmark = pytest.mark.anyio
 
 SPINS = "setTimeout(() => { const until = Date.now() + 60_000; while (Date.now() < until); })"
 
