@@ -17,7 +17,7 @@ from tests.service.test_damaged_files import told
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+pytestmark = pytest.mark.anyio
 
 LOGIN = Answer("<title>in</title>", headers={"set-cookie": "token=t1; Path=/"})
 
