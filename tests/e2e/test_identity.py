@@ -11,7 +11,7 @@ from mcp.types import CallToolResult, RequestParamsMeta
 from tests.support.gateways import ServiceProcess, chat, service_process, text_of
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+pytestmark = pytest.mark.anyio
 
 HTML = "<button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
 

@@ -20,7 +20,7 @@ from mcp.types import CallToolResult
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+pytestmark = pytest.mark.anyio
 
 GATEWAYS: Final = 8
 STEPS: Final = 160
@@ -66,19 +66,29 @@ def code_of(result: CallToolResult) -> str:
     return text_of(result).partition(":")[0] if result.is_error else "ok"
 
 
-@pytest.fixture
-async def world(tmp_path_factory: pytest.TempPathFactory, site: Site) -> AsyncIterator[World]:
-    seed = int(os.environ.get("BROWSE_TEST_SEED") or random.SystemRandom().randrange(1_000_000))
-    print(f"BROWSE_TEST_SEED={seed}")  # noqa: T201 - shown where the test fails
+@pytest.fixture(scope="module")
+async def gateways(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[list[Client]]:
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
-        gateways = [await stack.enter_async_context(chat(service, f"G{n}")) for n in range(GATEWAYS)]
-        pages = {page_id: Known(session) for page_id, session in PAGES.items()}
-        world = World(gateways, site.page("/log", HTML), pages, random.Random(seed))  # noqa: S311 - no secret
-        assert await world.call(0, "create_session", sessionId="open") == "ok"
-        assert await world.call(0, "share_session", sessionId="open") == "ok"
-        assert await world.call(1, "create_session", sessionId="closed") == "ok"
-        yield world
+        yield [await stack.enter_async_context(chat(service, f"G{n}")) for n in range(GATEWAYS)]
+
+
+@pytest.fixture
+async def world(gateways: list[Client], site: Site) -> AsyncIterator[World]:
+    """Sessions and no pages; of the test before nothing is left."""
+    seed = int(os.environ.get("BROWSE_TEST_SEED") or random.SystemRandom().randrange(1_000_000))
+    print(f"BROWSE_TEST_SEED={seed}")  # noqa: T201 - shown where the test fails
+    pages = {page_id: Known(session) for page_id, session in PAGES.items()}
+    world = World(gateways, site.page("/log", HTML), pages, random.Random(seed))  # noqa: S311 - no secret
+    assert await world.call(0, "create_session", sessionId="open") == "ok"
+    assert await world.call(0, "share_session", sessionId="open") == "ok"
+    assert await world.call(1, "create_session", sessionId="closed") == "ok"
+    yield world
+    assert await world.call(0, "close_session", sessionId="open") == "ok"
+    assert await world.call(1, "close_session", sessionId="closed") == "ok"
+    for page_id in PAGES:
+        if await world.call(0, "claim_page", pageId=page_id, reason="The test is over.") == "ok":
+            assert await world.call(0, "close_page", pageId=page_id, reason="The test is over.") == "ok"
 
 
 # --- one after the other, as the model foretells ---------------------------------------------------------------------
