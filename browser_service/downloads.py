@@ -33,9 +33,9 @@ class Downloads:
                 await self._table.keep(self._known[download_id])
             del self._unwritten[download_id]
 
-    def listed(self, client_id: str) -> list[Json]:
-        """The client's own, newest first."""
-        own = [each for each in self._known.values() if each.client_id == client_id]
+    def listed(self, client_id: str | None) -> list[Json]:
+        """The client's own, newest first; None is the account's own person, who sees all."""
+        own = [each for each in self._known.values() if client_id in {None, each.client_id}]
         return [each.shown() for each in reversed(own)]
 
     def name_of(self, artifact_id: str) -> str | None:

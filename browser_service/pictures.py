@@ -1,40 +1,134 @@
-"""Large pictures as small ones: what a model is shown where the whole would not do it good."""
+"""Pictures as they are shown: whole where a host takes them, else smaller or slice by slice, and said to be so."""
 
+import asyncio
 import base64
 import io
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, ParamSpec, TypeVar
 
 from PIL import Image
 
 from shared.calls import Preview
+from shared.errors import ValidationFailed
 from shared.wire import INLINE_BYTES, INLINE_EDGE
 
-_QUALITIES = (80, 50, 20)
+MOST_PIXELS: Final = 60_000_000
+"""Of a picture that is made or opened here."""
+_LARGE: Final = 8_000_000
+_SLICE_ROWS: Final = 1_280
+_TALL: Final = 1.5
+"""So many times as high as wide, a picture made small enough to be seen at once could not be read."""
+_QUALITIES: Final = (80, 50, 20)
+_UNREADABLE: Final = (OSError, ValueError, Image.DecompressionBombError)
+_one_large = ThreadPoolExecutor(1, thread_name_prefix="pictures")
+"""One at a time: a large picture takes hundreds of megabytes while it is open."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def preview(data: bytes, mime_type: str) -> Preview | None:
-    """A reduced JPEG of a picture that has too many pixels or bytes to go along; of anything else none."""
+async def worked(pixels: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Work on pictures beside the event loop; on large ones it waits for its turn, on small ones it does not."""
+    thread = _one_large if pixels > _LARGE else None
+    return await asyncio.get_running_loop().run_in_executor(thread, lambda: work(*args, **kwargs))
+
+
+async def preview(data: bytes, mime_type: str, artifact_id: str) -> Preview | None:
+    """What is shown of a picture that has too many pixels or bytes to go along; of anything else none."""
     if not mime_type.startswith("image/"):
         return None
     try:
         picture = Image.open(io.BytesIO(data))
-        if max(picture.size) <= INLINE_EDGE and len(data) <= INLINE_BYTES:
+        width, height = picture.size
+        if (max(width, height) <= INLINE_EDGE and len(data) <= INLINE_BYTES) or width * height > MOST_PIXELS:
             return None
-        return _reduced(picture)
-    except (OSError, ValueError, Image.DecompressionBombError):  # a site's own, of `fetch`: no form that we know
+        tall = height > max(INLINE_EDGE, _TALL * width)
+        return await worked(width * height, _slice if tall else _reduced, picture, artifact_id)
+    except _UNREADABLE:  # a site's own, of `fetch`: no form that we know
         return None
 
 
-def _reduced(picture: Image.Image) -> Preview:
-    picture.draft("RGB", (INLINE_EDGE, INLINE_EDGE))
-    small = flat(picture)
-    small.thumbnail((INLINE_EDGE, INLINE_EDGE))
-    for quality in _QUALITIES:
+async def slice_of(data: bytes, artifact_id: str, top: int) -> Preview:
+    """The rows from `top` on. Raises ValidationFailed where there are none."""
+    try:
+        picture = Image.open(io.BytesIO(data))
+        width, height = picture.size
+        if top >= height or width * height > MOST_PIXELS:
+            raise _no_slice(f"{artifact_id} has no rows to show from {top:,} on.")
+        return await worked(width * height, _slice, picture, artifact_id, top)
+    except _UNREADABLE:
+        raise _no_slice(f"{artifact_id} is no picture.") from None
+
+
+def _slice(picture: Image.Image, artifact_id: str, top: int = 0) -> Preview:
+    kind, (width, height) = picture.format or "PNG", picture.size
+    scale = min(1.0, INLINE_EDGE / width)
+    end = min(height, top + max(1, int(_SLICE_ROWS / scale)))
+    part = picture.crop((0, top, width, end))
+    if scale < 1:
+        part = part.resize((max(1, round(width * scale)), max(1, round((end - top) * scale))))
+    sized = f", at {part.width} x {part.height}" if scale < 1 else ""
+    shown = _encoded(part, (kind, "JPEG"))
+    how = f"rows {top:,} to {end:,} of {height:,}{sized}{_as(shown, kind)}"
+    cursor = f"{artifact_id}:{end}" if end < height else None
+    return shown.model_copy(update={"said": f"Shown: {how}; the whole is in the file.", "cursor": cursor})
+
+
+def _reduced(picture: Image.Image, artifact_id: str) -> Preview:
+    kind, smaller = picture.format or "PNG", max(picture.size) > INLINE_EDGE
+    if smaller:
+        picture.draft("RGB", (INLINE_EDGE, INLINE_EDGE))
+        picture.thumbnail((INLINE_EDGE, INLINE_EDGE))
+    shown = _encoded(picture, (kind, "JPEG") if smaller or kind == "WEBP" else ("JPEG",))
+    how = (
+        f"Shown reduced to {shown.width} x {shown.height}{_as(shown, kind)}" if smaller else f"Shown{_as(shown, kind)}"
+    )
+    if how == "Shown":
+        how = "Shown with less quality"
+    cursor = f"{artifact_id}:0" if smaller else None
+    said = f"{how}, because hosts take no more; the whole is in the file."
+    return shown.model_copy(update={"said": said, "cursor": cursor})
+
+
+def _as(shown: Preview, kind: str) -> str:
+    return "" if shown.mime_type == f"image/{kind.lower()}" else f" as {shown.mime_type.removeprefix('image/').upper()}"
+
+
+def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
+    """In the first form that has few enough bytes; the last one at any rate."""
+    size = picture.size
+    ways = [(kind, quality) for kind in kinds for quality in (_QUALITIES if kind in {"JPEG", "WEBP"} else (0,))]
+    for kind, quality in ways:
         out = io.BytesIO()
-        small.save(out, "JPEG", quality=quality)
+        if kind == "JPEG":
+            flat(picture).save(out, kind, quality=quality)
+        elif kind == "WEBP":
+            picture.save(out, kind, quality=quality)
+        else:
+            picture.save(out, kind)
         if out.tell() <= INLINE_BYTES:
             break
-    width, height = small.size
-    return Preview(mime_type="image/jpeg", width=width, height=height, data=base64.b64encode(out.getvalue()).decode())
+    data = base64.b64encode(out.getvalue()).decode()
+    return Preview(mime_type=f"image/{kind.lower()}", width=size[0], height=size[1], data=data)
+
+
+def stitched(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple[int, int]]:
+    """One picture of those that lie below one another, and its size."""
+    parts = [Image.open(io.BytesIO(piece)) for piece in pieces]
+    size = parts[0].width, sum(part.height for part in parts)
+    whole, top = Image.new(parts[0].mode, size), 0
+    for part in parts:
+        whole.paste(part, (0, top))
+        top += part.height
+    out = io.BytesIO()
+    if kind == "png":
+        whole.save(out, "PNG", compress_level=2)
+    elif kind == "jpeg":
+        whole.convert("RGB").save(out, "JPEG", quality=quality)
+    else:
+        whole.save(out, kind.upper(), quality=quality)
+    return out.getvalue(), size
 
 
 def flat(picture: Image.Image) -> Image.Image:
@@ -45,3 +139,9 @@ def flat(picture: Image.Image) -> Image.Image:
     ground = Image.new("RGB", picture.size, "white")
     ground.paste(layer, mask=layer.getchannel("A"))
     return ground
+
+
+def _no_slice(problem: str) -> ValidationFailed:
+    return ValidationFailed(
+        problem, hint="Give the cursor exactly as a reply did.", details={"context": {"field": "cursor"}}
+    )

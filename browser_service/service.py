@@ -46,7 +46,7 @@ class Service:
         return listing(seen, self._client_id, whole=whole)
 
     def list_downloads(self) -> Json:
-        return {"downloads": [*self._dispatcher.downloads.listed(self._client_id)]}
+        return {"downloads": [*self._dispatcher.downloads.listed(None if self._caller.operator else self._client_id)]}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
         """The outcome of a call, in its own words; or that it still runs."""

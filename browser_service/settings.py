@@ -50,7 +50,8 @@ class Settings(BaseSettings):
     )
     output_dir: Path = Field(
         default_factory=lambda given: given["data_dir"] / "output",
-        description="Where files go that a caller gives a name; by default `output` in the data directory.",
+        description="Where the files of calls go: pictures, prints, downloads; by default `output` in the data "
+        "directory.",
     )
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
         default="chromium", validation_alias=_bare("BROWSER_TYPE"), description="Engine of the shared browser."

@@ -12,6 +12,7 @@ from mcp_gateway.identity import Identity
 from mcp_gateway.listing import Listing
 from mcp_gateway.presence import Presence
 from mcp_gateway.subscriptions import Subscriptions
+from mcp_gateway.uploads import Uploads
 
 _KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
@@ -27,6 +28,7 @@ class Chat:
         self.presence = Presence(service, subscriptions)
         self.asking = Asking(service)
         self.listing = Listing(service.settings.toolsets)
+        self.uploads = Uploads(service)
         self.holding: asyncio.Task[None] | None = None
 
     def appear(self) -> None:

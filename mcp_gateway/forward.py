@@ -23,10 +23,12 @@ from mcp_gateway.identity import Identity
 from mcp_gateway.settings import Settings
 from shared import catalogue, wire
 from shared.actions.base import Unaddressed
-from shared.errors import ServiceUnavailable, Unauthorized
+from shared.errors import ErrorBody, Relayed, ResourceExhausted, ServiceUnavailable, Unauthorized
 
 Arguments = Mapping[str, JsonValue]
 
+_FILE_BYTES = wire.MAX_MESSAGE_BYTES * 7 // 10
+"""Base64 of it still fits in one message."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 UNREACHED = (httpx.HTTPError, OSError, ServiceUnavailable)
@@ -154,19 +156,51 @@ class Service:
                 return str(reply.json()["error"]["message"])
         return ""
 
-    def is_file(self, uri: str) -> bool:
-        """Whether a link leads to a file of the service."""
-        return uri.startswith(f"{self.settings.url}{wire.FILES}/")
-
-    async def file(self, uri: str) -> tuple[str, bytes] | None:
-        """MIME type and bytes of a file that this client's calls made; none where there is none."""
+    async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
+        """MIME type and bytes of a file that this client's calls made; none where there is none. Raises
+        ResourceExhausted for one that no message can carry."""
         try:
-            found = await self.http.get(uri, headers=self.identity.headers())
+            path = f"{wire.FILES}/{quote(artifact_id, safe='')}"
+            async with self.http.stream("GET", path, headers=self.identity.headers()) as found:
+                if found.is_success and (size := int(found.headers.get("content-length", 0))) > _FILE_BYTES:
+                    raise ResourceExhausted(
+                        f"The file has {size:,} bytes, and one message carries {_FILE_BYTES:,}.",
+                        hint=f"A person saves it: browse-together save {artifact_id} FILE.",
+                    )
+                await found.aread()
         except httpx.HTTPError as error:
             raise self.not_running(str(error) or type(error).__name__) from None
         if found.status_code == HTTPStatus.UNAUTHORIZED and (refused := self._refusal(self._read(found)).error):
             raise Unauthorized(refused.message, hint=refused.hint)
         return (found.headers["content-type"], found.content) if found.is_success else None
+
+    async def upload(self, data: bytes) -> str:
+        """The artifactId of a file that is sent ahead of the call that names it."""
+        await self.started()
+        try:
+            sent = await self._put(data)
+        except _NEVER_SENT:
+            await self.start()
+            sent = await self._put(data)
+        if sent.status_code == HTTPStatus.UNAUTHORIZED:
+            self.identity.forget()
+            sent = await self._put(data)
+        reply = self._read(sent)
+        if sent.status_code == HTTPStatus.UNAUTHORIZED:
+            reply = self._refusal(reply)
+        if reply.error:
+            known = reply.error.model_dump(include={"code", "message", "hint", "details", "request_id"})
+            raise Relayed(ErrorBody(status=sent.status_code, **known))
+        return str(reply.result["artifactId"])
+
+    async def _put(self, data: bytes) -> httpx.Response:
+        headers = self.identity.headers() | {"Content-Type": "application/octet-stream"}
+        try:
+            return await self.http.put(wire.FILES, content=data, headers=headers)
+        except _NEVER_SENT:
+            raise
+        except httpx.HTTPError as error:
+            raise ServiceUnavailable(f"The file could not be sent: {error}", hint="Repeat the call.") from None
 
     async def close(self, within_s: float) -> None:
         with contextlib.suppress(TimeoutError):

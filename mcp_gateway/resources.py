@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from typing import Final
 
 from mcp.shared.exceptions import MCPError
@@ -22,6 +23,7 @@ from mcp_gateway.settings import Settings
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
+from shared.wire import FILE_URI
 
 _NOT_FOUND: Final = -32002
 """Its code in the revisions with a handshake; later ones have INVALID_PARAMS."""
@@ -83,7 +85,7 @@ class Resources:
         if "artifact" in reply.result:
             artifact = Artifact.model_validate(reply.result["artifact"])
             if artifact.data is None:
-                return await self.file(f"{service.settings.url}{artifact.url}", service, uri, shakes_hands=shakes_hands)
+                return await self.file(artifact.artifact_id, service, uri, shakes_hands=shakes_hands)
             return _blob(uri, artifact.mime_type, artifact.data)
         shown = ACTIONS[asked.resource.action].shown
         value = reply.result.get(shown, reply.result)
@@ -92,13 +94,12 @@ class Resources:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return _text(uri, asked.resource.mime_type, text)
 
-    async def file(self, address: str, service: Service, uri: str = "", *, shakes_hands: bool) -> ReadResourceResult:
+    async def file(self, artifact_id: str, service: Service, uri: str, *, shakes_hands: bool) -> ReadResourceResult:
         """A file that a call made: as text where it is text."""
         try:
-            found = await service.file(address)
+            found = await service.file(artifact_id)
         except BrowseError as error:
             raise host_error("resources/read", Failure.of(error)) from None
-        uri = uri or address
         if found is None:
             raise self._not_found(uri, shakes_hands=shakes_hands)
         mime_type, data = found
@@ -114,6 +115,12 @@ class Resources:
         return MCPError(
             code, f"Resource not found: {uri}. {said}", {"uri": uri, **because, "availableResources": known}
         )
+
+
+def file_of(uri: str) -> str | None:
+    """The artifact that a link of a reply leads to."""
+    name = uri.removeprefix(FILE_URI)
+    return name if name != uri and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) else None
 
 
 def completed(variable: str, begun: str, pages: Reply, sessions: Reply | None) -> list[str]:

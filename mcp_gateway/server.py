@@ -39,8 +39,9 @@ from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
-from mcp_gateway.resources import Resources, completed
+from mcp_gateway.resources import Resources, completed, file_of
 from mcp_gateway.subscriptions import Subscriptions
+from mcp_gateway.uploads import without_roots
 from shared import catalogue
 from shared.actions.help import CallTool
 from shared.calls import Json
@@ -101,16 +102,15 @@ class Gateway:
         arguments = cast("Json", params.arguments or {})  # they came as JSON
         settings = chat.service.settings
         spelled = chat.listing.spelled
-        conversion = Conversion(settings.url, ctx.protocol_version, spelled, structured=settings.structured)
+        how = {"is_local": settings.is_local, "structured": settings.structured}
+        conversion = Conversion(ctx.protocol_version, spelled, **how)
         try:
             try:
                 tool, arguments = _meant(params.name, arguments)
             except BrowseError as error:
                 refused = Reply(success=False, error=Failure.of(error))
                 return conversion.result(params.name, chat.listing.within_reach(refused))
-            answered = await chat.asking.answered(params)
-            arguments |= answered.arguments
-            reply = await chat.asking.beside(ctx, answered, functools.partial(self._reply, ctx, tool, arguments))
+            reply = await self._called(ctx, chat, params, tool, arguments)
             if isinstance(reply, InputRequiredResult):
                 return reply
             if chat.listing.grow(tool, reply):
@@ -123,6 +123,20 @@ class Gateway:
             defect = InternalError(f"{type(error).__name__}: {error}", hint=_DEFECT, details={"tool": params.name})
             return conversion.result(params.name, Reply(success=False, error=Failure.of(defect)))
 
+    async def _called(
+        self, ctx: ServerRequestContext, chat: Chat, params: CallToolRequestParams, tool: str, arguments: Json
+    ) -> Reply | InputRequiredResult:
+        """The reply of a call whose files were sent ahead, or what its client is asked for before."""
+        try:
+            sent = await chat.uploads.sent(ctx, params, tool, arguments)
+        except BrowseError as error:
+            return Reply(success=False, error=Failure.of(error))
+        if isinstance(sent, InputRequiredResult):
+            return sent
+        answered = await chat.asking.answered(without_roots(params))
+        call = functools.partial(self._reply, ctx, tool, sent | answered.arguments)
+        return await chat.asking.beside(ctx, answered, call)
+
     async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
         return self.resources.listed
 
@@ -134,8 +148,8 @@ class Gateway:
     async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri, shakes_hands = str(params.uri), ctx.protocol_version in HANDSHAKE_VERSIONS
         service = self._chat(ctx).service
-        if service.is_file(uri):
-            return await self.resources.file(uri, service, shakes_hands=shakes_hands)
+        if artifact_id := file_of(uri):
+            return await self.resources.file(artifact_id, service, uri, shakes_hands=shakes_hands)
         asked = self.resources.request(uri, shakes_hands=shakes_hands)
         reply = await self._reply(ctx, asked.resource.action, asked.arguments)
         return await self.resources.contents(uri, asked, reply, service, shakes_hands=shakes_hands)

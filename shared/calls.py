@@ -187,12 +187,14 @@ def weight(value: JsonValue) -> int:
 
 
 class Preview(Model):
-    """A large picture as a small one, for who looks at it."""
+    """A large picture as one that can be shown: smaller, or a slice of it."""
 
     mime_type: str
     width: int
     height: int
     data: str = Field(repr=False)
+    said: str = Field(default="", description="How it differs from the whole, in words.")
+    cursor: str | None = Field(default=None, description="What `screenshot` shows the rest by.")
 
 
 class Artifact(Model):
@@ -202,6 +204,8 @@ class Artifact(Model):
     mime_type: str
     size: int = Field(description="Bytes.")
     url: str = Field(description="Path below the service's address: GET it with the same token.")
+    name: str | None = Field(default=None, description="What it is called in BROWSE_OUTPUT_DIR.")
+    path: str | None = Field(default=None, description="Where that is, on the service's machine.")
     data: str | None = None
     preview: Preview | None = Field(default=None, description="Of a picture that is too large to go along whole.")
 
@@ -217,7 +221,9 @@ class DownloadState(Model):
     began_at: str = Field(description="In ISO 8601 and UTC.")
     state: Literal["running", "finished", "failed", "cancelled"] = "running"
     size: int | None = Field(default=None, description="Bytes that have come.")
+    mime_type: str | None = None
     artifact_id: str | None = None
+    path: str | None = Field(default=None, description="Where the file is, on the service's machine.")
     file: str | None = Field(default=None, description="Path below the service's address: GET it with the same token.")
     reason: str | None = Field(default=None, description="Why it did not come.")
 

@@ -16,6 +16,8 @@ PAGES: Final = "/api/browser/pages"
 CALLS: Final = "/api/calls"
 EVENTS: Final = "/api/events"
 FILES: Final = "/api/files"
+FILE_URI: Final = "browse://files/"
+"""By which a chat's host reads a file of a reply, with the chat's own token."""
 SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
@@ -51,12 +53,15 @@ REF_PATTERN: Final = r"^(f\d+)?e\d+$"
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
 """A request body, and one MCP message."""
+FILE_BYTES: Final = 50_000_000
+"""Bytes of the files that one call uploads, all together; and of one that is sent ahead."""
 INLINE_TEXT: Final = 20_000
 """Characters of text that a gateway asks for at most in one reply."""
 INLINE_BYTES: Final = 700_000
 """Bytes of an artifact that a reply may carry as base64."""
-INLINE_EDGE: Final = 1_280
-"""Pixels of the longer side of a picture that a reply may carry; of a larger one it carries a reduced copy."""
+INLINE_EDGE: Final = 2_000
+"""Pixels of the longer side of a picture that a reply may carry, since hosts refuse larger ones: of those it carries a
+smaller copy, or a slice."""
 REPLY_WITHIN_MS: Final = 50_000
 """A reply is due within this; clients of MCP give up at 60 s."""
 

@@ -1,11 +1,14 @@
 """Extracting data: texts, attributes, tables, links, pictures, and what a page says of itself."""
 
+import json
 from typing import Any
+
+from pydantic import JsonValue
 
 from browser_service.browser import errors
 from browser_service.browser.elements import locating
 from browser_service.browser.page import BrowserPage
-from browser_service.browser.reading import extracting
+from browser_service.browser.reading import csvs, extracting
 from shared.actions import extraction as actions
 from shared.calls import Json
 from shared.errors import ElementNotFound, InvalidSelector
@@ -17,6 +20,7 @@ Several = (
     | actions.ExtractTable
     | actions.ExtractComputedStyle
 )
+Saving = actions.ExtractTable | actions.ExtractData
 Part = actions.ExtractData | actions.ExtractLinks | actions.ExtractImages
 
 
@@ -39,14 +43,17 @@ async def extract_computed_style(page: BrowserPage, action: actions.ExtractCompu
 
 
 async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json:
-    how = {"headers": action.headers, "lists": action.rows == "lists"}
+    how = {"headers": action.headers, "lists": action.rows == "lists" or action.format == "csv"}
     found = await _read(page, action, extracting.over_each(extracting.TABLE, expand=extracting.TABLES), how)
     if not found["count"]:
         raise ElementNotFound(
             f"Element matching selector '{action.selector}' is no table, and has none in it.",
             details={"selector": action.selector, "url": page.url},
         )
-    return {**await page.shown_data("tables", found["values"], action.budget), "count": found["count"]}
+    counted: Json = {"count": found["count"]}
+    if action.format == "csv":
+        return {**await _as_csv(page, action, csvs.of_tables(found["values"])), **counted}
+    return {**await _as_json(page, action, "tables", found["values"]), **counted}
 
 
 async def extract_links(page: BrowserPage, action: actions.ExtractLinks) -> Json:
@@ -87,7 +94,22 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
             details={"url": page.url, "context": {"timeout": action.timeout, "field": "schema"}},
         )
     missing: Json = {"notFound": found["notFound"]} if found["notFound"] else {}
-    return {**await page.shown_data("data", found["data"], action.budget), **missing, **where}
+    if action.format == "csv":
+        return {**await _as_csv(page, action, csvs.of_data(found["data"])), **missing, **where}
+    return {**await _as_json(page, action, "data", found["data"]), **missing, **where}
+
+
+async def _as_csv(page: BrowserPage, action: Saving, table: csvs.Csv) -> Json:
+    if action.save:
+        return {**await page.saved("csv", table.text, "text/csv; charset=utf-8", "table"), **table.facts()}
+    return {**await page.shown("csv", table.text, action.budget), **table.facts()}
+
+
+async def _as_json(page: BrowserPage, action: Saving, key: str, value: JsonValue) -> Json:
+    if action.save:
+        text = json.dumps(value, ensure_ascii=False, indent=1)
+        return await page.saved(key, text, "application/json", key)
+    return await page.shown_data(key, value, action.budget)
 
 
 async def _in_frames(page: BrowserPage, action: Part, selector: str) -> Json:

@@ -20,13 +20,13 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
     given = await payloads(page, action.files)
     if await element.evaluate(_TAKES_FILES, timeout=action.timeout):
-        await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await read_back(element, _HELD)
     else:
         async with page.live.expect_file_chooser(timeout=action.timeout) as opening:
             await element.click(timeout=action.timeout)
         chooser = await opening.value
-        await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await unless_gone(chooser.element.evaluate(_HELD))
     return {"files": held or [], "observed": _held(given, held)}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
+from browser_service.browser.files import dated
 from browser_service.browser.network.har import Archive
 from browser_service.browser.network.patterns import UrlPattern
 from browser_service.browser.network.routes import Answer, Rule
@@ -122,7 +123,8 @@ async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
     data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
     withheld = sum(not sight.owns(each) for each in found)
-    return {"artifact": await page.keep(data, mime_type), "count": len(found), "withheld": withheld}
+    name = dated("requests", page.entry.page_id) + (".har" if mime_type == "application/json" else "")
+    return {"artifact": await page.files.keep(data, mime_type, name), "count": len(found), "withheld": withheld}
 
 
 def _matcher(

@@ -55,6 +55,8 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
         same = given is not None and seen is before
         text = _since(given or [], seen.tree, action, root) if same else f"{_ANOTHER}\n{text}"
     seen.give_all()
+    if action.filename:
+        return {**await page.saved("snapshot", text, "text/plain; charset=utf-8", "", action.filename), "url": page.url}
     return {**await page.shown("snapshot", text, action.budget), "url": page.url}
 
 

@@ -75,7 +75,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}
     if binary:
         kind = answer["headers"].get("content-type", "application/octet-stream")
-        return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind)}
+        return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind, "fetched")}
     if action.response_type == "json":
         return {**facts, "body": _parsed(url, answer)}
     return {**facts, **await page.shown("body", answer["body"], None)}

@@ -5,6 +5,7 @@ import json
 from playwright.async_api import Cookie
 from pydantic import JsonValue
 
+from browser_service.browser.files import dated
 from browser_service.browser.recovery import undoing
 from browser_service.browser.session import BrowserSession
 from browser_service.service import Service
@@ -114,7 +115,8 @@ async def restore_session_state(session: BrowserSession, action: sessions.Restor
 
 async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
     state = await session.entry.storage()
-    file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", inline=False)
+    name = dated("logins", session.entry.session_id)
+    file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", name, inline=False)
     told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
     return {"artifact": file, **_counted(state), "observed": f"{told} of the file"}
 

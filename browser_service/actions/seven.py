@@ -8,7 +8,7 @@ from shared.actions import seven
 from shared.actions.interaction import Fill
 from shared.actions.media import Screenshot
 from shared.actions.navigation import Goto
-from shared.calls import Json
+from shared.calls import Artifact, Json
 
 _ERRORS_FROM = 400
 
@@ -56,10 +56,11 @@ async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
 
 async def browser_screenshot(page: BrowserPage, action: seven.BrowserScreenshot) -> Json:
     kind = "jpeg" if action.path and action.path.lower().endswith((".jpg", ".jpeg")) else "png"
-    asked = {"selector": action.selector, "fullPage": action.full_page, "type": kind, "timeout": action.timeout}
-    taken = await media.screenshot(page, Screenshot.model_validate(asked))
+    whole = action.full_page and action.selector is None
+    asked = {"selector": action.selector, "fullPage": whole, "type": kind, "timeout": action.timeout}
+    taken = await media.screenshot(page, Screenshot.model_validate(asked), action.path)
     text = f"Screenshot captured ({taken['width']}x{taken['height']})"
     if action.path is None:
         return {**taken, "text": text}
-    saved_as = await page.save(taken["artifact"], action.path)
-    return {**taken, "savedAs": saved_as, "text": f"{text} and saved to {action.path}"}
+    kept = Artifact.model_validate(taken["artifact"])
+    return {**taken, "savedAs": kept.path, "text": f"{text} and saved to {kept.name}"}

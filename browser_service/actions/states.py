@@ -10,9 +10,9 @@ from browser_service.browser.page import BrowserPage
 from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
 from shared.actions.media import Screenshot
-from shared.calls import Artifact, Json
+from shared.calls import Json
 from shared.errors import ArtifactNotFound
-from shared.wire import FILES, INLINE_BYTES
+from shared.wire import INLINE_BYTES
 
 _FACTS: Final = """e => ({
   attributes: Object.fromEntries([...e.attributes].map(each => [each.name, each.value])),
@@ -76,13 +76,8 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
     data, mime_type = await page.artifact(action.screenshot_id)
     if not mime_type.startswith("image/"):
         raise ArtifactNotFound(f"{action.screenshot_id!r} is no picture, but {mime_type}.")
-    picture = Artifact(
-        artifact_id=action.screenshot_id,
-        mime_type=mime_type,
-        size=len(data),
-        url=f"{FILES}/{action.screenshot_id}",
-        data=base64.b64encode(data).decode() if len(data) <= INLINE_BYTES else None,
-    )
+    whole = base64.b64encode(data).decode() if len(data) <= INLINE_BYTES else None
+    picture = (await page.known(action.screenshot_id)).model_copy(update={"data": whole})
     return {"artifact": picture.model_dump(exclude_none=True)}
 
 

@@ -91,9 +91,19 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
     return _response(request, Reply(200, {**body, "page": None, "notices": []}))
 
 
+@router.put(wire.FILES)
+async def put_file(request: Request, caller: Caller) -> Response:
+    """A file that a call of the same client names: its `artifactId` is in the reply."""
+    kept = await parts(request).artifacts.put(
+        await request.body(), "application/octet-stream", caller.client_id, inline=False
+    )
+    result = kept.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
+
+
 @router.get(wire.FILES + "/{artifact_id}")
 async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
-    path, mime_type = await parts(request).artifacts.path(artifact_id, caller.client_id)
+    path, mime_type = await parts(request).artifacts.path(artifact_id, None if caller.operator else caller.client_id)
     name = parts(request).dispatcher.downloads.name_of(artifact_id)
     return FileResponse(path, media_type=mime_type, filename=name, headers={"X-Content-Type-Options": "nosniff"})
 

@@ -1,6 +1,7 @@
 """The files of a caller: bytes that a host hands over, because it has no disk of its own."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -14,20 +15,29 @@ from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 class ArtifactPort(Protocol):
     """Where a host hands over bytes: it has no disk of its own."""
 
-    async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact: ...
+    async def put(
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+    ) -> Artifact:
+        """With a name, people find it in the output directory."""
 
-    async def take(self, path: Path, mime_type: str, client_id: str) -> Artifact:
+    async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """The same for a file of the browser's, which is moved."""
 
-    async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
-        """The bytes and the MIME type, for the client that it belongs to."""
+    async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
+        """The bytes and the MIME type, for the client that it belongs to; None is the account's own person."""
 
-    async def text(self, artifact_id: str, client_id: str) -> str: ...
+    async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
+        """What it is, where it is kept and how large it is, without its bytes."""
+
+    async def text(self, artifact_id: str, client_id: str | None) -> str: ...
 
     async def upload(self, name: str, most: int) -> bytes:
         """A file of the upload folders, of `most` bytes at most."""
 
-    async def export(self, artifact_id: str, client_id: str, name: str) -> str: ...
+
+def dated(what: str, of: str) -> str:
+    """The name of a file that nobody gave one: what it is, of which page or session, and when it was made."""
+    return f"{what}-{of}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
 
 
 class Files:
@@ -56,10 +66,10 @@ class Files:
         cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
         return cut if "cursor" in cut else {key: value}
 
-    async def keep(self, data: bytes, mime_type: str, *, inline: bool = True) -> Json:
+    async def keep(self, data: bytes, mime_type: str, name: str, *, inline: bool = True) -> Json:
         """Hand bytes over; the reply names them."""
         fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
-        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits)
+        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits, name=name)
         return kept.model_dump(exclude_none=True)
 
     async def data(self, artifact_id: str) -> bytes:

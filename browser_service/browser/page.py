@@ -11,10 +11,12 @@ from browser_service.browser import errors
 from browser_service.browser.elements import frames as in_frames
 from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
-from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.events import well_formed
+from browser_service.browser.files import ArtifactPort, Files, dated
 from browser_service.browser.reading import identity, snapshot, tree
 from browser_service.browser.reading.snapshot import Refs, Seen, State
 from browser_service.browser.recovery.recovering import BLANK
+from browser_service.pictures import slice_of
 from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 _FRAME_MS = 1_000
 _SAME = 5
+_DIGITS = 15
+_HEAD = 1_000
 
 
 class BrowserPage:
@@ -192,18 +196,27 @@ class BrowserPage:
         """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
         return await self.files.shown(key, text, budget)
 
-    async def keep(self, data: bytes, mime_type: str) -> Json:
-        """Hand bytes over; the reply names them."""
-        return await self.files.keep(data, mime_type)
+    async def keep(
+        self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
+    ) -> Json:
+        """Hand bytes over as a file of that name, or one that says what it is; the reply names it."""
+        return await self.files.keep(data, mime_type, name or dated(what, self.entry.page_id), inline=inline)
 
-    async def save(self, artifact: JsonValue, name: str) -> str:
-        """Copy what was kept to a file of that name; where it is."""
-        kept = Artifact.model_validate(artifact)
-        return await self._artifacts.export(kept.artifact_id, self.call.client_id, name)
+    async def saved(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
+        """`text` as a file, and its head under `key` with a cursor to read on."""
+        text = well_formed(text)
+        artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
+        head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
+        cursor: Json = {"cursor": f"{artifact['artifactId']}:{len(head)}"} if len(head) < len(text) else {}
+        return {key: head, **cursor, "length": len(text), "artifact": artifact}
 
     async def artifact(self, artifact_id: str) -> tuple[bytes, str]:
         """What an earlier reply to this client named: its bytes and MIME type."""
-        return await self._artifacts.data(artifact_id, self.call.client_id)
+        return await self._artifacts.data(artifact_id, reader(self.call))
+
+    async def known(self, artifact_id: str) -> Artifact:
+        """The same without its bytes."""
+        return await self._artifacts.known(artifact_id, reader(self.call))
 
     async def upload(self, name: str, most: int) -> bytes:
         """A file of the folders that the operator opened for uploads."""
@@ -268,16 +281,35 @@ class BrowserPage:
         return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})
 
 
+def reader(call: Call) -> str | None:
+    """Whose files a call may read: its client's, or where the account's own person calls, all of them."""
+    return None if call.by_person else call.client_id
+
+
 async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
-    artifact_id, _, offset = cursor.rpartition(":")
-    if not artifact_id or not (offset.isascii() and offset.isdecimal()):
-        raise ValidationFailed(
-            f"cursor {cursor!r} is not one of ours.", hint="Give it exactly as a reply did.", details=_field("cursor")
-        )
-    start, text = int(offset), await artifacts.text(artifact_id, call.client_id)
+    artifact_id, start = _place(cursor)
+    text = await artifacts.text(artifact_id, reader(call))
     end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
     more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}
     return {key: text[start:end], **more, "length": len(text)}
+
+
+async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json:
+    """The next rows of a picture that is kept."""
+    artifact_id, top = _place(cursor)
+    data, _ = await artifacts.data(artifact_id, reader(call))
+    shown = await slice_of(data, artifact_id, top)
+    kept = await artifacts.known(artifact_id, reader(call))
+    return {"artifact": kept.model_copy(update={"preview": shown}).model_dump(exclude_none=True)}
+
+
+def _place(cursor: str) -> tuple[str, int]:
+    artifact_id, _, offset = cursor.rpartition(":")
+    if not artifact_id or not (offset.isascii() and offset.isdecimal() and len(offset) < _DIGITS):
+        raise ValidationFailed(
+            f"cursor {cursor!r} is not one of ours.", hint="Give it exactly as a reply did.", details=_field("cursor")
+        )
+    return artifact_id, int(offset)
 
 
 def _field(name: str, **context: str | int) -> Json:

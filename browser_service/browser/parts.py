@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from browser_service.browser.entry import PageEntry
 from browser_service.browser.files import ArtifactPort, Files
-from browser_service.browser.page import BrowserPage, read_on
+from browser_service.browser.page import BrowserPage, read_on, read_picture
 from browser_service.browser.performing import Handler, Running, bring_up, perform
 from browser_service.browser.reading.comparing import compare_kept
 from browser_service.security.origins import visited
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect
-from shared.actions.media import CompareScreenshots
+from shared.actions.media import CompareScreenshots, Screenshot
 from shared.calls import Json
 from shared.errors import BrowseError, BrowserCrashed, Cancelled, NetworkError, UnknownOutcome
 
@@ -44,6 +44,8 @@ class Parts:
         if isinstance(action, CompareScreenshots):
             return await compare_kept(Files(self.artifacts, running.call.client_id), action)
         cursor, budget = getattr(action, "cursor", ""), getattr(action, "budget", None)
+        if isinstance(action, Screenshot) and not action.shown:
+            return await read_picture(self.artifacts, running.call, cursor)
         return await read_on(self.artifacts, running.call, action.shown, cursor, budget)
 
     async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
 
 from browser_service.browser import delta, errors
 from browser_service.browser.cancelling import Cancel
@@ -341,6 +342,9 @@ async def _add_observed(
         await observation.downloaded(least=1)
         lines = [each.report() for each in observation.downloads]
         explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
+        context = explained.details.get("context")
+        files: list[JsonValue] = [each.state.shown() for each in observation.downloads]
+        explained.details["context"] = {**(context if isinstance(context, dict) else {}), "downloads": files}
     if isinstance(explained, NavigationFailed):
         _add_delay(explained, observation)
     if isinstance(action, NavigationAction) and errors.is_timeout(error) and observation.goes_on:

@@ -48,8 +48,8 @@ def save(
     *,
     data_dir: flags.DataDir = None,
 ) -> None:
-    """Save a file that a call of this account's command line made: a video that ended by itself, an earlier picture."""
-    with Client(flags.settings(data_dir).data_dir) as client:
+    """Save a file that any call on this account made, an agent's too: a download, a video, a picture."""
+    with Client(flags.settings(data_dir).data_dir, operator=True) as client:
         data = client.file(f"{wire.FILES}/{quote(artifact, safe='')}")
     file.write_bytes(data)
     output.say(f"{file}: {len(data)} bytes", to_stderr=True)

@@ -39,7 +39,8 @@ def text_of(reply: Json, action: type[Action]) -> str:
     if action.shown and (way_back := result.get("undo")):
         lines.append(str(way_back))
     if artifact:
-        lines.append(f"{artifact.artifact_id}: {artifact.mime_type}, {artifact.size} bytes; --out FILE saves it")
+        place = artifact.path or "--out FILE saves it"
+        lines.append(f"{artifact.artifact_id}: {artifact.mime_type}, {artifact.size} bytes; {place}")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared.errors import BodyTooLarge, BrowseError, Forbidden, UnsupportedMediaType
-from shared.wire import MAX_MESSAGE_BYTES, PERSON
+from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, PERSON
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
@@ -34,7 +34,7 @@ class Edge:
         except BrowseError as error:
             await self._refuse(error, scope, receive, send)
             return
-        await self.app(scope, _bounded(receive), send)
+        await self.app(scope, _bounded(receive, FILE_BYTES if _is_file(scope) else MAX_MESSAGE_BYTES), send)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -51,7 +51,7 @@ class Edge:
         if foreign and not _follows_link(scope, headers):
             raise Forbidden("Requests that another site's page sends are not accepted.")
         if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
-            _check_body(headers)
+            _check_body(headers, is_file=_is_file(scope))
 
     async def _refuse(self, error: BrowseError, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -67,12 +67,15 @@ def loopback_hosts(port: int) -> list[str]:
     return [f"{name}:{port}" for name in _LOOPBACK] + (list(_LOOPBACK) if port == 80 else [])  # noqa: PLR2004 - http
 
 
-def too_large() -> BodyTooLarge:
+def too_large(limit: int = MAX_MESSAGE_BYTES) -> BodyTooLarge:
     return BodyTooLarge(
-        f"The body is larger than {MAX_MESSAGE_BYTES:,} bytes.",
-        hint="Send less at once.",
-        details={"context": {"limit": MAX_MESSAGE_BYTES}},
+        f"The body is larger than {limit:,} bytes.", hint="Send less at once.", details={"context": {"limit": limit}}
     )
+
+
+def _is_file(scope: Scope) -> bool:
+    """A file that is sent ahead: bytes, by a method and of a type that no page of another site can send."""
+    return scope["type"] == "http" and (scope["method"], scope["path"]) == ("PUT", FILES)
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:
@@ -81,16 +84,18 @@ def _follows_link(scope: Scope, headers: Headers) -> bool:
     return to_person and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
 
-def _check_body(headers: Headers) -> None:
+def _check_body(headers: Headers, *, is_file: bool) -> None:
+    limit, wanted = (FILE_BYTES, "application/octet-stream") if is_file else (MAX_MESSAGE_BYTES, "application/json")
     length = headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > MAX_MESSAGE_BYTES:
-        raise too_large()
+    if length.isdecimal() and int(length) > limit:
+        raise too_large(limit)
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise UnsupportedMediaType(f"The body must be JSON, not {kind or 'without a type'}.")
+    if kind != wanted:
+        said = "bytes (application/octet-stream)" if is_file else "JSON"
+        raise UnsupportedMediaType(f"The body must be {said}, not {kind or 'without a type'}.")
 
 
-def _bounded(receive: Receive) -> Receive:
+def _bounded(receive: Receive, limit: int) -> Receive:
     """A body without a length is counted as it comes."""
     seen = 0
 
@@ -99,8 +104,8 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         if message["type"] == "http.request":
             seen += len(message.get("body", b""))
-            if seen > MAX_MESSAGE_BYTES:
-                raise too_large()
+            if seen > limit:
+                raise too_large(limit)
         return message
 
     return counted

@@ -3,21 +3,28 @@
 import asyncio
 import base64
 import contextlib
+import os
 import secrets
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from browser_service.pictures import preview
-from browser_service.store.journal import Journal
+from browser_service.store.journal import Journal, Kept
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed
+from shared.filenames import parted, safe, with_suffix
 from shared.wire import FILES, INLINE_BYTES
 
 _MB = 1_000_000
+_READ_BYTES = 20_000_000
+"""A longer text is not read piece by piece: each piece costs reading all of it."""
+_TAKEN_BYTES = 200_000_000
+_NUMBERED = 20
+_TOUCHED_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,81 +44,98 @@ class Artifacts:
         self._uploads = uploads
         self._room = room
 
-    async def put(self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True) -> Artifact:
-        """Keep `data`, and let the oldest go where there is no room. The reply carries it as base64 where `inline` and
-        it is small enough, or a preview of a picture that is not. Raises ResourceExhausted for what never fits."""
+    async def put(
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+    ) -> Artifact:
+        """Keep `data`, and let the oldest go where there is no room; with a name, where people find it. The reply has
+        it as base64 where `inline` and it is small enough, or a preview of a picture that is not. Raises
+        ResourceExhausted for what never fits."""
         self._check_fits(len(data))
-        artifact_id = await self._keep(lambda name: self._write(name, data), len(data), mime_type, client_id)
-        reduced = await asyncio.to_thread(preview, data, mime_type) if inline else None
+        kept = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
+        reduced = await preview(data, mime_type, kept.artifact_id) if inline else None
         whole = inline and reduced is None and len(data) <= INLINE_BYTES
-        return Artifact(
-            artifact_id=artifact_id,
-            mime_type=mime_type,
-            size=len(data),
-            url=f"{FILES}/{artifact_id}",
-            data=base64.b64encode(data).decode() if whole else None,
-            preview=reduced,
-        )
+        base64_text = base64.b64encode(data).decode() if whole else None
+        return kept.model_copy(update={"data": base64_text, "preview": reduced})
 
-    async def take(self, path: Path, mime_type: str, client_id: str) -> Artifact:
+    async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """The same for a file that is there already: it is moved."""
         size = (await asyncio.to_thread(path.stat)).st_size
         self._check_fits(size)
-        artifact_id = await self._keep(lambda name: self._move(path, name), size, mime_type, client_id)
-        return Artifact(artifact_id=artifact_id, mime_type=mime_type, size=size, url=f"{FILES}/{artifact_id}")
+        return await self._keep(lambda target: _move(path, target), size, mime_type, client_id, name)
 
-    async def _keep(self, write: Callable[[str], None], size: int, mime_type: str, client_id: str) -> str:
-        """Its id. What can be written in part alone is not kept. Raises ResourceExhausted."""
+    async def _keep(
+        self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
+    ) -> Artifact:
+        """What can be written in part alone is not kept. Raises ResourceExhausted."""
         artifact_id = f"art-{secrets.token_urlsafe(12)}"
+        directory, path = self._output if name else self._directory, None
         try:
-            await asyncio.to_thread(write, artifact_id)
-            await self._journal.keep_artifact(artifact_id, client_id, mime_type, size, time.time())
+            path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))
+            await asyncio.to_thread(write, path)
+            kept = Kept(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
+            await self._journal.keep_artifact(kept)
         except OSError as error:
-            self._unlink(artifact_id)
+            _unlink(path)
             raise ResourceExhausted(
                 f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
-                hint=f"A person must free space in {self._directory}, or make it writable; then repeat the call.",
+                hint=f"A person must free space in {directory}, or make it writable; then repeat the call.",
             ) from error
         except BaseException:
-            self._unlink(artifact_id)
+            _unlink(path)
             raise
         await self._make_room(client_id)
-        return artifact_id
+        return self._described(kept)
 
-    def _unlink(self, artifact_id: str) -> None:
-        with contextlib.suppress(OSError):
-            (self._directory / artifact_id).unlink(missing_ok=True)
+    async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
+        """What is known of a file that was kept."""
+        return self._described(await self._find(artifact_id, client_id))
 
-    async def path(self, artifact_id: str, client_id: str) -> tuple[Path, str]:
-        """The file and its MIME type, for the client it belongs to."""
+    def _described(self, kept: Kept) -> Artifact:
+        path, output = Path(kept.path), self._output.resolve()
+        name = path.relative_to(output) if path.is_relative_to(output) else path.name
+        return Artifact(
+            artifact_id=kept.artifact_id,
+            mime_type=kept.mime_type,
+            size=kept.size,
+            url=f"{FILES}/{kept.artifact_id}",
+            name=str(name) if kept.path else None,
+            path=kept.path or None,
+        )
+
+    async def path(self, artifact_id: str, client_id: str | None) -> tuple[Path, str]:
+        """The file and its MIME type, for the client it belongs to; None is the account's own person."""
+        found = await self._find(artifact_id, client_id)
+        return self._path(found), found.mime_type
+
+    async def _find(self, artifact_id: str, client_id: str | None) -> Kept:
         found = await self._journal.artifact(artifact_id)
-        path = self._directory / artifact_id
-        if found is None or found[0] != client_id or not path.is_file():
+        if found is None or client_id not in {None, found.client_id} or not self._path(found).is_file():
             raise ArtifactNotFound(
                 f"There is no artifact {artifact_id!r} of yours.", hint="Repeat the call that made it."
             )
-        return path, found[1]
+        return found
 
-    async def text(self, artifact_id: str, client_id: str) -> str:
-        return (await self.data(artifact_id, client_id))[0].decode()  # read_text would make CRLF one character
-
-    async def data(self, artifact_id: str, client_id: str) -> tuple[bytes, str]:
+    async def text(self, artifact_id: str, client_id: str | None) -> str:
+        """Raises ValidationFailed for what is no text, or too much of it."""
         path, mime_type = await self.path(artifact_id, client_id)
+        if (await asyncio.to_thread(path.stat)).st_size > _READ_BYTES:
+            raise _unread(f"{artifact_id} has more than {_READ_BYTES:,} bytes, too many to read on in.")
+        data = await asyncio.to_thread(path.read_bytes)
+        try:
+            return data.decode()  # read_text would make CRLF one character
+        except UnicodeDecodeError:
+            if not mime_type.startswith("text/"):
+                raise _unread(f"{artifact_id} is no text, but {mime_type}.") from None
+            return data.decode("utf-8", "replace")
+
+    async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
+        path, mime_type = await self.path(artifact_id, client_id)
+        if (await asyncio.to_thread(path.stat)).st_size > _TAKEN_BYTES:
+            raise _unread(f"{artifact_id} has more than {_TAKEN_BYTES:,} bytes, too many to be worked with.")
         return await asyncio.to_thread(path.read_bytes), mime_type
 
     async def upload(self, name: str, most: int) -> bytes:
         return await asyncio.to_thread(self._uploads.read, name, most)
-
-    async def export(self, artifact_id: str, client_id: str, name: str) -> str:
-        """Copy it to a name in the output directory, which no name leads out of; the whole path."""
-        path, _ = await self.path(artifact_id, client_id)
-        try:
-            return await asyncio.to_thread(self._copy, path, name)
-        except OSError as error:
-            raise ResourceExhausted(
-                f"{name!r} could not be written in {self._output}: {error.strerror or error}.",
-                hint=f"The file itself is kept: {artifact_id}. A person must free space there, or make it writable.",
-            ) from error
 
     async def clean(self) -> None:
         """Remove what is too old."""
@@ -132,33 +156,69 @@ class Artifacts:
         if self._room.all_mb:
             await self._remove(await self._journal.excess_artifacts(self._room.all_mb * _MB))
 
-    async def _remove(self, artifact_ids: list[str]) -> None:
-        for artifact_id in artifact_ids:
-            (self._directory / artifact_id).unlink(missing_ok=True)
-            await self._journal.forget_artifact(artifact_id)
+    async def _remove(self, old: list[Kept]) -> None:
+        for kept in old:
+            if not kept.path or not _changed(Path(kept.path), kept):
+                _unlink(self._path(kept))
+            await self._journal.forget_artifact(kept.artifact_id)
 
-    def _copy(self, path: Path, name: str) -> str:
-        output = self._output.resolve()
-        given = PurePosixPath(name.replace("\\", "/"))
-        target = (output / given).resolve()
-        inside = not given.is_absolute() and ".." not in given.parts and output in target.parents
-        if not inside or not name.isprintable() or ":" in name or target.is_dir():
+    def _path(self, kept: Kept) -> Path:
+        return Path(kept.path) if kept.path else self._directory / kept.artifact_id
+
+    def _claim(self, artifact_id: str, name: str) -> Path:
+        """A new, empty file that only the owner may read: never one that is there, nor behind a link. Without a name it
+        is for our own reading. Raises ValidationFailed where a folder leads out, or the name is a folder's."""
+        root = self._output if name else self._directory
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not name:
+            return _new(root / artifact_id)
+        *folders, last = [safe(part) for part in name.split("/")]
+        folder = root = root.resolve()
+        for each in filter(None, folders):
+            folder /= each
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.resolve() != folder or (folder / last).is_dir():
             raise ValidationFailed(
-                f"path {name!r} is not the name of a file in the output directory.",
+                f"{name!r} is not the name of a file in the output directory.",
                 hint='Give a name, such as "shot.png": it is kept in BROWSE_OUTPUT_DIR.',
                 details={"context": {"field": "path"}},
             )
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stem, suffix = parted(last or "file")
+        numbers = ["", *(f"-{number}" for number in range(2, _NUMBERED)), f"-{secrets.token_hex(4)}"]
+        for number in numbers:
+            with contextlib.suppress(FileExistsError):
+                return _new(folder / f"{stem}{number}{suffix}")
+        raise FileExistsError(f"{name!r} is taken")
+
+
+def _new(path: Path) -> Path:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return path
+
+
+def _move(path: Path, target: Path) -> None:
+    path.chmod(0o600)
+    try:
+        path.replace(target)
+    except OSError:  # on another disk
         shutil.copyfile(path, target)
-        return str(target)
 
-    def _move(self, path: Path, artifact_id: str) -> None:
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.chmod(0o600)
-        shutil.move(path, self._directory / artifact_id)
 
-    def _write(self, artifact_id: str, data: bytes) -> None:
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._directory / artifact_id
-        path.touch(mode=0o600)
-        path.write_bytes(data)
+def _unlink(path: Path | None) -> None:
+    if path is not None:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _changed(path: Path, kept: Kept) -> bool:
+    """Whether somebody has made another file of it, which is theirs then."""
+    try:
+        now = path.lstat()
+    except OSError:
+        return False
+    return now.st_size != kept.size or now.st_mtime > kept.made_at + _TOUCHED_S
+
+
+def _unread(problem: str) -> ValidationFailed:
+    hint = "A person opens it: list_downloads {} and the reply that made it say where it is."
+    return ValidationFailed(problem, hint=hint, details={"context": {"field": "cursor"}})

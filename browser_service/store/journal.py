@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -61,6 +61,22 @@ def m_earlier_states(db: sqlite3.Connection) -> None:
 @migration
 def m_closed_pages(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE closed_pages (page_id TEXT PRIMARY KEY, record TEXT NOT NULL)")
+
+
+@migration
+def m_artifact_paths(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE artifacts ADD COLUMN path TEXT NOT NULL DEFAULT ''")
+
+
+class Kept(NamedTuple):
+    """A file that a call made, as it is known here; `path` is set where it has a name that people see."""
+
+    artifact_id: str
+    client_id: str
+    mime_type: str
+    size: int
+    made_at: float
+    path: str = ""
 
 
 class Journal:
@@ -191,27 +207,27 @@ class Journal:
         sql = "SELECT name FROM saved_states WHERE session_id = ? ORDER BY name"
         return [str(row[0]) for row in await self._query(sql, session_id)]
 
-    async def keep_artifact(self, artifact_id: str, client_id: str, mime_type: str, size: int, made_at: float) -> None:
-        sql = "INSERT INTO artifacts VALUES (?, ?, ?, ?, ?)"
-        await self._write(sql, artifact_id, client_id, mime_type, size, made_at)
+    async def keep_artifact(self, kept: Kept) -> None:
+        await self._write(f"INSERT INTO artifacts ({', '.join(Kept._fields)}) VALUES (?, ?, ?, ?, ?, ?)", *kept)  # noqa: S608 - names of ours
 
-    async def artifact(self, artifact_id: str) -> tuple[str, str, int] | None:
-        """Its client, MIME type and size."""
-        sql = "SELECT client_id, mime_type, size FROM artifacts WHERE artifact_id = ?"
-        rows = await self._query(sql, artifact_id)
-        return (str(rows[0][0]), str(rows[0][1]), int(str(rows[0][2]))) if rows else None
+    async def artifact(self, artifact_id: str) -> Kept | None:
+        return next(iter(await self._artifacts("WHERE artifact_id = ?", artifact_id)), None)
 
-    async def old_artifacts(self, made_before: float) -> list[str]:
-        rows = await self._query("SELECT artifact_id FROM artifacts WHERE made_at < ?", made_before)
-        return [str(row[0]) for row in rows]
+    async def old_artifacts(self, made_before: float) -> list[Kept]:
+        return await self._artifacts("WHERE made_at < ?", made_before)
 
-    async def excess_artifacts(self, bytes_at_most: int, client_id: str | None = None) -> list[str]:
+    async def excess_artifacts(self, bytes_at_most: int, client_id: str | None = None) -> list[Kept]:
         """The oldest, of one client or of all, without which the rest is no larger than that."""
-        sql = (
-            "SELECT artifact_id FROM (SELECT artifact_id, SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
-            " FROM artifacts WHERE client_id = ?1 OR ?1 IS NULL) WHERE so_far > ?2"
+        excess = (
+            "WHERE artifact_id IN (SELECT artifact_id FROM (SELECT artifact_id,"
+            " SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
+            " FROM artifacts WHERE client_id = ?1 OR ?1 IS NULL) WHERE so_far > ?2)"
         )
-        return [str(row[0]) for row in await self._query(sql, client_id, bytes_at_most)]
+        return await self._artifacts(excess, client_id, bytes_at_most)
+
+    async def _artifacts(self, which: str, *values: object) -> list[Kept]:
+        rows = await self._query(f"SELECT {', '.join(Kept._fields)} FROM artifacts {which}", *values)  # noqa: S608 - likewise
+        return [Kept(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
 
     async def forget_artifact(self, artifact_id: str) -> None:
         await self._write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)

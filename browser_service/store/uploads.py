@@ -1,11 +1,12 @@
-"""The folders that the operator opened for uploads: a caller gives a name in them, never a path elsewhere."""
+"""The folders that the operator opened for uploads: a caller names a file in them, and none elsewhere."""
 
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from shared.errors import Details, Forbidden, ValidationFailed
 
 _BYTES = 'Send its content: {"name": "...", "data": "<base64>"}, or "text".'
+_NOWHERE = "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)"
 _FIELD: Details = {"context": {"field": "files"}}
 
 
@@ -26,20 +27,22 @@ class UploadRoots:
         return data
 
     def _find(self, name: str) -> Path:
-        wanted = PurePosixPath(name)
-        if wanted.is_absolute() or ".." in wanted.parts or "\\" in name or "\0" in name:
-            raise Forbidden(f"{name!r} is no name in the upload folders: a path elsewhere is never read.", hint=_BYTES)
+        wanted = Path(name)
+        own = any(wanted.is_relative_to(root) for root in self._roots)
+        if ".." in wanted.parts or "\0" in name or (wanted.is_absolute() and not own):
+            raise Forbidden(f"{name!r} is in {_NOWHERE}: a file elsewhere is never read.", hint=_BYTES)
         for root in self._roots:
             path = root / wanted
-            if not path.is_file():
+            if not path.is_relative_to(root) or not path.is_file():
                 continue
             if path.resolve() != path:
                 raise Forbidden(f"{name!r} is a link, or behind one: those are not followed.", hint=_BYTES)
             return path
         raise ValidationFailed(
-            f"There is no file {name!r} in the upload folders."
+            f"There is no file {name!r} in the roots of your MCP client or the upload folders (BROWSE_UPLOAD_ROOTS)."
             if self._roots
-            else f"{name!r} comes without content, and the service has no upload folders (BROWSE_UPLOAD_ROOTS).",
+            else f"{name!r} comes without content, is in no root that your MCP client names, and the service has"
+            " no upload folders (BROWSE_UPLOAD_ROOTS).",
             hint=_BYTES,
             details=_FIELD,
         )

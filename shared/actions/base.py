@@ -385,7 +385,7 @@ class ExtractingAction(PageAction):
     """Reads data out of a page."""
 
     untrusted = True
-    beside = ("inFrames",)
+    beside: ClassVar[tuple[str, ...]] = ("inFrames",)
 
 
 class ElementAction(PageAction):

@@ -13,6 +13,11 @@ _JSON_SCHEMA = {"object", "array"}
 Wanted = Annotated[Selector, Field(description='Ref (e12), CSS, text=..., role=row[name="..."] or //xpath.')]
 Within = Annotated[Selector | None, Field(description="Only within the first element that matches.")]
 Frame = Annotated[Selector | None, Field(description="Selector of its iframe.")]
+Format = Annotated[
+    Literal["json", "csv"],
+    Field(description="csv: one table; formulas in it begin with '."),
+]
+Save = Annotated[bool, Field(description="To a file; the reply has its head.")]
 All = Annotated[bool, Field(description="Of all elements that match, as a list; else of the first.")]
 
 
@@ -134,9 +139,14 @@ class ExtractData(ExtractingAction):
     """Get data as an object, by a schema of where each field is: {"title": "h1", "items": {"selector": ".item",
     "all": true, "fields": {"price": {"selector": ".price", "type": "number"}}}}. Says what it did not find."""
 
+    shown = "csv"
+    beside = ("rows", "formulas", "notFound", "inFrames")
+
     fields: dict[str, Datum] = Field(alias="schema", min_length=1, description="Field -> a selector, or where it is.")
     selector: Within = None
     frame: Frame = None
+    format: Format = "json"
+    save: Save = False
     budget: Budget = None
 
     @field_validator("fields", mode="before")
@@ -156,11 +166,16 @@ class ExtractTable(ExtractingAction):
     """Get tables as rows: objects by their column's header, cells that span repeated, hidden rows left out. Columns
     without a header are column1, column2."""
 
+    shown = "csv"
+    beside = ("rows", "formulas", "notFound", "inFrames")
+
     selector: Selector = Field(default="table, [role=table], [role=grid]", description="A table, or what it is in.")
     all: All = False
     headers: list[str] | None = Field(default=None, description="Names for the columns, instead of its own.")
     rows: Literal["objects", "lists"] = Field(default="objects", description="Form of a row.")
     frame: Frame = None
+    format: Format = "json"
+    save: Save = False
     budget: Budget = None
 
 

@@ -1,25 +1,38 @@
 """Files to pages and from them: uploads, drops, downloads."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shared.actions.base import Action, ElementAction, Lane, Part
 from shared.actions.interaction import At, NoWaitAfter
 
 _MOST = 50
+_BYTES_MS = 30_000
 
 
 class GivenFile(Part):
-    name: str = Field(
+    name: str | None = Field(default=None, min_length=1, max_length=500, description="File name.")
+    path: str | None = Field(
+        default=None,
         min_length=1,
-        max_length=500,
-        description="File name; alone, of a file in the service's upload folders.",
+        max_length=4_000,
+        description="In your client's roots, or BROWSE_UPLOAD_ROOTS.",
     )
     text: str | None = Field(default=None, description="Its content as text.")
     data: str | None = Field(default=None, description="Its content as base64.")
-    artifact_id: str | None = Field(default=None, description="Content from an earlier reply: a download, a picture.")
+    artifact_id: str | None = Field(default=None, description="Content of an earlier reply's file.")
     mime_type: str | None = Field(default=None, max_length=200, description="By its name without.")
+
+    @model_validator(mode="after")
+    def _is_called_something(self) -> Self:
+        if not self.called:
+            raise ValueError("needs 'name', or 'path'")
+        return self
+
+    @property
+    def called(self) -> str:
+        return self.name or self.path or ""
 
 
 Files = Annotated[list[GivenFile], Field(max_length=_MOST)]
@@ -33,6 +46,10 @@ class UploadFile(ElementAction):
 
     files: Files = Field(description="The files; an empty list takes them out.")
     no_wait_after: NoWaitAfter = False
+
+    def allowed_ms(self) -> int:
+        """Many bytes take their time to reach the page; an element that is not there shows sooner."""
+        return self.timeout if "timeout" in self.model_fields_set else _BYTES_MS
 
 
 class Drop(ElementAction):

@@ -5,6 +5,9 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
 from shared.actions.base import Clip, Effect, PageAction, Part, Selector
+from shared.actions.reading import Cursor, Named
+
+_WHOLE_PAGE_MS = 30_000
 
 
 class Screenshot(PageAction):
@@ -27,6 +30,14 @@ class Screenshot(PageAction):
     mask: list[Selector] | None = Field(default=None, description="Elements to paint over.")
     mask_color: str | None = Field(default=None, description="CSS colour of the paint.")
     style: str | None = Field(default=None, description="CSS to apply while the picture is taken.")
+    cursor: Cursor = None
+
+    @field_validator("full_page")
+    @classmethod
+    def _one_of_page_and_element(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001 - pydantic's form
+        if value and info.data.get("selector"):
+            raise ValueError("is of the whole page, and selector of one element: leave one of them out")
+        return value
 
     @field_validator("omit_background")
     @classmethod
@@ -42,14 +53,20 @@ class Screenshot(PageAction):
             raise ValueError("a region of the page and one element (selector) exclude each other; give one")
         return value
 
+    def allowed_ms(self) -> int:
+        """A tall page takes its time."""
+        return (
+            max(self.timeout, _WHOLE_PAGE_MS)
+            if self.full_page and "timeout" not in self.model_fields_set
+            else self.timeout
+        )
+
 
 class GetScreenshotAsBase64(Screenshot):
     """Take a picture as `screenshot` does, and get its file as base64 text: long; a model looks at `screenshot`."""
 
     shown = "base64"
     beside = ("mimeType", "width", "height")
-
-    cursor: str | None = Field(default=None, description="Where to read on, as the last reply gave it.")
 
 
 def _text_of(value: JsonValue) -> JsonValue:
@@ -102,6 +119,7 @@ class GeneratePdf(PageAction):
     )
     outline: bool = Field(default=False, description="With the headings as bookmarks.")
     tagged: bool = Field(default=False, description="Accessible.")
+    filename: Named = None
 
     @field_validator("width", "height")
     @classmethod
@@ -146,6 +164,8 @@ class CompareScreenshots(PageAction):
     def _of_the_page(cls, value: object, info: ValidationInfo) -> object:
         if value and info.data.get("current"):
             raise ValueError("says how to take the page now, and current names a picture: give one of them")
+        if value is True and info.data.get("selector"):
+            raise ValueError("is of the whole page, and selector of one element: leave one of them out")
         return value
 
 

@@ -5,11 +5,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from shared.actions.base import PageAction, Selector
+from shared.filenames import FileName
 
 Budget = Annotated[
     int | None,
     Field(ge=100, le=5_000_000, description="Characters to return at most; the rest by cursor."),
 ]
+Named = Annotated[FileName | None, Field(description="Save it as this.")]
 Cursor = Annotated[str | None, Field(description="Read on where an earlier reply ended.")]
 
 
@@ -42,6 +44,7 @@ class Snapshot(PageAction):
     interactive_only: bool = Field(default=False, description="Only what can be acted on, and headings.")
     boxes: bool = Field(default=False, description="Add each element's box: x, y, width, height in px.")
     since: bool = Field(default=False, description="Only what changed since your last snapshot of the page.")
+    filename: Named = None
     budget: Budget = None
     cursor: Cursor = None
 

@@ -20,6 +20,7 @@ from shared.actions.base import (
 )
 from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.errors import ValidationFailed
+from shared.filenames import FileName
 
 SelectorType = Annotated[Literal["css", "text", "role", "testId"], Field(description="Type of selector")]
 
@@ -177,9 +178,7 @@ class BrowserScreenshot(OwnPageAction):
 
     selector: Selector | None = Field(default=None, description="Optional: selector for element to screenshot")
     full_page: bool = Field(default=False, description="Capture full scrollable page")
-    path: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Optional: file path to save screenshot"
-    )
+    path: FileName | None = Field(default=None, description="Optional: file path to save screenshot")
 
 
 class BrowserQuit(Action):

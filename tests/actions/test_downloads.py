@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from tests.service.listening import become
+from tests.support.files import bytes_of
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
@@ -50,14 +52,20 @@ async def test_a_click_that_downloads_says_so_and_its_bytes_are_the_servers(agen
     assert (await agent.call("get_current_url", pageId="p"))["url"] == links
 
 
-async def test_what_a_page_makes_itself_is_a_download_too_and_no_name_is_a_path(agent: Agent, links: str) -> None:
+async def test_what_a_page_makes_itself_is_a_download_too_and_no_name_is_a_path(
+    agent: Agent, links: str, service: RunningService
+) -> None:
+    output = service.settings.output_dir
     await agent.call("goto", pageId="p", url=links)
     made = (await agent.call("click", selector="text=Blob"))["downloads"][0]
     assert (made["name"], (await agent.http.get(made["file"])).content) == ("made.txt", b"from the page")
     note = (await agent.call("click", selector="text=Data"))["downloads"][0]
     assert "/" not in note["name"]
     assert (await agent.http.get(note["file"])).content == b"hello"
-    assert [each["name"] for each in await listed(agent)] == [note["name"], "made.txt"]
+    assert (Path(note["path"]).parent, bytes_of(note)) == (output, b"hello")
+    again = (await agent.call("click", selector="text=Blob"))["downloads"][0]
+    assert [Path(each["path"]).name for each in (made, again)] == ["made.txt", "made-2.txt"]
+    assert [each["name"] for each in await listed(agent)] == ["made.txt", note["name"], "made.txt"]
 
 
 async def test_a_download_that_opens_a_window_of_its_own_is_told_as_well(agent: Agent, links: str) -> None:
@@ -91,6 +99,7 @@ async def test_goto_to_a_download_says_where_the_file_is(agent: Agent, links: st
         f"The page stays where it was; download report.csv finished (8 bytes): file {known['artifactId']}."
     )
     assert (await agent.http.get(known["file"])).content == CSV
+    assert error["details"]["context"]["downloads"] == [known]
 
 
 async def test_nobody_else_sees_or_gets_it(agent: Agent, other: Agent, links: str) -> None:

@@ -95,7 +95,9 @@ async def test_upload_file_says_what_the_page_made_of_the_input(tab: Tab) -> Non
         ({"name": "a.txt", "text": "a", "data": "YQ=="}, "files.0", "two contents"),
         ({"name": "a.txt", "data": "no!"}, "files.0.data", "is no base64"),
         ({"name": "../a.txt", "text": "a"}, "files.0.name", "is a path"),
-        ({"name": "a.txt", "path": "/etc/passwd"}, "files.0.path", "Unknown argument"),
+        ({"path": "a.txt"}, "files", "no upload folders (BROWSE_UPLOAD_ROOTS)"),
+        ({"path": "a.txt", "text": "a"}, "files.0", "two contents"),
+        ({"mimeType": "a/b"}, "files.0", "needs 'name', or 'path'"),
     ],
 )
 async def test_upload_file_names_what_is_wrong_with_a_file(tab: Tab, given: object, field: str, said: str) -> None:
@@ -141,9 +143,12 @@ async def folders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tup
 
 
 async def test_a_file_of_the_operators_folders_is_uploaded_by_its_name(folders: tuple[Agent, Path]) -> None:
-    agent, _ = folders
-    result = await agent.call("upload_file", selector="#one", files=[{"name": "deep/report.csv"}])
-    assert result["files"] == [{"name": "report.csv", "size": 1_280, "type": "text/csv"}]
+    agent, root = folders
+    for named in ({"name": "deep/report.csv"}, {"path": "deep/report.csv"}, {"path": f"{root}/deep/report.csv"}):
+        result = await agent.call("upload_file", selector="#one", files=[named])
+        assert result["files"] == [{"name": "report.csv", "size": 1_280, "type": "text/csv"}]
+    renamed = await agent.call("upload_file", selector="#one", files=[{"name": "r.txt", "path": "deep/report.csv"}])
+    assert renamed["files"] == [{"name": "r.txt", "size": 1_280, "type": "text/plain"}]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +157,9 @@ async def test_a_file_of_the_operators_folders_is_uploaded_by_its_name(folders: 
         ("../secret.txt", "FORBIDDEN"),
         ("deep/../../secret.txt", "FORBIDDEN"),
         ("/etc/passwd", "FORBIDDEN"),
+        ("{root}/../secret.txt", "FORBIDDEN"),
+        ("{root}/way/secret.txt", "FORBIDDEN"),
+        ("{root}/none.txt", "VALIDATION_ERROR"),
         ("link.txt", "FORBIDDEN"),
         ("way/secret.txt", "FORBIDDEN"),
         ("deep", "VALIDATION_ERROR"),
@@ -160,10 +168,12 @@ async def test_a_file_of_the_operators_folders_is_uploaded_by_its_name(folders: 
     ],
 )
 async def test_no_name_leads_out_of_the_folders(folders: tuple[Agent, Path], name: str, code: str) -> None:
-    agent, _ = folders
+    agent, root = folders
     for action in ("upload_file", "drop"):
-        error = await agent.error(action, selector="#many", files=[{"name": name}])
-        assert error["code"] == code, error
+        for how in ("name", "path"):
+            error = await agent.error(action, selector="#many", files=[{how: name.format(root=root)}])
+            assert error["code"] == code, error
+    assert code != "FORBIDDEN" or "link" in error["message"] or "BROWSE_UPLOAD_ROOTS" in error["message"]
     held = await agent.call("evaluate_script", expression="many.files.length")
     assert held["value"] == 0
 

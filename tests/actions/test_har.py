@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 async def exported(tab: Tab, **arguments: Any) -> dict[str, Any]:  # Any: JSON
     """The log of a HAR that is valid."""
     artifact = (await tab.call("export_har", **arguments))["artifact"]
-    assert artifact["mimeType"] == "application/json"
+    assert (artifact["mimeType"], artifact["name"].endswith(".har")) == ("application/json", True)
     har = json.loads(base64.b64decode(artifact["data"]))
     Draft202012Validator(HAR, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(har)
     log: dict[str, AnyJson] = har["log"]

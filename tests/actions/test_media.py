@@ -76,8 +76,11 @@ async def test_screenshot_of_an_element_is_that_element_wherever_it_is(tab: Tab)
     await tab.show(PAINTED)
     picture = await _picture(tab, selector="#low")
     assert (picture.size, _at(picture, 0, 0), _at(picture, 59, 99)) == ((60, 100), BLUE, BLUE)
-    picture = await _picture(tab, selector="#red", fullPage=True)
-    assert picture.size == (200, 100)
+    for action in ("screenshot", "compare_screenshots"):
+        asked = {"baseline": "art-1"} if action == "compare_screenshots" else {}
+        error = await tab.error(action, selector="#red", fullPage=True, **asked)
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "fullPage")
+        assert "leave one of them out" in error["message"]
 
 
 async def test_screenshot_of_an_element_in_a_frame(tab: Tab) -> None:
@@ -153,21 +156,23 @@ async def test_screenshot_as_base64_is_cut_for_those_who_want_little_and_read_on
     assert base64.b64decode(text, validate=True).startswith(JPEG)
 
 
-async def test_a_large_picture_comes_along_reduced_and_the_whole_is_in_its_file(tab: Tab) -> None:
+async def test_a_picture_of_the_size_that_hosts_take_comes_along_as_it_was_asked_for(tab: Tab) -> None:
     await tab.show(PAINTED)
-    result = await tab.call("screenshot", fullPage=True)
-    preview = result["artifact"]["preview"]
-    assert "data" not in result["artifact"]
-    assert (preview["mimeType"], preview["width"], preview["height"]) == ("image/jpeg", 819, 1280)
-    small = Image.open(io.BytesIO(base64.b64decode(preview["data"])))
-    assert (small.format, small.size) == ("JPEG", (819, 1280))
-    red, green, blue = _at(small, 128, 64)
-    assert red > 200
-    assert max(green, blue) < 60
-    assert (await _picture(tab, fullPage=True)).size == (1280, 2000)
+    for kind in ("png", "jpeg", "webp"):
+        artifact = (await tab.call("screenshot", fullPage=True, type=kind))["artifact"]
+        picture = Image.open(io.BytesIO(base64.b64decode(artifact["data"])))
+        assert (picture.format, picture.size, "preview" in artifact) == (kind.upper(), (1280, 2000), False)
 
 
-async def test_a_picture_of_many_bytes_comes_along_as_a_jpeg_of_few(tab: Tab) -> None:
+async def test_a_wide_picture_comes_along_reduced_and_says_so(tab: Tab) -> None:
+    await tab.show("<body style='margin: 0'><div id=wide style='width: 4000px; height: 500px; background: red'>")
+    shown = (await tab.call("screenshot", selector="#wide"))["artifact"]["preview"]
+    small = Image.open(io.BytesIO(base64.b64decode(shown["data"])))
+    assert (small.format, small.size) == ("PNG", (2000, 250)) == ("PNG", (shown["width"], shown["height"]))
+    assert shown["said"] == "Shown reduced to 2000 x 250, because hosts take no more; the whole is in the file."
+
+
+async def test_a_picture_of_many_bytes_comes_along_as_a_jpeg_of_few_of_the_same_size(tab: Tab) -> None:
     await tab.show("<canvas id=c width=1280 height=720 style='position: fixed; inset: 0'></canvas>")
     await tab.sees(NOISE)
     artifact = (await tab.call("screenshot"))["artifact"]
@@ -175,6 +180,51 @@ async def test_a_picture_of_many_bytes_comes_along_as_a_jpeg_of_few(tab: Tab) ->
     assert "data" not in artifact
     data = base64.b64decode(artifact["preview"]["data"])
     assert (data[:3], len(data) <= 700_000) == (JPEG, True)
+    assert Image.open(io.BytesIO(data)).size == (1280, 720)
+    assert artifact["preview"]["said"].startswith("Shown as JPEG, because hosts take no more")
+
+
+async def test_a_very_tall_page_comes_in_slices_that_can_be_read_and_leaves_the_page_usable(tab: Tab) -> None:
+    rows = "".join(f"<p style='background: rgb({row}, 0, 255)'>{row}</p>" for row in range(180))
+    await tab.show(f"<style>body {{margin: 0}} p {{margin: 0; height: 200px}}</style>{rows}")
+    taken = await tab.call("screenshot", fullPage=True)
+    assert (taken["width"], taken["height"], await tab.sees("1 + 1")) == (1280, 36_000, 2)
+    whole = Image.open(io.BytesIO(await _bytes(tab.agent, taken))).convert("RGB")
+    assert [_at(whole, 1200, row * 200 + 100) for row in (0, 15, 16, 90, 179)] == [
+        (row, 0, 255) for row in (0, 15, 16, 90, 179)
+    ]
+    shown, seen, tops = taken["artifact"]["preview"], 0, []
+    while True:
+        part = Image.open(io.BytesIO(base64.b64decode(shown["data"]))).convert("RGB")
+        assert (part.width, part.height) == (shown["width"], shown["height"]) == (1280, min(1280, 36_000 - seen))
+        assert _at(part, 1200, 0) == _at(whole, 1200, seen)
+        seen += part.height
+        tops.append(f"rows {seen - part.height:,} to {seen:,} of 36,000" in shown["said"])
+        if "cursor" not in shown or len(tops) == 3:
+            break
+        shown = (await tab.call("screenshot", cursor=shown["cursor"]))["artifact"]["preview"]
+    assert tops == [True] * 3
+    last = (await tab.call("screenshot", cursor=f"{taken['artifact']['artifactId']}:35840"))["artifact"]["preview"]
+    assert (last["height"], "cursor" in last) == (160, False)
+    for wrong in (f"{taken['artifact']['artifactId']}:36000", "x", "art-none:0"):
+        assert (await tab.error("screenshot", cursor=wrong))["code"] in {"VALIDATION_ERROR", "INVALID_REQUEST"}
+
+
+async def test_a_picture_of_too_many_pixels_is_cut_before_it_is_taken_and_says_where(tab: Tab) -> None:
+    await tab.show("<body style='margin: 0; height: 200000px'><div id=end style='position: absolute; top: 199990px'>x")
+    taken = await tab.call("screenshot", fullPage=True)
+    assert (taken["width"], taken["height"]) == (1280, 46_875)
+    assert "ends at 1,280 x 46,875 px of 1,280 x 200,0" in taken["cut"]
+    assert '"y": 46875' in taken["cut"]
+    error = await tab.error("screenshot", fullPage=True, type="webp")
+    assert (error["code"], "16,383" in error["message"], "png or jpeg" in error["hint"]) == (
+        "VALIDATION_ERROR",
+        True,
+        True,
+    )
+    assert (
+        await tab.call("screenshot", fullPage=True, clip={"x": 0, "y": 199_000, "width": 500, "height": 1_000_000})
+    )["height"] <= 1_020
 
 
 async def test_screenshot_as_jpeg_is_smaller_with_less_quality(tab: Tab) -> None:

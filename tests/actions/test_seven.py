@@ -180,8 +180,16 @@ async def test_a_picture_can_be_given_a_name_in_the_output_directory_and_no_othe
     text = await said(browsing, "browser_screenshot", selector="h1", path="shots/heading.jpg")
     assert text.endswith(" and saved to shots/heading.jpg")
     assert (output / "shots" / "heading.jpg").read_bytes().startswith(b"\xff\xd8")
+    for path, name in (("shots/heading.jpg", "shots/heading-2.jpg"), ("shots", "shots.png")):
+        text = await said(browsing, "browser_screenshot", selector="h1", path=path)
+        assert text.endswith(f" and saved to {name}")
+        assert ((output / name).stat().st_mode & 0o777, output.stat().st_mode & 0o777) == (0o600, 0o700)
     (output / "out").symlink_to(tmp_path)
-    for path in ("../x.png", "/x.png", "a/../../x.png", "..\\x.png", "out/x.png", "shots", "C:x.png", "."):
+    (output / "dir.png").mkdir()
+    for path in (
+        *("../x.png", "/x.png", "a/../../x.png", "..\\x.png", "out/x.png", "dir.png", "C:x.png", ".", "a//b.png"),
+        *(".profile", "a\nb.png", "con.png", "x\u202egnp.exe", "x" * 190),
+    ):
         error = await browsing.error("browser_screenshot", path=path)
         assert (error["code"], error["details"]["context"]) == ("VALIDATION_ERROR", {"field": "path"}), path
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look, which awaits nothing

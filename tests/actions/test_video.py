@@ -85,7 +85,7 @@ async def test_record_video_one_at_a_time_on_a_page_and_only_by_who_may_act_ther
     stopped = await other.call("record_video", pageId="tab", command="stop")
     assert "artifact" not in stopped
     told = await _told(tab.agent, lambda text: "The video of tab is kept" in text)
-    url = told.split("art-", 1)[1].split(", ", 2)[1].split(" ", 1)[0]
+    url = _file(told)
     assert _watched(await _bytes(tab.agent, url))
     assert (await other.http.get(url)).status_code == 404
 
@@ -100,7 +100,7 @@ async def test_record_video_is_kept_when_its_page_closes_and_when_its_time_is_ov
     await tab.call("record_video", command="start")
     await tab.call("close_page")
     closed = await _told(tab.agent, lambda text: "the page was closed" in text)
-    url = closed.split("(", 1)[0].rstrip().rsplit(", ", 1)[1]
+    url = _file(closed)
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
 
 
@@ -112,7 +112,7 @@ async def test_record_video_ends_before_it_shows_what_became_private_to_another(
     await other.call("share_page", pageId="tab", access="private")
     await other.call("evaluate_script", pageId="tab", expression="document.body.style.background = 'rgb(0, 0, 255)'")
     told = await _told(tab.agent, lambda text: "became private" in text)
-    url = told.split("(", 1)[0].rstrip().rsplit(", ", 1)[1]
+    url = _file(told)
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
 
 
@@ -121,8 +121,14 @@ async def test_record_video_is_kept_when_the_service_stops(tmp_path: Path, site:
     async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
         await agent.call("goto", url=url)
         await agent.call("record_video", command="start")
-    (kept,) = (tmp_path / "artifacts").iterdir()
+    (kept,) = (tmp_path / "output").iterdir()
+    assert (kept.name.startswith("video-main-"), kept.suffix) == (True, ".mp4")
     assert {colour for _, colour in _watched(kept.read_bytes())} == {(240, 0, 0)}
+
+
+def _file(told: str) -> str:
+    """The address of the file that a notice names."""
+    return f"/api/files/{told.split(' is kept: ', 1)[1].split(',', 1)[0]}"
 
 
 def _jpeg(width: int, height: int, colour: str) -> bytes:

@@ -65,17 +65,23 @@ def test_a_picture_is_saved_and_flags_of_up_have_reached_the_service(
     assert f"{len(data)} bytes" in done.err
 
 
-def test_a_file_of_an_earlier_call_is_saved_by_its_id_and_by_its_client_alone(
+def test_a_person_saves_the_file_of_any_client_of_the_account_by_its_id(
     running: Terminal, page: str, tmp_path: Path
 ) -> None:
     named = running.succeed("run", "generate_pdf", "--page", page, "--json").json["result"]["artifact"]
-    saved = tmp_path / "page.pdf"
-    done = running.succeed("save", named["artifactId"], str(saved))
-    assert (saved.read_bytes()[:5], saved.stat().st_size) == (b"%PDF-", named["size"])
-    assert f"{named['size']} bytes" in done.err
-    for artifact, client in (("art-none", ""), (named["artifactId"], "somebody-else")):
-        refused = running.run("save", artifact, str(tmp_path / "no.pdf"), BROWSE_CLIENT_ID=client)
-        assert (refused.code, "There is no artifact" in refused.err) == (1, True)
+    for client in ("", "somebody-else"):
+        saved = tmp_path / f"page-{client}.pdf"
+        done = running.succeed("save", named["artifactId"], str(saved), BROWSE_CLIENT_ID=client)
+        assert (saved.read_bytes()[:5], saved.stat().st_size) == (b"%PDF-", named["size"])
+        assert f"{named['size']} bytes" in done.err
+    cursor = running.succeed("run", "snapshot", "--page", page, "--filename", "s.txt", "--json").json["result"][
+        "artifact"
+    ]
+    other = ("run", "content", "--cursor", f"{cursor['artifactId']}:0")
+    assert "There is no artifact" in running.run(*other, BROWSE_CLIENT_ID="somebody-else").err
+    assert "Hello" in running.succeed(*other, "--person", BROWSE_CLIENT_ID="somebody-else").out
+    refused = running.run("save", "art-none", str(tmp_path / "no.pdf"))
+    assert (refused.code, "There is no artifact" in refused.err) == (1, True)
     assert not (tmp_path / "no.pdf").exists()
 
 

@@ -25,10 +25,10 @@ ALSO_NEEDED = {"select_option": "value", "find": "text"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
 EXCLUSIVE = {
-    "screenshot": (("selector", "clip"), ("type", "omitBackground")),
-    "get_screenshot_as_base64": (("selector", "clip"), ("type", "omitBackground")),
+    "screenshot": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
+    "get_screenshot_as_base64": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
     "generate_pdf": (("format", "width"), ("format", "height")),
-    "compare_screenshots": (("current", "selector"), ("current", "fullPage")),
+    "compare_screenshots": (("current", "selector"), ("current", "fullPage"), ("selector", "fullPage")),
 }
 """Arguments of which the second may not stand beside every value of the first, which it cannot say either."""
 

@@ -85,12 +85,13 @@ NOT_SAID: Final[dict[str, str]] = {
     "*.error.details.context.retries": "it was tried once",
     "undo.undone": "by the start of the id that undo gives",
     "*.brought.localStorage": "said where there is any",
+    "*.artifact.url": "the link has its URI, by the same id",
 }
 """What need not stand in the text, and why: by action and place, `*` for every action."""
 
 
 def texts(reply: Json, tool: str) -> str:
-    result = Conversion("http://127.0.0.1:8888", "2025-11-25").result(tool, Reply.model_validate(reply))
+    result = Conversion("2025-11-25", is_local=True).result(tool, Reply.model_validate(reply))
     assert result.structured_content is None
     blocks = [block.text for block in result.content if isinstance(block, TextContent)]
     kinds = [block.model_dump_json(by_alias=True, exclude={"data", "blob"}) for block in result.content]

@@ -18,6 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     BlobResourceContents,
+    ResourceLink,
     ResourceTemplateReference,
     ResourceUpdatedNotification,
     TextResourceContents,
@@ -27,6 +28,7 @@ from PIL import Image
 from mcp_gateway.settings import Settings
 from shared.resources import TEMPLATES, request
 from tests.gateway.chat import MODERN, Json, chatting
+from tests.support.files import bytes_of
 from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
 from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
@@ -185,6 +187,39 @@ async def test_a_picture_is_read_as_bytes(shop: Shop) -> None:
     assert await picture(shop.alice, uri) == ("image/jpeg", tuple(json.loads(size).values()))
     with pytest.raises(MCPError, match="Resource not found"):
         await shop.bob.read_resource(uri)
+
+
+async def test_the_files_of_a_reply_are_read_by_its_links_and_opened_by_their_paths(shop: Shop) -> None:
+    async def linked(tool: str, **arguments: AnyJson) -> tuple[ResourceLink, bytes, str]:
+        """The link of a reply, what is in the file that its text names, and that text."""
+        done = await shop.alice.call_tool(tool, {"pageId": "shop", **arguments})
+        (link,) = [block for block in done.content if isinstance(block, ResourceLink)]
+        (path,) = [word.rstrip(";,") for word in text_of(done).split() if word.startswith("/")]
+        return link, bytes_of({"path": path}), text_of(done)
+
+    shop.site.page("/tea.csv", Answer("name,price\nSencha,4\n", headers={"content-disposition": "attachment"}))
+    add = "void document.body.insertAdjacentHTML('beforeend', '<a id=get href=/tea.csv>Get</a>')"
+    await shop.alice.call_tool("evaluate_script", {"pageId": "shop", "expression": add})
+    for tool, arguments, name in (
+        ("screenshot", {"type": "webp"}, ".webp"),
+        ("generate_pdf", {"filename": "tea.pdf"}, "tea.pdf"),
+        ("extract_data", {"schema": {"t": "h1"}, "format": "csv", "save": True}, ".csv"),
+        ("click", {"selector": "#get"}, "tea.csv"),
+    ):
+        link, whole, text = await linked(tool, **arguments)
+        assert (str(link.uri).startswith("browse://files/art-"), link.name.endswith(name)) == (True, True)
+        (content,) = (await shop.alice.read_resource(str(link.uri))).contents
+        read = content.text.encode() if isinstance(content, TextResourceContents) else base64.b64decode(content.blob)
+        assert (read, link.size) == (whole, len(whole))
+        with pytest.raises(MCPError, match="Resource not found"):
+            await shop.bob.read_resource(str(link.uri))
+    assert f'read it: content {{"cursor": "{str(link.uri).rpartition("/")[2]}:0"}}' in text
+    cursor = {"cursor": f"{str(link.uri).rpartition('/')[2]}:0"}
+    assert "Sencha,4" in text_of(await shop.alice.call_tool("content", cursor))
+    assert "There is no artifact" in text_of(await shop.bob.call_tool("content", cursor))
+    for uri in ("browse://files/", "browse://files/..%2Fsecret", "browse://files/art-none"):
+        with pytest.raises(MCPError, match="Resource not found"):
+            await shop.alice.read_resource(uri)
 
 
 @pytest.mark.parametrize(

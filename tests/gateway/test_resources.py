@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 
@@ -20,7 +21,7 @@ from shared.resources import RESOURCES, TEMPLATES, Resource
 from tests.gateway.chat import MODERN, Chat
 from tests.gateway.standin import Seen, StandIn, failure, success
 from tests.support.gateways import chat as chatting_with
-from tests.support.gateways import service_process
+from tests.support.gateways import service_process, text_of
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -132,23 +133,28 @@ async def chats(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
         yield alice, bob
 
 
-async def test_a_chat_looks_at_a_large_picture_reduced_and_reads_the_whole_and_no_other_does(
+async def test_a_chat_looks_at_a_tall_picture_slice_by_slice_and_reads_the_whole_and_no_other_does(
     chats: tuple[Client, Client], site: Site
 ) -> None:
     alice, bob = chats
-    url = site.page("/", "<body style='margin: 0; height: 2000px; background: rgb(255, 0, 0)'>")
+    url = site.page("/", "<body style='margin: 0; height: 3000px; background: rgb(255, 0, 0)'>")
     await alice.call_tool("goto", {"pageId": "tall", "url": url})
     shown = await alice.call_tool("screenshot", {"pageId": "tall", "fullPage": True})
     text, picture, link = shown.content
     assert isinstance(text, TextContent)
-    assert "reduced to 819 x 1280" in text.text
+    assert "Shown: rows 0 to 1,280 of 3,000; the whole is in the file. … more: screenshot {" in text.text
     assert isinstance(picture, ImageContent)
-    assert Image.open(io.BytesIO(base64.b64decode(picture.data))).size == (819, 1280)
+    assert Image.open(io.BytesIO(base64.b64decode(picture.data))).size == (1280, 1280)
+    cursor = re.findall(r'"cursor": "(art-[^"]+:1280)"', text.text)[0]
+    more = await alice.call_tool("screenshot", {"cursor": cursor})
+    assert [type(block) for block in more.content] == [TextContent, ImageContent, ResourceLink]
+    assert "rows 1,280 to 2,560 of 3,000" in text_of(more)
+    assert (await bob.call_tool("screenshot", {"cursor": cursor})).is_error
     assert isinstance(link, ResourceLink)
     (content,) = (await alice.read_resource(str(link.uri))).contents
     assert isinstance(content, BlobResourceContents)
     whole = Image.open(io.BytesIO(base64.b64decode(content.blob)))
-    assert (whole.format, whole.size, link.mime_type) == ("PNG", (1280, 2000), "image/png")
+    assert (whole.format, whole.size, link.mime_type) == ("PNG", (1280, 3000), "image/png")
     assert "base64" not in text.text
     with pytest.raises(MCPError, match="Resource not found"):
         await bob.read_resource(str(link.uri))

@@ -187,6 +187,21 @@ async def test_a_body_that_is_too_large_is_refused_over_a_real_socket(listener: 
         assert (await agent.http.get(wire.PAGES)).status_code == 200
 
 
+async def test_a_file_is_sent_ahead_as_bytes_and_for_its_client_alone(agent: Agent, other: Agent) -> None:
+    data, octets = bytes(MAX_MESSAGE_BYTES + 1), {"Content-Type": "application/octet-stream"}
+    sent = await agent.http.put(wire.FILES, content=data, headers=octets)
+    kept = sent.json()["result"]
+    assert (sent.status_code, kept["size"], "path" in kept) == (200, len(data), False)
+    assert (await agent.http.get(kept["url"])).content == data
+    assert (await other.http.get(kept["url"])).status_code == 404
+    assert_envelope(await agent.http.put(wire.FILES, content=b"{}", headers=JSON), 415, "INVALID_REQUEST")
+    assert_envelope(await agent.http.put(wire.BROWSER, content=b"{}", headers=octets), 415, "INVALID_REQUEST")
+    nobody = {**octets, "Authorization": "Bearer no"}
+    assert_envelope(await agent.http.put(wire.FILES, content=data, headers=nobody), 401, "UNAUTHORIZED")
+    too_long = {**octets, "Content-Length": str(wire.FILE_BYTES + 1)}
+    assert_envelope(await agent.http.put(wire.FILES, content=b"", headers=too_long), 413, "INVALID_REQUEST")
+
+
 async def test_the_body_of_one_who_proves_nothing_is_not_read(service: RunningService) -> None:
     taken = 0
 

@@ -141,8 +141,16 @@ class Downloads:
                 self._end(arriving, state="failed", reason=self._too_large(size))
                 return
             mime_type = mimetypes.guess_type(arriving.state.name)[0] or "application/octet-stream"
-            artifact = await self._port.take(path, mime_type, arriving.state.client_id)
-        self._end(arriving, state="finished", size=size, artifact_id=artifact.artifact_id, file=artifact.url)
+            artifact = await self._port.take(path, mime_type, arriving.state.client_id, name=arriving.state.name)
+        self._end(
+            arriving,
+            state="finished",
+            size=size,
+            mime_type=mime_type,
+            artifact_id=artifact.artifact_id,
+            file=artifact.url,
+            path=artifact.path or "",
+        )
 
     def _end(self, arriving: Arriving, *, reason: str = "", **known: str | int) -> None:
         """Its end is told in the reply of the act that began it, where that is still to come, else in a notice."""

@@ -7,13 +7,12 @@ from typing import Any, Final, cast
 
 from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
 
-from browser_service.browser.files import Files
-from browser_service.pictures import flat
+from browser_service.browser.files import Files, dated
+from browser_service.pictures import MOST_PIXELS, flat
 from shared.actions.media import CompareScreenshots
 from shared.calls import Json
 from shared.errors import ValidationFailed
 
-_MOST_PIXELS: Final = 60_000_000
 _STRIP: Final = 256
 """Rows at a time: the arithmetic takes forty bytes a pixel."""
 _MOST_UNLIKE: Final = 35_215
@@ -55,7 +54,7 @@ async def compare_with(files: Files, action: CompareScreenshots, current: bytes)
     """A picture that the caller keeps and another one."""
     baseline = await files.data(action.baseline)
     found = await asyncio.to_thread(_compared, action, baseline, current)
-    return {**found.told(), "artifact": await files.keep(found.png, "image/png")}
+    return {**found.told(), "artifact": await files.keep(found.png, "image/png", dated("difference", "of-pictures"))}
 
 
 def _compared(action: CompareScreenshots, baseline: bytes, current: bytes) -> Difference:
@@ -69,7 +68,7 @@ def _opened(data: bytes, field: str, name: str) -> Image.Image:
         picture = Image.open(io.BytesIO(data))
     except (UnidentifiedImageError, Image.DecompressionBombError):
         raise _no_picture(field, f"{name} is no picture.") from None
-    if picture.width * picture.height > _MOST_PIXELS:
+    if picture.width * picture.height > MOST_PIXELS:
         raise _no_picture(field, f"{name} has {picture.width} x {picture.height} pixels, more than can be compared.")
     return flat(picture)
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 from playwright.async_api import Page, ScreencastFrame
 
 from browser_service.browser.closing import bounded
-from browser_service.browser.files import Files
+from browser_service.browser.files import Files, dated
 from browser_service.browser.recording.video import MIME_TYPE, Video
 from shared.calls import Call, Json
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
-from shared.wire import INLINE_EDGE
 
 if TYPE_CHECKING:
     from browser_service.browser.entry import PageEntry
@@ -22,6 +21,7 @@ _MOST_AT_ONCE: Final = 4
 _FIRST_WITHIN_S: Final = 3.0
 _KEPT_WITHIN_S: Final = 10.0
 _JPEG_QUALITY: Final = 80
+_LONGEST_SIDE: Final = 1_280
 
 
 class Recording:
@@ -76,11 +76,11 @@ class Recording:
             return await asyncio.shield(self._work)
 
     async def _first(self, page: Page) -> None:
-        size = page.viewport_size or {"width": INLINE_EDGE, "height": INLINE_EDGE}
+        size = page.viewport_size or {"width": _LONGEST_SIDE, "height": _LONGEST_SIDE}
         await page.screencast.start(
             on_frame=self._on_frame,
             quality=_JPEG_QUALITY,
-            size={"width": min(size["width"], INLINE_EDGE), "height": min(size["height"], INLINE_EDGE)},
+            size={"width": min(size["width"], _LONGEST_SIDE), "height": min(size["height"], _LONGEST_SIDE)},
         )
         try:
             async with asyncio.timeout(_FIRST_WITHIN_S):
@@ -122,11 +122,11 @@ class Recording:
         video = await self._recorded()
         data = await asyncio.to_thread(video.finish, self._now_ms())
         width, height = video.size
-        kept = await self._files.keep(data, MIME_TYPE, inline=False)
+        kept = await self._files.keep(data, MIME_TYPE, dated("video", self._entry.page_id), inline=False)
         seconds = round(video.last_ms / 1000, 1)
         line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._why}"
         if self._why != STOPPED:
-            told = f"The video of {self._entry.page_id} is kept: {kept['artifactId']}, {kept['url']} ({line})."
+            told = f"The video of {self._entry.page_id} is kept: {kept['artifactId']}, {kept['name']} ({line})."
             self._entry.tell(self.client_id, told)
         facts: Json = {"seconds": seconds, "frames": video.frames, "width": width, "height": height}
         return {"observed": line, **facts, "artifact": kept}

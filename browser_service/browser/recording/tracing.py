@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.closing import bounded
+from browser_service.browser.files import dated
 from shared.calls import Json
 from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
 
@@ -31,6 +32,7 @@ class Trace:
         self.label = session.call.client_label or "another client"
         self.context = context
         self._files = session.files
+        self._name = dated("trace", session.entry.session_id)
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
         self.told: set[str] = set()
@@ -60,7 +62,7 @@ class Trace:
         with tempfile.TemporaryDirectory(prefix="trace-") as folder:
             path = Path(folder) / "trace.zip"
             await self.context.tracing.stop(path=path)
-            return await self._files.keep(await asyncio.to_thread(_read, path), _MIME_TYPE, inline=False)
+            return await self._files.keep(await asyncio.to_thread(_read, path), _MIME_TYPE, self._name, inline=False)
 
 
 class Tracing:

@@ -1,0 +1,87 @@
+"""Data of a page as CSV, for a spreadsheet: a cell that one would take for a formula is made text."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from pydantic import JsonValue
+
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+_FORMULA: Final = re.compile(r"\s*[=+\-@\t\r\n]")
+_NUMBER: Final = re.compile(r"[+-]?[\d\s.,']*\d[\d\s.,']*\s?[%€$£¥]?")
+_SEVERAL: Final = 'Ask for one: "schema" with one list, or a second call.'
+
+
+class Csv(NamedTuple):
+    text: str
+    rows: int
+    made_text: int
+    """Cells that a spreadsheet would have run, and now begin with an apostrophe."""
+
+    def facts(self) -> Json:
+        """What a reader is told beside the text."""
+        said = f"{self.made_text} cells that a spreadsheet would take for formulas begin with ' here"
+        return {"rows": self.rows, **({"formulas": said} if self.made_text else {})}
+
+
+def of_tables(tables: list[Json]) -> Csv:
+    """Of rows as lists; several tables stand below one another, apart by an empty line."""
+    lines: list[list[JsonValue]] = []
+    count = 0
+    for table in tables:
+        rows, headers = table["rows"], table["headers"]
+        if isinstance(rows, list) and isinstance(headers, list):
+            lines += [[]] * bool(lines) + [headers] + [row for row in rows if isinstance(row, list)]
+            count += len(rows)
+    return _written(lines, count)
+
+
+def of_data(data: Json) -> Csv:
+    """The list in it, a row each; without one, all of it as one row. Raises ValidationFailed for several lists."""
+    lists = {key: value for key, value in data.items() if isinstance(value, list)}
+    if len(lists) > 1:
+        raise ValidationFailed(
+            f"schema has several lists, and CSV has one table: {', '.join(lists)}.",
+            hint=_SEVERAL,
+            details={"context": {"field": "format"}},
+        )
+    items: list[JsonValue] = next(iter(lists.values()), [data])
+    name = next(iter(lists), "")
+    rows = [_flat(item) if isinstance(item, dict) else {name: item} for item in items]
+    columns = [*dict.fromkeys(key for row in rows for key in row)]
+    return _written([[*columns], *([row.get(key) for key in columns] for row in rows)], len(rows))
+
+
+def _flat(item: Json, prefix: str = "") -> Json:
+    """Fields of fields by their path: price.amount."""
+    flat: Json = {}
+    for key, value in item.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def _written(lines: Iterable[list[JsonValue]], rows: int) -> Csv:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    made_text = 0
+    for line in lines:
+        cells = [_cell(value) for value in line]
+        kept = [f"'{cell}" if _would_run(cell) else cell for cell in cells]
+        made_text += sum(cell != own for cell, own in zip(cells, kept, strict=True))
+        writer.writerow(kept)
+    return Csv(out.getvalue(), rows, made_text)
+
+
+def _cell(value: JsonValue) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _would_run(cell: str) -> bool:
+    return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell.strip()) is None

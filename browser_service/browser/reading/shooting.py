@@ -1,0 +1,140 @@
+"""Pictures of a page, of bounded pixels: a large one is taken in pieces, so that nobody waits long for any of them."""
+
+import asyncio
+import io
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from PIL import Image
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator
+
+from browser_service.browser.page import BrowserPage
+from browser_service.pictures import MOST_PIXELS, stitched, worked
+from shared.actions.media import Screenshot
+from shared.errors import ValidationFailed
+
+Options = dict[str, Any]  # Any: as Playwright types each
+_PIECE: Final = 4_000_000
+_LONGEST: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
+"""Pixels that a side may have in each form."""
+_SIZES: Final = """() => {
+  const {body, documentElement: root} = document;
+  const most = name => Math.max(...[body, root].filter(Boolean).flatMap(e => [e['scroll' + name], e['offset' + name]]));
+  return [most('Width'), most('Height'), scrollX, scrollY, innerWidth, innerHeight, devicePixelRatio];
+}"""
+_OUTSIDE: Final = "Clipped area"
+
+
+class Taken(NamedTuple):
+    data: bytes
+    width: int
+    height: int
+    cut: str = ""
+    """What is not in it, where the page goes on."""
+
+
+@dataclass(frozen=True)
+class _Area:
+    """A part of the document in CSS pixels, and how many of the picture's make one of them."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    ratio: float
+
+    @property
+    def pixels(self) -> float:
+        return self.width * self.height * self.ratio**2
+
+    def clip(self, top: float = 0, height: float | None = None) -> dict[str, float]:
+        return {"x": self.x, "y": self.y + top, "width": self.width, "height": height or self.height}
+
+
+async def take(page: BrowserPage, action: Screenshot) -> Taken:
+    """Raises ValidationFailed for what the asked form cannot hold."""
+    options: Options = {name: value for name, value in action.own().items() if name in _OPTIONS}
+    if action.mask:
+        options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
+    element = await page.element(action.selector, action.frame) if action.selector else None
+    area = await _area(page, action, element)
+    if area is not None and area.pixels > _PIECE:
+        return await _in_pieces(page, action, area, options)
+    how: Options = {**options, "type": action.type, "timeout": action.timeout}
+    if action.type != "png":
+        how["quality"] = action.quality
+    if element is not None:
+        return _opened(await element.screenshot(**how))
+    clip: Options = {"clip": action.clip.model_dump()} if action.clip else {}
+    return _opened(await page.live.screenshot(**how, **clip, full_page=action.full_page))
+
+
+async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) -> _Area | None:
+    """What is to be on it, where that can be more than a window has."""
+    window = page.live.viewport_size
+    small = window is None or window["width"] * window["height"] <= _PIECE
+    if element is None and not action.full_page and small:
+        return None
+    box = None
+    if element is not None:
+        await element.wait_for(state="attached", timeout=action.timeout)
+        box = await element.bounding_box(timeout=action.timeout)
+        if box is None:
+            return None  # it is not visible, which taking it says
+    width, height, left, top, inner_width, inner_height, ratio = await page.live.evaluate(_SIZES)
+    if action.scale == "css":
+        ratio = 1
+    if box is not None:
+        return _Area(box["x"] + left, box["y"] + top, box["width"], box["height"], ratio)
+    if not action.full_page:
+        width, height = inner_width, inner_height
+    if action.clip is None:
+        return _Area(0 if action.full_page else left, 0 if action.full_page else top, width, height, ratio)
+    x, y = max(0, action.clip.x), max(0, action.clip.y)
+    clip = _Area(x, y, min(action.clip.width, width - x), min(action.clip.height, height - y), ratio)
+    if clip.width <= 0 or clip.height <= 0:
+        return None  # it is outside, which taking it says
+    return clip if action.full_page else replace(clip, x=x + left, y=y + top)
+
+
+async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> Taken:
+    whole, longest = area, _LONGEST[action.type] / area.ratio
+    if action.type == "webp" and max(area.width, area.height) > longest:
+        raise ValidationFailed(
+            f"A webp picture has at most {_LONGEST['webp']:,} pixels a side, and this one would have"
+            f" {area.width * area.ratio:,.0f} x {area.height * area.ratio:,.0f}.",
+            hint='Take png or jpeg, or a part: "fullPage": true with "clip": {"x": 0, "y": 0, ...}.',
+            details={"context": {"field": "type"}},
+        )
+    area = replace(area, width=min(area.width, longest))
+    area = replace(area, height=min(area.height, longest, math.floor(MOST_PIXELS / area.ratio**2 / area.width)))
+    rows = max(1, math.floor(_PIECE / area.ratio**2 / area.width))
+    deadline = asyncio.get_running_loop().time() + action.allowed_ms() / 1000
+    pieces: list[bytes] = []
+    for top in range(0, math.ceil(area.height), rows):
+        left_ms = max(1.0, (deadline - asyncio.get_running_loop().time()) * 1000)
+        clip: Any = area.clip(top, min(rows, area.height - top))  # Any: Playwright's own type of it
+        try:
+            pieces.append(await page.live.screenshot(**options, type="png", full_page=True, clip=clip, timeout=left_ms))
+        except PlaywrightError as error:
+            if not pieces or _OUTSIDE not in str(error):
+                raise
+            break  # the page has become shorter meanwhile
+    data, (width, height) = await worked(round(area.pixels), stitched, pieces, action.type, action.quality)
+    cut = ""
+    if whole.width > area.width or whole.height > area.height:
+        cut = (
+            f"the picture ends at {area.width:,.0f} x {area.height:,.0f} px of"
+            f" {whole.width:,.0f} x {whole.height:,.0f};"
+            f' the rest: "fullPage": true with "clip": {{"x": {area.x:.0f}, "y": {area.y + area.height:.0f}, ...}}'
+        )
+    return Taken(data, width, height, cut)
+
+
+_OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
+
+
+def _opened(data: bytes) -> Taken:
+    return Taken(data, *Image.open(io.BytesIO(data)).size)

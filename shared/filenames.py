@@ -1,0 +1,48 @@
+"""Names of files that people see: one plain name on any system, with no way to another place."""
+
+import mimetypes
+import unicodedata
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+_MOST_BYTES: Final = 150
+_MOST_SUFFIX: Final = 16
+_PUNCTUATION: Final = frozenset('<>:"/\\|?*')
+_DEVICES: Final = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
+"""What Windows takes for a device, whatever its suffix."""
+_SUFFIXES: Final = {"image/jpeg": ".jpg", "image/webp": ".webp", "text/plain": ".txt", "text/csv": ".csv"}
+"""Where the system's own table has another one, or none."""
+
+
+def safe(name: str) -> str:
+    """The name without what is no plain character, or has a meaning to a system; nothing where nothing is left."""
+    text = unicodedata.normalize("NFC", name)
+    kept = "".join(each for each in text if each.isprintable() and each not in _PUNCTUATION)
+    stem, suffix = parted(kept.strip(" ."))
+    while len(f"{stem}{suffix}".encode()) > _MOST_BYTES:
+        stem = stem[:-1]
+    return f"_{stem}{suffix}" if stem.partition(".")[0].strip().lower() in _DEVICES else f"{stem.strip()}{suffix}"
+
+
+def parted(name: str) -> tuple[str, str]:
+    """What a number can be put between: `a.tar.gz` is `a.tar` and `.gz`."""
+    stem, dot, suffix = name.rpartition(".")
+    return (stem, f".{suffix}") if stem and dot and len(suffix) < _MOST_SUFFIX else (name, "")
+
+
+def with_suffix(name: str, mime_type: str) -> str:
+    """The name with the ending of that kind, where it has none."""
+    kind = mime_type.partition(";")[0].strip().lower()
+    return name if parted(name)[1] else f"{name}{_SUFFIXES.get(kind) or mimetypes.guess_extension(kind) or ''}"
+
+
+def _checked(name: str) -> str:
+    """A caller's own name stays as it is, or is refused: it is looked for under that name."""
+    if any(part != safe(part) or not part for part in name.split("/")):
+        raise ValueError(f'{name!r} is not the name of a file in BROWSE_OUTPUT_DIR; give a name, such as "page.pdf"')
+    return name
+
+
+FileName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_checked)]
+"""A name in the output directory, or in a folder there."""
