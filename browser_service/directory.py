@@ -81,15 +81,20 @@ class Directory:
 
         Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed, Forbidden.
         """
+        self.check_touched(action, client_id)
+        address = self._address(action, client_id, label)
+        if address.session_id is not None:
+            self.sessions.check_use(address.session_id, client_id)
+        return address
+
+    def check_touched(self, action: Action, client_id: str) -> None:
+        """Raise SessionNotFound or Forbidden where the sessions that a call names, or has pages of, are not for the
+        client to use."""
         touched = action.touches()
         pages = [self._pages[page_id] for page_id in touched.pages if page_id in self._pages]
         named = {session_id for session_id in touched.sessions if session_id not in self._pages}
         for session_id in named | {page.session_id for page in pages}:
             self.sessions.check_use(session_id, client_id)
-        address = self._address(action, client_id, label)
-        if address.session_id is not None:
-            self.sessions.check_use(address.session_id, client_id)
-        return address
 
     def meant(self, action: Action) -> Action:
         """What a call asks for that names a session and no page: of some actions, the same for the whole session."""

@@ -27,10 +27,12 @@ from browser_service.security.origins import Origins, Visit, visited
 from browser_service.security.revoking import Revoked
 from browser_service.security.urls import abridged
 from browser_service.service import Service
+from browser_service.stepping import Stepping
 from browser_service.undoing import Undos
 from browser_service.work import Work
 from shared import catalogue
 from shared.actions.base import Action, Scope, SessionAction
+from shared.actions.combining import Batch
 from shared.actions.navigation import Goto
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import ClosePage, OpenPage
@@ -58,6 +60,8 @@ class Asked:
     attempt: int = 1
     inline_text: int | None = None
     request_id: str = ""
+    counted: bool = True
+    """Whether it counts against its client's quotas: a step does not, which was counted with its batch."""
 
 
 class Dispatcher:
@@ -109,6 +113,11 @@ class Dispatcher:
         return replace(reply, body={**reply.body, "notices": notices})
 
     async def _handled(self, identity: Identity, asked: Asked) -> Reply:
+        begun = self._begun(identity, asked)
+        return begun if isinstance(begun, Reply) else await self._wait(begun)
+
+    def _begun(self, identity: Identity, asked: Asked) -> Record | Reply:
+        """The call, which has begun, or its refusal."""
         self._clients.met(identity.client_id, identity.label)
         call_id = asked.call_id or asked.request_id
         try:
@@ -124,23 +133,30 @@ class Dispatcher:
                 action,
                 lambda: self._admitted(identity, asked, action, call_id),
             )
-            self._quotas.began(record, action)
+            if asked.counted:
+                self._quotas.began(record, action)
         except RateLimited as error:  # not recorded: who hammers would push what others did out of the record
             return failed(error.body(asked.request_id))
         except BrowseError as error:
             refusal = error.body(asked.request_id)
             self.activity.note(identity, action, Outcome(call_id=call_id, error=refusal), call_id, 0)
             return failed(refusal)
-        return await self._wait(record)
+        return record
 
     def _admitted(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Awaitable[Reply]:
         """Only a new call counts: one that is joined or read on was counted when it came."""
-        self._quotas.admit(identity.client_id, action)
+        if asked.counted:
+            self._quotas.admit(identity.client_id, action)
         return self._reply(identity, asked, action, call_id)
 
     async def perform(self, identity: Identity, body: Json, call_id: str) -> Json:
         """The result of an action that another one is made of. Raises what it failed with."""
         return (await self._handled(identity, Asked(body, call_id=call_id, request_id=call_id))).result()
+
+    def begin_part(self, identity: Identity, body: Json, call_id: str, inline_text: int) -> Record | Reply:
+        """Begin a step of a batch, a call of its own; or its refusal."""
+        asked = Asked(body, call_id=call_id, inline_text=inline_text, request_id=call_id, counted=False)
+        return self._begun(identity, asked)
 
     async def revoke(self, clients: set[str]) -> Json:
         """Refuse all tokens that these clients (ids, or labels) have, at once; also to those that listen. Which ids
@@ -246,7 +262,8 @@ class Dispatcher:
         seconds = asyncio.get_running_loop().time() - began
         ended = outcome.error.code if outcome.error else "ok"
         self._metrics.ended(action.name(), ended, seconds)
-        self.activity.note(identity, action, outcome, call_id, seconds)
+        if not (isinstance(action, Batch) and action.apart):  # of which each step is noted, where it was
+            self.activity.note(identity, action, outcome, call_id, seconds)
         log.info(
             "call",
             action=action.name(),
@@ -261,6 +278,9 @@ class Dispatcher:
     async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
         if isinstance(action, Goto) and action.makes_session:
             return await self._in_new_session(identity, asked, action, call_id)
+        if isinstance(action, Batch) and action.apart:
+            record = self.register.find(identity.client_id, call_id)
+            return await Stepping(self, identity, record, asked.inline_text).run(action)
         address = self.directory.address(action, identity.client_id, identity.label)
         if action.scope is Scope.SERVICE:
             service = Service(self, identity, self.register.find(identity.client_id, call_id))

@@ -386,8 +386,9 @@ def _numbered(steps: list[JsonValue]) -> Iterator[tuple[int, Json]]:
 
 def _step(number: int, step: Json, page_url: str, spelled: Spelled) -> str:
     name = str(step["action"])
-    rest = {key: value for key, value in step.items() if key not in {"action", "artifact"}}
-    return f"{number}. {name}: {_shown(name, rest, page_url, spelled) if rest else 'done'}"
+    rest = {key: value for key, value in step.items() if key not in {"action", "artifact", "pageId"}}
+    where = f" ({step['pageId']})" if "pageId" in step else ""
+    return f"{number}. {name}{where}: {_shown(name, rest, page_url, spelled) if rest else 'done'}"
 
 
 def _origin(url: str) -> str:

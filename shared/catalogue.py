@@ -13,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 
 from shared import explaining
 from shared.actions.base import MOST_PARTS, Action, Alias, Effect, PageAction
+from shared.actions.combining import Batch, apart
 from shared.actions.help import CallTool
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.explaining import Body
@@ -168,17 +169,29 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
 
 
 def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) -> None:
-    """Raise for what cannot be a part: what carries parts itself, or is not done on the page of its carrier alone."""
-    if action.alone or not issubclass(action, PageAction) or any(name in arguments for name in action.carries):
-        raise ValidationFailed(
-            f"{action.name()} cannot be done within {carrier.name()}.",
-            hint=f"Call {action.name()} by itself.",
-            details=explaining.details(action, ""),
-        )
+    """Raise for what cannot be a part: of a batch another one, and what waits for a person; of the others besides what
+    carries parts itself, and what is not done on the page of its carrier."""
+    of_one_page = issubclass(action, PageAction) and not action.alone
+    carries = any(name in arguments for name in action.carries)
+    why, hint = "", f"Call {action.name()} by itself."
+    if action.asks_people:
+        own = json.dumps({**arguments}, ensure_ascii=False)
+        why = ": it waits for a person"
+        hint = f"Call it by itself: {action.name()} {own if len(own) <= _SHOWN else '{...}'}."
+    elif carrier is Batch and action is Batch:
+        hint = "Put its steps among these."
+    elif carrier is Batch or (of_one_page and not carries):
+        return
+    raise ValidationFailed(
+        f"{action.name()} cannot be done within {carrier.name()}{why}.",
+        hint=hint,
+        details=explaining.details(action, ""),
+    )
 
 
 def _with_parts(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, object]:
-    """The arguments, with the actions in them. All parts are of the one page that the call is addressed to."""
+    """The arguments, with the actions in them. All parts are of the one page that the call is addressed to, but in a
+    batch of which each is a call of its own."""
     made: dict[str, object] = {**arguments}
     parts: dict[str, Action] = {}
     for name in action.carries:
@@ -187,9 +200,16 @@ def _with_parts(action: type[Action], arguments: dict[str, JsonValue]) -> dict[s
             made[name] = [_part(action, f"{name}.{place}", body, parts) for place, body in enumerate(given)]
         elif not isinstance(given, list) and given is not None:
             made[name] = _part(action, name, given, parts)
+    if action is Batch and apart(parts.values(), _text(made, "pageId"), _text(made, "sessionId")):
+        return made
     for field in ("pageId", "sessionId"):
         _address_all(action, field, made, parts)
     return made
+
+
+def _text(made: Mapping[str, object], field: str) -> str | None:
+    value = made.get(field)
+    return value if isinstance(value, str) else None
 
 
 def _part(carrier: type[Action], place: str, body: JsonValue, parts: dict[str, Action]) -> JsonValue | Action:
@@ -221,8 +241,9 @@ def _placed(error: BrowseError, place: str) -> BrowseError:
     """The error of a part, which names its place: `steps.2.selector`."""
     context = error.details.get("context")
     context = context if isinstance(context, dict) else {}
-    field = ".".join(filter(None, [place, str(context.get("field", ""))]))
-    error.message = f"{field}: {error.message}"
+    within = str(context.get("field", ""))
+    field = ".".join(filter(None, [place, within]))
+    error.message = f"{field}: {error.message.removeprefix(f'{within}: ')}"
     error.details["context"] = {**context, "field": field}
     return error
 

@@ -445,11 +445,12 @@ def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseEr
 
 
 class Relayed(BrowseError):
-    """An error that was raised on the other side of a boundary, carried on unchanged."""
+    """An error that was raised on the other side of a boundary, carried on under its code."""
 
     def __init__(self, body: ErrorBody) -> None:
         super().__init__(body.message, hint=body.hint, details=body.details)
         self.relayed = body
 
     def body(self, request_id: str = "") -> ErrorBody:
-        return self.relayed.model_copy(update={"request_id": request_id or self.relayed.request_id})
+        told = {"message": self.message, "hint": self.advice, "details": self.details}
+        return self.relayed.model_copy(update={**told, "request_id": request_id or self.relayed.request_id})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import structlog
 
+from browser_service.browser.accounts import account
 from browser_service.browser.admission import admit, agent_of, check_origin, check_others
 from browser_service.browser.background import Background, within
 from browser_service.browser.closing import bounded
@@ -18,7 +19,7 @@ from browser_service.browser.events import EventLog, queued, sendable
 from browser_service.browser.files import ArtifactPort
 from browser_service.browser.launching.memory import Memory
 from browser_service.browser.network.downloads import Downloads
-from browser_service.browser.parts import Parts, account
+from browser_service.browser.parts import Parts
 from browser_service.browser.performing import Handler, Running, bring_up, perform, perform_live, perform_on_session
 from browser_service.browser.recovery import crashes
 from browser_service.browser.recovery.former import bring_back, history_of, remember, reopen
@@ -290,7 +291,7 @@ class LocalHost:
             entry = self._entry(running)
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
-            told = account(running, failure) if running is not None else failure
+            told = account(running.action, running.done, running.at, failure) if running is not None else failure
             told.__traceback__ = failure.__traceback__
             crashes.describe(told, entry, self._memory)
             shown = abridged_in(told.body().model_dump(), _urls_of(running, entry))

@@ -1,4 +1,4 @@
-"""A call that carries other actions: its parts one by one, and the account of them where it fails."""
+"""A call that carries other actions: its parts one by one."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -12,15 +12,13 @@ from browser_service.browser.performing import Handler, Running, bring_up, perfo
 from browser_service.browser.reading.comparing import compare_kept
 from browser_service.security.origins import visited
 from browser_service.security.urls import origin_of
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
 from shared.calls import Json
-from shared.errors import BrowseError, BrowserCrashed, Cancelled, NetworkError, UnknownOutcome
+from shared.errors import NetworkError
 
 if TYPE_CHECKING:
     from browser_service.browser.dialogs import Dialogs
-
-_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -95,42 +93,3 @@ def _begin(entry: PageEntry, part: Action) -> None:
                 hint="Go on there later: RATE_LIMITED says until when.",
                 details={"url": url},
             )
-
-
-def account(running: Running, error: BrowseError) -> BrowseError:
-    """The error of a call, with what was done of it before, and what was not."""
-    parts, done, at = running.action.parts(), running.done, running.at
-    if at is None and not done:
-        return error
-    acted = any(part.effect is not Effect.READS for part in parts[: len(done)])
-    if isinstance(error, Cancelled) and acted:
-        error = UnknownOutcome(f"{running.action.name()} was cancelled.")
-    if isinstance(error, BrowserCrashed) and acted:  # which would say that all of it can be repeated
-        error = UnknownOutcome(error.message, details=error.details)
-    if isinstance(error, UnknownOutcome) and done:
-        error.advice = "Look first (snapshot {} reopens a page that died), then do what is left: not all again."
-    names = [f"{number} {part.name()}" for number, part in enumerate(parts, 1)]
-    where = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
-    before = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"
-    rest = ", ".join(names[len(done) + (at is not None) :])
-    not_begun = f" Not begun: {rest}." if rest else ""
-    error.message = f"{where}{error.message.removesuffix('.')}. Done before: {before}.{not_begun}"
-    context = error.details.get("context")
-    error.details["context"] = {
-        **(context if isinstance(context, dict) else {}),
-        "step": at,
-        "done": [*map(_without_bytes, done)],
-    }
-    return error
-
-
-def _without_bytes(result: Json) -> Json:
-    """What a part replied; its file is named."""
-    if not isinstance(file := result.get("artifact"), dict):
-        return result
-    return {**result, "artifact": {key: value for key, value in file.items() if key not in {"data", "preview"}}}
-
-
-def _short(result: Json) -> str:
-    text = str(result.get("observed") or "")
-    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text else ""

@@ -165,7 +165,7 @@ def _too_many_pages(limit: int, pages: list[str]) -> ResourceExhausted:
 
 def _calls(action: Action) -> int:
     """As how many calls it counts: those that it carries each do."""
-    return len(action.parts()) or 1
+    return sum(map(_calls, action.parts())) or 1
 
 
 def _unmetered() -> str:

@@ -155,7 +155,9 @@ class Action(Part):
     carries: ClassVar[tuple[str, ...]] = ()
     """The arguments that hold actions: one each, or a list."""
     alone: ClassVar[bool] = False
-    """It is never carried by another: it is of no page, of another one, or waits for people."""
+    """It is not done in another's turn on a page: it is of no page, of another one, or ends what keeps that turn."""
+    asks_people: ClassVar[bool] = False
+    """It waits for a person for as long as that takes: no other call carries it."""
     undoable: ClassVar[bool] = False
     """Whether `undo` takes it back, for ten minutes: what it changed is kept on our side."""
     undone_by: ClassVar[str] = ""

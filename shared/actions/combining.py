@@ -1,15 +1,16 @@
 """Several actions in one call."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from shared.actions.base import MOST_PARTS, Carried, Effect, PageAction, Part, Selector, by_parts, strongest
+from shared.actions.base import MOST_PARTS, Action, Carried, Effect, PageAction, Part, Selector, by_parts, strongest
 
 
 class Batch(PageAction):
-    """Do several actions on one page in one turn, such as {"action": "click", "selector": "#buy"}. Stops at the first
-    that fails, and says what was done before it. Cheaper than single calls where you need not look in between."""
+    """Do several actions in one call, such as {"action": "click", "selector": "#buy"}; on one page, in one turn. Stops
+    at the first that fails, and says what was done before it. Cheaper than single calls where you need not look."""
 
     effect = by_parts(Effect.DESTROYS, strongest)
     carries = ("steps",)
@@ -25,6 +26,30 @@ class Batch(PageAction):
         ),
     ]
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")
+
+    @property
+    def apart(self) -> bool:
+        """Whether each step is a call of its own, because one page's turn cannot hold them all."""
+        return apart(self.steps, self.page_id, self.session_id)
+
+    @model_validator(mode="after")
+    def _expects_of_one_page(self) -> "Batch":
+        if self.apart and (self.if_revision is not None or self.expect_url is not None):
+            raise ValueError("its steps are not all of one page: give ifRevision and expectUrl with their step")
+        return self
+
+
+def apart(steps: Iterable[Action], page_id: str | None, session_id: str | None) -> bool:
+    """Whether actions are not all of one page, or not to be done in a turn that others do not end."""
+    pages, sessions = {page_id}, {session_id}
+    for step in steps:
+        if not isinstance(step, PageAction) or step.alone or step.parts():
+            return True
+        if step.session_id is not None and step.page_id is None and step.for_session() is not None:
+            return True
+        pages.add(step.page_id)
+        sessions.add(step.session_id)
+    return len(pages - {None}) > 1 or len(sessions - {None}) > 1
 
 
 class FormField(Part):

@@ -19,6 +19,7 @@ class RequestHuman(OwnershipAction):
 
     effect = Effect.ACTS
     outlives_client = True
+    asks_people = True
 
     kind: RequestKind = Field(default="other", description="What for.")
     message: str = Field(

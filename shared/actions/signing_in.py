@@ -18,6 +18,7 @@ class Login(SessionAct):
 
     lane = Lane.BESIDE
     outlives_client: ClassVar[bool] = True
+    asks_people = True
 
     url: str | None = Field(default=None, min_length=1, description="Where the window opens, such as the login page.")
 

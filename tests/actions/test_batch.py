@@ -188,3 +188,116 @@ async def test_each_step_is_an_act_of_its_own_to_those_who_count_revisions(tab: 
     steps = [do("fill", selector="#a", value="1"), do("content"), do("fill", selector="#b", value="2")]
     after = (await tab.agent.reply("batch", steps=steps)).json()["page"]["revision"]
     assert after == before + 2
+
+
+# --- steps that one page's turn cannot hold ----------------------------------------------------------------------
+
+
+async def test_steps_of_several_pages_and_of_none_are_done_in_order(agent: Agent, tab: Tab) -> None:
+    await tab.show(FORM)
+    other = tab.site.page("/other", "<title>Other</title><h1>Other</h1>")
+    result = await tab.call(
+        "batch",
+        pageId="tab",
+        steps=[
+            do("fill", selector="#a", value="1"),
+            do("open_page", pageId="second", url=other),
+            do("content", pageId="second", selector="h1", format="text"),
+            do("call_tool", name="content", arguments={"selector": "#p", "format": "text"}),
+            do("set_cookies", cookies=[{"name": "step", "value": "1", "url": other}], affectOthers=True),
+            do("list_pages"),
+            do("close_page", pageId="second"),
+        ],
+    )
+    fill, opened, there, here, _, listed, closed = result["steps"]
+    assert (fill["pageId"], fill["observed"]) == ("tab", "it has the given value now")
+    assert opened["pageId"] == "second"
+    assert (there["pageId"], there["content"], there["url"]) == ("second", "Other", other)
+    assert (here["pageId"], here["content"]) == ("tab", "Hello")
+    assert {"tab", "second"} <= {page["pageId"] for page in listed["yours"]}
+    assert closed["closed"] == "second"
+    assert result["undo"].startswith("undo {")
+    cookies = await agent.call("get_cookies")
+    assert "step" in {cookie["name"] for cookie in cookies["cookies"]}
+    records = (await agent.call("get_activity", client="me", format="records", limit=10))["records"]
+    actions = [record["action"] for record in records]
+    assert "batch" not in actions, "each step is on record as what it was"
+    assert {"fill", "open_page", "set_cookies", "close_page"} <= {*actions}
+
+
+async def test_a_batch_that_names_no_page_goes_on_where_its_last_step_was(agent: Agent, tab: Tab) -> None:
+    await tab.show(FORM)
+    other = tab.site.page("/other", "<title>Other</title><h1 onclick=\"this.textContent = 'Hit'\">Other</h1>")
+    steps = [do("open_page", url=other), do("click", selector="h1"), do("content", selector="h1", format="text")]
+    reply = (await agent.reply("batch", steps=[*steps, do("close_page"), do("list_downloads")])).json()
+    opened, click, read, closed, _ = reply["result"]["steps"]
+    assert len({step["pageId"] for step in (opened, click, read)}) == 1
+    assert read["content"] == "Hit"
+    assert closed["closed"] == opened["pageId"]
+    assert await tab.sees("location.pathname") == "/page-1"
+
+
+async def test_a_dialog_is_answered_by_a_step(tab: Tab) -> None:
+    await tab.show("<button onclick=\"out.textContent = confirm('Sure?') ? 'yes' : 'no'\">Ask</button><p id=out></p>")
+    ask, read = do("click", selector="button"), do("content", selector="#out", format="text")
+    result = await tab.call("batch", steps=[ask, do("handle_dialog", accept=True), read])
+    click, handled, out = result["steps"]
+    assert click["suspended"] is True
+    assert "confirm 'Sure?' was accepted" in handled["observed"]
+    assert out["content"] == "yes"
+    error = await tab.error("batch", steps=[ask, do("hover", selector="p"), do("handle_dialog", accept=False)])
+    assert error["code"] == "DIALOG_OPEN"
+    assert error["message"].startswith("At step 2 of 3 (hover): ")
+    assert error["message"].endswith("Not begun: 3 handle_dialog.")
+    await tab.call("handle_dialog", accept=False)
+
+
+async def test_a_wait_with_its_act_is_a_step(tab: Tab) -> None:
+    await tab.show("<button onclick=\"fetch('/data')\">Load</button>")
+    tab.site.page("/data", "{}")
+    wait = do("wait_for_response", pattern="*/data", during=do("click", selector="button"))
+    waited, title = (await tab.call("batch", steps=[wait, do("get_page_title")]))["steps"]
+    assert "/data" in str(waited)
+    assert title["title"] == "/page-1"
+
+
+async def test_the_rules_of_each_step_hold_and_nothing_is_done_where_one_may_not_be(
+    agent: Agent, other: Agent, tab: Tab
+) -> None:
+    await tab.show(FORM)
+    await agent.call("create_session", sessionId="mine")
+    await other.call("open_page", pageId="theirs")
+    fill = do("fill", pageId="theirs", selector="#a", value="x")
+    for foreign in (do("get_cookies", sessionId="mine"), do("open_page", sessionId="mine")):
+        error = await other.error("batch", steps=[do("open_page", pageId="never"), foreign])
+        assert error["code"] == "FORBIDDEN"
+        assert "At step" not in error["message"], "refused before the first step"
+    assert (await other.error("content", pageId="never"))["code"] == "PAGE_NOT_FOUND"
+    acts = [do("click", selector="#go"), do("close_page"), do("hold_page", reason="x")]
+    for step in ({**act, "pageId": "tab"} for act in acts):
+        error = await other.error("batch", steps=[do("get_page_title", pageId="theirs"), step, fill])
+        assert error["code"] == "PAGE_OWNED", error
+        assert error["message"].startswith(f"At step 2 of 3 ({step['action']}): ")
+        assert error["message"].endswith("Done before: 1 get_page_title. Not begun: 3 fill.")
+    await agent.call("close_session", sessionId="mine")
+    await other.call("close_page", pageId="theirs")
+
+
+async def test_its_time_is_that_of_all_steps_and_a_cancel_ends_the_one_under_way(agent: Agent, tab: Tab) -> None:
+    await tab.show(FORM)
+    fill, pages = do("fill", selector="#a", value="1"), do("list_pages")
+    error = await tab.error("batch", steps=[fill, pages, do("wait", duration=20_000), pages], timeout=800)
+    assert error["code"] in {"TIMEOUT", "UNKNOWN_OUTCOME"}
+    assert error["message"].startswith("At step 3 of 4 (wait): batch did not end within 800 ms.")
+    assert error["message"].endswith("Not begun: 4 list_pages.")
+    answer = threading.Event()
+    tab.site.page("/held", Answer("late", hold=answer))
+    steps = [pages, do("fetch", url="/held"), fill]
+    calling = asyncio.create_task(agent.reply("batch", pageId="tab", steps=steps, headers={wire.CALL_ID: "apart"}))
+    await become(lambda: tab.site.counts["/held"] == 1)
+    await agent.call("cancel_call", callId="apart")
+    error = (await calling).json()["error"]
+    answer.set()
+    assert error["code"] == "UNKNOWN_OUTCOME"
+    assert error["message"].startswith("At step 2 of 3 (fetch): ")
+    assert error["message"].endswith("Not begun: 3 fill.")

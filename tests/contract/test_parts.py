@@ -4,13 +4,16 @@ from typing import Any, cast
 
 import pytest
 
+from browser_service.browser.accounts import account
 from browser_service.security.origins import visited
 from browser_service.security.redaction import arguments
 from shared.actions.base import AN_ACTION, Effect
 from shared.actions.combining import Batch
-from shared.catalogue import parse
-from shared.errors import BrowseError
+from shared.actions.help import CallTool
+from shared.catalogue import ACTIONS, parse
+from shared.errors import BrowseError, ServiceUnavailable
 from shared.schema import Schema, full_schema
+from tests.support.bodies import smallest
 
 CLICK = {"action": "click", "selector": "#a"}
 
@@ -62,13 +65,27 @@ def test_a_batch_does_to_others_what_the_strongest_of_its_parts_does(actions: li
         ({**CLICK, "params": {"buton": "left"}}, "steps.1.buton", "steps.1.buton: Unknown argument 'buton'"),
         ({"action": "batch", "steps": [CLICK]}, "steps.1", "steps.1: batch cannot be done within batch."),
         ({"action": "batch", "params": {"steps": [CLICK]}}, "steps.1", "steps.1: batch cannot be done within batch."),
-        ({"action": "claim_page"}, "steps.1", "steps.1: claim_page cannot be done within batch."),
-        ({"action": "list_pages"}, "steps.1", "steps.1: list_pages cannot be done within batch."),
-        ({"action": "open_page"}, "steps.1", "steps.1: open_page cannot be done within batch."),
-        ({"action": "handle_dialog", "accept": True}, "steps.1", "steps.1: handle_dialog cannot be done within batch."),
-        ({"action": "clear_cookies"}, "steps.1", "steps.1: clear_cookies cannot be done within batch."),
-        ({**CLICK, "pageId": "b"}, "steps.1.pageId", "steps.1.pageId: all of batch is done on one page: 'a' here"),
-        ({**CLICK, "sessionId": "b"}, "steps.1.sessionId", "steps.1.sessionId: all of batch is done on one page"),
+        (
+            {"action": "request_human", "kind": "code"},
+            "steps.1",
+            "steps.1: request_human cannot be done within batch: it waits for a person.",
+        ),
+        ({"action": "login"}, "steps.1", "steps.1: login cannot be done within batch: it waits for a person."),
+        (
+            {"action": "call_tool", "name": "batch", "arguments": {"steps": [CLICK]}},
+            "steps.1",
+            "steps.1: batch cannot be done within batch.",
+        ),
+        (
+            {"action": "wait_for_request", "during": {"action": "list_pages"}},
+            "steps.1.during",
+            "steps.1.during: list_pages cannot be done within wait_for_request.",
+        ),
+        (
+            {"action": "wait_for_request", "during": {**CLICK, "pageId": "b"}, "pageId": "c"},
+            "steps.1.during.pageId",
+            "ste",
+        ),
     ],
 )
 def test_the_error_of_a_part_names_its_place(step: Any, field: str, says: str) -> None:  # Any: JSON
@@ -83,6 +100,49 @@ def test_the_error_of_a_part_names_its_place(step: Any, field: str, says: str) -
 def test_steps_are_a_list_of_one_to_fifty(steps: Any) -> None:  # Any: JSON
     with pytest.raises(BrowseError, match="steps of batch: "):
         parse({"action": "batch", "steps": steps})
+
+
+BESIDES = [name for name, action in ACTIONS.items() if not action.asks_people and action not in (Batch, CallTool)]
+
+
+@pytest.mark.parametrize("name", BESIDES)
+def test_every_action_that_is_no_batch_and_waits_for_nobody_is_a_step(name: str) -> None:
+    step = {"action": name, **smallest(ACTIONS[name])}
+    parsed = batch(step, CLICK)
+    assert [part.name() for part in parsed.steps] == [name, "click"]
+    assert parse(parsed.wire_body()) == parsed
+    called = batch({"action": "call_tool", "name": name, "arguments": smallest(ACTIONS[name])}, CLICK)
+    assert called == parsed
+
+
+@pytest.mark.parametrize(
+    ("steps", "beside", "apart"),
+    [
+        ([CLICK, {**CLICK, "pageId": "a"}], {}, False),
+        ([CLICK, {**CLICK, "pageId": "a"}], {"pageId": "a"}, False),
+        ([CLICK, {"action": "close_page"}], {}, False),
+        ([CLICK, {**CLICK, "pageId": "b"}], {"pageId": "a"}, True),
+        ([{**CLICK, "pageId": "a"}, {**CLICK, "pageId": "b"}], {}, True),
+        ([CLICK, {**CLICK, "sessionId": "b"}], {"sessionId": "a"}, True),
+        ([CLICK, {"action": "list_pages"}], {}, True),
+        ([CLICK, {"action": "handle_dialog", "accept": True}], {}, True),
+        ([{"action": "open_page"}, CLICK], {}, True),
+        ([{"action": "wait_for_request", "during": CLICK}], {}, True),
+        ([{"action": "wait_for_request", "pattern": "*"}], {}, False),
+        ([{"action": "set_extra_headers", "sessionId": "a", "headers": {"x": "y"}}], {}, True),
+    ],
+)
+def test_steps_that_are_not_all_of_one_pages_turn_are_calls_of_their_own(
+    steps: Any, beside: Any, *, apart: bool
+) -> None:
+    assert batch(*steps, **beside).apart is apart
+
+
+def test_what_is_expected_of_a_page_is_not_passed_over_where_the_steps_are_of_several() -> None:
+    for expected in ({"ifRevision": 3}, {"expectUrl": "*"}):
+        assert not batch(CLICK, **expected).apart
+        with pytest.raises(BrowseError, match="its steps are not all of one page: give ifRevision and expectUrl"):
+            batch(CLICK, {"action": "list_pages"}, **expected)
 
 
 def test_a_page_that_only_the_parts_name_is_the_page_of_all() -> None:
@@ -108,3 +168,14 @@ def test_of_each_part_no_more_is_told_than_of_the_action_by_itself() -> None:
     assert arguments(batch(CLICK, fill, evaluate)) == {
         "steps": [CLICK, {**fill, "value": "(9 characters)"}, {**evaluate, "expression": "(8 characters)"}]
     }
+
+
+def test_what_was_done_before_the_service_ended_is_not_done_again() -> None:
+    """A gateway sends again what an ending service says it did not do."""
+    ending = ServiceUnavailable("It ends.", details={"context": {"ending": True}})
+    parsed = batch({"action": "content"}, CLICK, {"action": "content"})
+    assert account(parsed, [{}], 1, ending).details["context"]["ending"] is True  # type: ignore[index,call-overload] # an object
+    failed = account(parsed, [{}, {"observed": "clicked"}], 2, ending)
+    assert "ending" not in failed.details["context"]  # type: ignore[operator] # as above
+    assert failed.advice is not None
+    assert "do what is left: not all again" in failed.advice

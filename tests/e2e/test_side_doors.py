@@ -19,8 +19,11 @@ from typer.testing import CliRunner
 from browser_service.cli.root import app
 from browser_service.security.auth import Identity, mint
 from shared import catalogue, wire
-from shared.actions.base import Action, Effect, Scope
+from shared.actions.base import Action, Effect, Scope, Unaddressed
+from shared.actions.combining import Batch
+from shared.actions.help import CallTool
 from shared.actions.ownership import HandOverPage
+from shared.actions.pages import OpenPage
 from shared.schema import full_schema
 from tests.support.bodies import smallest
 from tests.support.gateways import ServiceProcess, chat, service_process, text_of
@@ -104,6 +107,7 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
             assert not result.is_error, text_of(result)
         http = await stack.enter_async_context(_http(service))
         doors = {"mcp": _by_mcp(mallory), "http": _by_http(http), "cli": _by_cli(service)}
+        doors |= {f"call_tool by {name}": _through(door) for name, door in doors.items()}
         yield Scene(alice, site, doors, http)
 
 
@@ -153,6 +157,13 @@ def _by_cli(service: ServiceProcess) -> Door:
     return call
 
 
+def _through(door: Door) -> Door:
+    async def call(action: str, arguments: Arguments) -> str:
+        return await door(CallTool.name(), {"name": action, "arguments": arguments})
+
+    return call
+
+
 # --- the attempts ----------------------------------------------------------------------------------------------------
 
 
@@ -166,9 +177,11 @@ class Attempt:
     """The action that carries it, if any."""
     beside: str = "{}"
     """Arguments of the carrier by which that names what is Alice's, as JSON."""
+    after: str = ""
+    """An action before it in its batch, which makes each of them a call of its own."""
 
     def __str__(self) -> str:
-        within = f" within {self.carrier.name()} {self.beside}" if self.carrier else ""
+        within = f" within {self.carrier.name()} {self.beside} {self.after}" if self.carrier else ""
         return f"{self.action.name()} {self.way}{within}"
 
     def call(self) -> tuple[str, Arguments]:
@@ -178,10 +191,11 @@ class Attempt:
         if self.carrier is None:
             return self.action.name(), arguments
         part = {"action": self.action.name(), **arguments}
+        before = [{"action": self.after}] if self.after else []
         (name,) = self.carrier.carries
         several = full_schema(self.carrier)["properties"][name]["type"] == "array"  # type: ignore[index,call-overload] # a schema has properties
         return self.carrier.name(), smallest(
-            self.carrier, **{name: [part] if several else part}, **json.loads(self.beside)
+            self.carrier, **{name: [*before, part] if several else part}, **json.loads(self.beside)
         )
 
 
@@ -202,21 +216,39 @@ def attempts() -> list[Attempt]:
 def carried_attempts() -> list[Attempt]:
     """The same within every action that carries others."""
     found = []
-    for carrier in catalogue.ACTIONS.values():
-        for action in catalogue.ACTIONS.values() if carrier.carries else ():
-            if action.scope is not Scope.PAGE or action.alone or action.carries:
+    for carrier in (one for one in catalogue.ACTIONS.values() if one.carries):
+        for action in catalogue.ACTIONS.values():
+            if action is CallTool:
+                found.append(Attempt(action, "{}", frozenset({"PAGE_OWNED"}), carrier, _page(READABLE)))
+            elif not _may_be_in(carrier, action):
                 found.append(Attempt(action, "{}", frozenset({"VALIDATION_ERROR"}), carrier, _page(READABLE)))
-                continue
-            pages = {READABLE: "PAGE_OWNED", PRIVATE: "PAGE_OWNED", INSIDE: "FORBIDDEN"}
-            for page_id, code in pages.items():
-                if page_id == READABLE and action.effect is Effect.READS:
-                    continue
-                codes = frozenset({code})
-                found.append(Attempt(action, "{}", codes, carrier, _page(page_id)))
-                found.append(Attempt(action, _page(page_id), codes, carrier))
-            vault = json.dumps({"sessionId": SESSION})
-            found.append(Attempt(action, vault, frozenset({"FORBIDDEN"}), carrier))
+            elif action.scope is Scope.PAGE:
+                found += _carried(carrier, action, "")
+                found += _carried(carrier, action, "list_pages") if carrier is Batch else []
+            elif action.session_fields and action.name() not in LISTINGS:
+                vault = json.dumps({"sessionId": SESSION})
+                found.append(Attempt(action, vault, frozenset({"FORBIDDEN"}), carrier))
     return found
+
+
+def _may_be_in(carrier: type[Action], action: type[Action]) -> bool:
+    if carrier is Batch:
+        return action is not Batch and not action.asks_people
+    return action.scope is Scope.PAGE and not (action.alone or action.carries)
+
+
+def _carried(carrier: type[Action], action: type[Action], after: str) -> list[Attempt]:
+    """Named by the part, and by its carrier where that names the page of it."""
+    found = []
+    inherits = action is not OpenPage and action.unaddressed is not Unaddressed.OWN_PAGE
+    for page_id, code in {READABLE: "PAGE_OWNED", PRIVATE: "PAGE_OWNED", INSIDE: "FORBIDDEN"}.items():
+        if page_id == READABLE and action.effect is Effect.READS:
+            continue
+        codes = frozenset({code})
+        found += [Attempt(action, "{}", codes, carrier, _page(page_id), after)] if inherits else []
+        found.append(Attempt(action, _page(page_id), codes, carrier, after=after))
+    vault = json.dumps({"sessionId": SESSION})
+    return [*found, Attempt(action, vault, frozenset({"FORBIDDEN"}), carrier, after=after)]
 
 
 def _page(page_id: str) -> str:
@@ -261,9 +293,20 @@ async def test_nor_does_any_action_within_another(scene: Scene, door: str) -> No
     assert {attempt.carrier for attempt in chosen} == {one for one in catalogue.ACTIONS.values() if one.carries}
     assert len(chosen) > 100
     if door == "mcp":  # as above: here each action once in each carrier
-        chosen = [*{(each.carrier, each.action): each for each in chosen}.values()]
+        chosen = [*{(each.carrier, each.action, each.after): each for each in chosen}.values()]
     async with asyncio.timeout(240):
         await _try_all(scene, door, chosen)
+
+
+@pytest.mark.parametrize("door", ["http", "mcp"])
+async def test_nor_does_call_tool(scene: Scene, door: str) -> None:
+    """Whatever is called through it, which is all that there is, or is carried by what is."""
+    chosen = [each for each in attempts() if json.loads(each.way).keys() == {"pageId"}]
+    carried = [*{(each.carrier, each.action): each for each in carried_attempts()}.values()]
+    if door == "mcp":
+        chosen, carried = [*{each.action: each for each in chosen}.values()], carried[::10]
+    async with asyncio.timeout(240):
+        await _try_all(scene, f"call_tool by {door}", [*chosen, *carried])
 
 
 async def test_nor_does_the_command_line(scene: Scene) -> None:
@@ -271,6 +314,7 @@ async def test_nor_does_the_command_line(scene: Scene) -> None:
     chosen = [attempt for attempt in attempts() if json.loads(attempt.way).keys() == {"pageId"}]
     async with asyncio.timeout(240):
         await _try_all(scene, "cli", chosen)
+        await _try_all(scene, "call_tool by cli", chosen[::10])
 
 
 async def test_nor_does_a_path_that_names_one_page_with_a_body_that_names_another(scene: Scene) -> None:

@@ -28,6 +28,7 @@ _MEANT: dict[str, dict[str, AnyJson]] = {
     "hand_over_page": {"to": "p"},
     "browser_navigate": {"url": "about:blank"},
     "browser_type": {"selector": "#a", "text": "x"},
+    "call_tool": {"name": "click", "arguments": {"selector": SELECTOR}},
     "request_human": {"kind": "other", "message": "x"},
 }
 """Where an argument that is not required says what the action is for, or a made-up one would do nothing."""

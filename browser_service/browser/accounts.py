@@ -1,0 +1,47 @@
+"""The error of a call that carries others: what was done of it before, and what was not."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from shared.actions.base import Action, Effect
+from shared.calls import Json
+from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
+
+_SHOWN: Final = 100
+
+
+def account(action: Action, done: Sequence[Json], at: int | None, error: BrowseError) -> BrowseError:
+    """`done`: what came of the parts that are done. `at`: the part that was under way."""
+    parts, code = action.parts(), error.body().code
+    if at is None and not done:
+        return error
+    acted = any(part.effect is not Effect.READS for part in parts[: len(done)])
+    if code == Cancelled.code and acted:
+        error = UnknownOutcome(f"{action.name()} was cancelled.")
+    if code == BrowserCrashed.code and acted:  # which would say that all of it can be repeated
+        error = UnknownOutcome(error.message, details=error.details)
+    context = error.details.get("context")
+    found = {**context} if isinstance(context, dict) else {}
+    ended = acted and found.pop("ending", False)  # a gateway would send all of it again, once the service is back
+    if ended or (error.body().code == UnknownOutcome.code and done):
+        error.advice = "Look first (snapshot {} reopens a page that died), then do what is left: not all again."
+    names = [f"{number} {part.name()}" for number, part in enumerate(parts, 1)]
+    where = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
+    before = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"
+    rest = ", ".join(names[len(done) + (at is not None) :])
+    not_begun = f" Not begun: {rest}." if rest else ""
+    error.message = f"{where}{error.message.removesuffix('.')}. Done before: {before}.{not_begun}"
+    error.details["context"] = {**found, "step": at, "done": [*map(_without_bytes, done)]}
+    return error
+
+
+def _without_bytes(result: Json) -> Json:
+    """What a part replied; its file is named."""
+    if not isinstance(file := result.get("artifact"), dict):
+        return result
+    return {**result, "artifact": {key: value for key, value in file.items() if key not in {"data", "preview"}}}
+
+
+def _short(result: Json) -> str:
+    text = str(result.get("observed") or "")
+    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text else ""
