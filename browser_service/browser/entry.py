@@ -75,6 +75,9 @@ class PageEntry:
 
     browser_id = ""
     """Of the browser that it was last live in."""
+    suspect = False
+    crashed = False
+    closed = False
 
     def __init__(
         self,
@@ -127,9 +130,6 @@ class PageEntry:
         self._leaving: asyncio.Future[bool] | None = None
         self._document_coming: PlaywrightRequest | None = None
         self._cdp: CDPSession | None = None
-        self.suspect = False
-        self.crashed = False
-        self.closed = False
         self.use = Use(self, state)
         self.shares_window = state.opener_id is not None
         self._policy = policy
