@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 from browser_service.cli.instance import Instance, end, find
+from tests.cli import forking
 from tests.support import browsers
 from tests.support.gateways import COLD
 
@@ -72,9 +73,8 @@ class Terminal:
                 too_long.cancel()
 
     def run(self, *arguments: str, **variables: str) -> Done:
-        with self.start(*arguments, **variables) as process:
-            out, err = process.communicate(timeout=PATIENCE_S)
-        return Done(process.returncode, out, err)
+        """A command that ends by itself."""
+        return Done(*forking.run(arguments, self.environment(**variables), self.data_dir.parent, PATIENCE_S))
 
     def succeed(self, *arguments: str, **variables: str) -> Done:
         done = self.run(*arguments, **variables)
