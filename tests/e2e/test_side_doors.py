@@ -72,9 +72,9 @@ class Scene:
 
 
 def _lasting(value: Any) -> Any:  # Any: JSON
-    """Without what goes on by itself."""
+    """Without what goes on by itself: when somebody acted last, which a list's lines say too."""
     if isinstance(value, dict):
-        return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "notices"}}
+        return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "text", "notices"}}
     return [_lasting(item) for item in value] if isinstance(value, list) else value
 
 
