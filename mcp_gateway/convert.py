@@ -174,7 +174,7 @@ class Conversion:
 
     def _failed(self, tool: str, reply: Reply, failure: Failure, advice: str) -> list[ContentBlock]:
         """What went wrong, and the files that came of it all the same."""
-        artifacts = _artifacts(failure.context)
+        artifacts = _artifacts({**failure.context, "steps": failure.context.get("done")})
         files = [line for artifact in artifacts for line in self._described(artifact)]
         lines = [*_failed(failure), *self._before(tool, reply, failure), *files, advice, *_around(reply)]
         return [_text(*lines), *(block for artifact in artifacts for block in self._attached(artifact))]
@@ -215,8 +215,7 @@ class Conversion:
         done = _listed(failure.context, "done")
         page_url = reply.page.url if reply.page else ""
         told = [_step(*each, page_url, self.spelled) for each in _numbered(done)]
-        said = [step for step in told if step.partition(": ")[2] not in failure.message]
-        return [*said, *map(self._named, _artifacts({"steps": done}))]
+        return [step for step in told if step.partition(": ")[2] not in failure.message]
 
     def _attached(self, artifact: Artifact) -> list[ContentBlock]:
         """The picture to look at or the text to read, and the link to the whole file where that is not it."""

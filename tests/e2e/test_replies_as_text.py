@@ -85,6 +85,7 @@ NOT_SAID: Final[dict[str, str]] = {
     "*.error.details.context.retries": "it was tried once",
     "undo.undone": "by the start of the id that undo gives",
     "*.brought.localStorage": "said where there is any",
+    "*.error.details.context.done.artifact.url": "the link has its URI, by the same id",
     "*.artifact.url": "the link has its URI, by the same id",
 }
 """What need not stand in the text, and why: by action and place, `*` for every action."""
