@@ -32,7 +32,7 @@ async def test_a_page_that_does_not_end_loading_is_used_once_it_can_be(
     assert (result["status"], result["url"], result["navigatedTo"]) == (200, url, url)
     assert result["pending"] == {"count": 1, "urls": [tab.site.url("/slow.png")]}
     assert "the page can be used" in result["observed"]
-    assert "had not reached 'load' (1 request pending)" in result["observed"]
+    assert f"had not reached 'load' (1 request pending: {tab.site.url('/slow.png')})" in result["observed"]
     assert await tab.sees("document.readyState") == "interactive"
     await tab.call("click", selector="button")
     assert await tab.sees("window.hit") == 1

@@ -19,6 +19,7 @@ PATIENCE_S: Final = 8.0
 """How long a page that can be used already is waited for."""
 _EMPTY: Final = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 _SHOWN: Final = 5
+_URL: Final = 120
 
 
 async def arrive(page: BrowserPage, action: NavigationAction, going: Coroutine[None, None, Response | None]) -> Json:
@@ -62,7 +63,8 @@ def _arrived(page: BrowserPage, response: Response | None) -> Json:
 
 def _still_loading(page: BrowserPage, action: NavigationAction, seen: Observation, seconds: float) -> Json:
     urls, status = seen.pending(), f"HTTP {seen.status}; " if seen.status else ""
-    waits = f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending" if urls else "no request is pending"
+    named = ", ".join(url[:_URL] for url in urls[:_SHOWN])
+    waits = f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending: {named}" if urls else "no request is pending"
     missing = getattr(action, "wait_until", "load")
     return {
         "url": page.url,
