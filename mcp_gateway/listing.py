@@ -33,8 +33,9 @@ def known(chosen: Collection[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def messages(chosen: frozenset[str]) -> "tuple[Message, ...]":
-    """The tools of some toolsets as the protocol spells them. `call_tool` is always among them: replies name the way
-    through it."""
+    """The tools of some toolsets as the protocol spells them. `call_tool` is among them, for replies name the way
+    through it; not where only the seven are listed, which are a list that is documented as it is."""
+    besides = {CallTool.name()} if chosen != {toolsets.APART} else set[str]()
     return tuple(
         {
             "name": tool.name,
@@ -43,7 +44,7 @@ def messages(chosen: frozenset[str]) -> "tuple[Message, ...]":
             "inputSchema": tool.schema,
             "annotations": tool.annotations,
         }
-        for tool in catalogue.tools(chosen, besides={CallTool.name()})
+        for tool in catalogue.tools(chosen, besides=besides)
     )
 
 
@@ -69,7 +70,7 @@ class Listing:
         names, made, at = _names(self._shown), list[str](), 0
         for found in islice(_MENTION.finditer(text), _MOST):
             end = _end(text, found.end())
-            if found[1] in names or found.start() < at or end is None:
+            if found[1] in names or CallTool.name() not in names or found.start() < at or end is None:
                 continue
             made += [text[at : found.start()], f'{CallTool.name()} {{"name": "{found[1]}", "arguments": ']
             made += [text[found.end() : end], "}"]

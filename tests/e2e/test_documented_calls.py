@@ -128,7 +128,7 @@ async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> No
         "completions": {},
         "prompts": {"listChanged": False},
         "resources": {"subscribe": True, "listChanged": False},
-        "tools": {"listChanged": False},
+        "tools": {"listChanged": True},
     }
     assert reply["result"].pop("instructions").startswith("One real, logged-in browser, shared")
     assert reply == {

@@ -1,6 +1,7 @@
 """Every tool is within a chat's reach: through call_tool, by a longer list, and as replies advise it."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -8,6 +9,11 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
+from mcp_gateway.listing import Listing, messages
+from shared.catalogue import ACTIONS, NAMES, tools
+from shared.errors import every_error
+from shared.helping import described
+from shared.toolsets import APART, names
 from tests.gateway.chat import MODERN, Json, chatting
 from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
 from tests.support.site import Site
@@ -15,6 +21,9 @@ from tests.support.site import Site
 pytestmark = pytest.mark.anyio
 
 HOVERED = """<title>Shop</title><button id=b onmouseover="document.title='hovered'">Buy</button>"""
+
+
+ADVICE = re.compile(r"(?<![\w\"'])(\w+) (?=\{)")
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +171,50 @@ async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service:
         told = [said_by(await client.ask("tools/call", {**advice, "_meta": meta})) for meta in named]
         assert ['call_tool {"name": "undo"' in each for each in told] == [False, True]
         assert "undo" in names_in(await client.ask("tools/list", {"_meta": MODERN}))
+
+
+@pytest.mark.parametrize("toolset", [name for name in names(ACTIONS.values()) if name != APART])
+def test_whatever_is_listed_the_way_to_the_rest_is_too(toolset: str) -> None:
+    listed = {tool["name"] for tool in messages(frozenset({toolset}))}
+    assert "call_tool" in listed
+    assert {tool.name for tool in tools({toolset})} <= listed
+
+
+def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shortest_list() -> None:
+    """The hints that are written down, as a chat on `core` is told them."""
+    listing = Listing({"core"})
+    listed = {str(tool["name"]) for tool in messages(frozenset({"core"}))}
+    hints = [error.hint for error in every_error() if error.hint]
+    hints += [hint for action in ACTIONS.values() for hint in (*action.hints.values(), f"{action.undone_by}.")]
+    hints += [described(name) for name in ACTIONS]
+    advised = set()
+    for hint in hints:
+        told = listing.spelled(hint)
+        advised |= {name for name in ADVICE.findall(told) if name in NAMES}
+        assert listing.spelled(told) == told
+    assert advised <= listed, advised - listed
+    assert "call_tool" in advised
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("undo {}", 'call_tool {"name": "undo", "arguments": {}}'),
+        ("Then goto {}; undo {}.", 'Then goto {}; call_tool {"name": "undo", "arguments": {}}.'),
+        ('hold_page {"reason": "a } {"} now', 'call_tool {"name": "hold_page", "arguments": {"reason": "a } {"}} now'),
+        ("close_session {...}.", 'call_tool {"name": "close_session", "arguments": {...}}.'),
+        ('"undo" {}', '"undo" {}'),
+        ("undo {", "undo {"),
+        ("my_undo {}", "my_undo {}"),
+        ("undo and hover", "undo and hover"),
+    ],
+)
+def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str, told: str) -> None:
+    assert Listing({"core"}).spelled(text) == told
+    assert Listing({"all"}).spelled(text) == text
+
+
+def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
+    text = "undo {" * 100_000
+    assert Listing({"core"}).spelled(text) == text
+    assert Listing({"core"}).spelled("undo {} " * 10_000).count("call_tool") == 50
