@@ -84,13 +84,14 @@ class Listing:
             reply.error.message, reply.error.hint = message, self.spelled(hint) if hint else hint
         for notice in reply.notices:
             notice.text = self.spelled(notice.text)
-        for part in (reply.result, *_steps(reply.result)):
+        done = _dicts(reply.error.context.get("done")) if reply.error is not None else []
+        for part in (reply.result, *_dicts(reply.result.get("steps")), *done):
             part |= {key: self.spelled(text) for key in _OURS if isinstance(text := part.get(key), str)}
         return reply
 
     def grow(self, tool: str, reply: "Reply") -> bool:
         """Add the toolsets that the chat asked `help` for, and say so. Whether its list has changed."""
-        asked = [(tool, reply.result), *((str(step.get("action")), step) for step in _steps(reply.result))]
+        asked = [(tool, reply.result), *((str(step.get("action")), step) for step in _dicts(reply.result.get("steps")))]
         changed = False
         for name, result in asked:
             if name == Help.name() and isinstance(toolset := result.get("toolset"), str):
@@ -106,8 +107,7 @@ def _names(chosen: frozenset[str]) -> frozenset[str]:
     return frozenset(str(tool["name"]) for tool in messages(chosen))
 
 
-def _steps(result: Json) -> list[Json]:
-    steps: JsonValue = result.get("steps")
+def _dicts(steps: JsonValue) -> list[Json]:
     return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
 
 

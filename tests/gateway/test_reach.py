@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
+from mcp_gateway.convert import Reply
 from mcp_gateway.listing import Listing, messages
 from shared.catalogue import ACTIONS, NAMES, tools
 from shared.errors import every_error
@@ -218,3 +219,16 @@ def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
     text = "undo {" * 100_000
     assert Listing({"core"}).spelled(text) == text
     assert Listing({"core"}).spelled("undo {} " * 10_000).count("call_tool") == 50
+
+
+def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
+    own: Any = {"observed": "undo {}", "content": "undo {}"}  # Any: JSON
+    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "undo {}", "details": {"context": {"done": [{**own}]}}}
+    reply = Reply.model_validate(
+        {"success": False, "result": {**own, "steps": [{**own}]}, "error": failed, "notices": [{"text": "undo {}"}]}
+    )
+    told = Listing({"core"}).within_reach(reply)
+    assert told.error is not None
+    assert told.error.hint == told.notices[0].text == (said := 'call_tool {"name": "undo", "arguments": {}}')
+    steps: Any = [told.result, *told.result["steps"], *told.error.context["done"]]  # type: ignore[misc] # lists of objects
+    assert [(step["observed"], step["content"]) for step in steps] == [(said, "undo {}")] * 3
