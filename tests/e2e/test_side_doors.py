@@ -5,6 +5,7 @@ The attempts are made from the catalogue: each action, through each of its argum
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -74,7 +75,9 @@ class Scene:
 def _lasting(value: Any) -> Any:  # Any: JSON
     """Without what goes on by itself: when somebody acted last, which a list's lines say too."""
     if isinstance(value, dict):
-        return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "text", "notices"}}
+        return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "notices"}}
+    if isinstance(value, str):
+        return re.sub(r"acted \d+ s ago", "acted", value)
     return [_lasting(item) for item in value] if isinstance(value, list) else value
 
 
