@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,8 @@ _BEFORE_S: Final = 0.5
 _OUTLINE: Final = 1_900
 _DELTA: Final = 440
 """Characters; with their heading line some 500 and 120 tokens."""
+_SOON_S: Final = 0.25
+"""Who acts again sooner, as programs do and models cannot, leaves a page no time to change by itself."""
 _TURNS: Final = 2
 _BETWEEN: Final = 220
 _TITLE_CHARACTERS: Final = 100
@@ -97,7 +100,8 @@ def wanted(page: BrowserPage, action: Action) -> bool:
 async def before(page: BrowserPage, action: Action) -> Before:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     began = Before()
-    if page.entry.live and wanted(page, action) and not isinstance(action, Fill | NavigationAction):
+    told = not isinstance(action, Fill | NavigationAction) and wanted(page, action)
+    if page.entry.live and told and (page.seen is None or time.monotonic() - page.seen.at > _SOON_S):
         try:
             async with asyncio.timeout(_BEFORE_S):
                 began = Before(state := await page.state())
@@ -148,7 +152,7 @@ async def _otherwise(page: BrowserPage, action: Action, observation: Observation
     known = _DOCUMENT if same and whole else ""
     earlier: Json = {"changes": began.changes} if began.changes else {}
     if known and last and last.state and state.is_like(last.state) and state.focus == last.state.focus:
-        last.state, last.acted = state, False
+        last.is_now(state)
         return Shown(earlier, same=known)
     if last and len(last.tree) > _MANY and not observation.navigated:
         asks = Shown({"changes": _ASK}, changed=True) if whole else None

@@ -109,7 +109,7 @@ async def test_what_a_page_polls_is_neither_told_nor_waited_for(tab: Tab) -> Non
 async def test_what_changed_between_two_acts_is_not_told_as_an_effect_of_the_second(tab: Tab) -> None:
     await tab.show(
         OUT + '<button id=late onclick="setTimeout(() => { out.textContent = this.title;'
-        " document.title = 'Late' }, 300); this.title += 'x'\">Late</button>"
+        " document.title = 'Late' }, 500); this.title += 'x'\">Late</button>"
         "<button id=now onclick=\"two.textContent = 'now'\">Now</button>"
     )
     assert "x" not in (await tab.call("click", selector="#late")).get("changes", "")

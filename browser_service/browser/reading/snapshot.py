@@ -1,6 +1,7 @@
 """Snapshots: the whole page as a tree with refs, and what each client was shown of it, which makes refs safe."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -87,6 +88,8 @@ class Seen:
     moves: int = -1
     state: State | None = None
     """Of how it last looked."""
+    at: float = 0.0
+    """When that was, by the monotonic clock."""
     acted: bool = False
     """Whether the client has acted since: what differs may be of that."""
     elements: dict[str, str] = field(default_factory=dict)
@@ -103,7 +106,11 @@ class Seen:
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
             self.older[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
         self.tree, self.frames, self.moves = look.tree, look.frames, look.moves
-        self.state, self.acted = look.state, False
+        self.is_now(look.state)
+
+    def is_now(self, state: State) -> None:
+        """Note that the page was looked at, whether or not it differed."""
+        self.state, self.at, self.acted = state, time.monotonic(), False
 
     def give(self, nodes: Iterable[Node]) -> None:
         """The client is shown these: their refs are its from now on."""
