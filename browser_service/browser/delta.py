@@ -9,7 +9,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.elements.locating import scope_of
-from browser_service.browser.observing import Observation
+from browser_service.browser.observation import Observation
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.reading import changes, loading
 from browser_service.browser.reading.outline import outline

@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.browser.background import Background
 from browser_service.browser.entry import DialogPolicy, Emit, PageEntry
 from browser_service.browser.events import sendable, well_formed
-from browser_service.browser.observing import Observation
+from browser_service.browser.observation import Observation
 from browser_service.browser.performing import Running
 from browser_service.browser.queue import Turn
 from shared.actions.base import Action, Effect, Lane, WaitingAction

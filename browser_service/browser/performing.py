@@ -12,7 +12,7 @@ from browser_service.browser import delta, errors
 from browser_service.browser.cancelling import Cancel
 from browser_service.browser.elements import locating
 from browser_service.browser.entry import PageEntry
-from browser_service.browser.observing import Observation
+from browser_service.browser.observation import Observation
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.telling import told
 from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction

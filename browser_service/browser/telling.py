@@ -6,7 +6,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import delta
-from browser_service.browser.observing import Observation
+from browser_service.browser.observation import Observation
 from browser_service.browser.page import BrowserPage
 from browser_service.browser.reading import compact
 from shared.actions.base import Action

@@ -9,7 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Response
 
 from browser_service.browser import errors
-from browser_service.browser.observing import Observation
+from browser_service.browser.observation import Observation
 from browser_service.browser.page import BrowserPage
 from shared.actions.base import NavigationAction
 from shared.calls import Json
