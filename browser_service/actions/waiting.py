@@ -1,10 +1,6 @@
 """Waiting for time to pass, for an element, or for where the page is."""
 
 import asyncio
-from typing import Final
-
-from playwright.async_api import Locator
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.browser.elements import drawn
 from browser_service.browser.elements.locating import is_ref
@@ -12,9 +8,6 @@ from browser_service.browser.network.patterns import UrlPattern
 from browser_service.browser.page import BrowserPage
 from shared.actions import waiting
 from shared.calls import Json
-from shared.errors import TimedOut
-
-_LOOK_EVERY_MS: Final = 300
 
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:
@@ -28,29 +21,8 @@ async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) 
         await element.wait_for(state=action.state, timeout=action.timeout)
     else:
         root = await page.element(":root", action.frame, waits=False)
-        await _text(root, element, text, action)
+        await drawn.wait_for(root, element, text, action)
     return {"observed": f"{action.selector} is {action.state}"}
-
-
-async def _text(root: Locator, element: Locator, text: Json, action: waiting.WaitForSelector) -> None:
-    """As an element, or drawn by a style sheet: the first is waited for, and the second looked for now and then."""
-    clock, shown = asyncio.get_running_loop().time, action.state == "visible"
-    until = clock() + action.timeout / 1000
-    while True:
-        left_ms = max(1, (until - clock()) * 1000)
-        try:
-            await element.wait_for(state=action.state, timeout=min(_LOOK_EVERY_MS, left_ms))
-        except PlaywrightTimeout:
-            if shown and await drawn.is_drawn(root, text):
-                return
-            if left_ms <= _LOOK_EVERY_MS:
-                raise
-        else:
-            if shown or not await drawn.is_drawn(root, text):
-                return
-            if left_ms <= _LOOK_EVERY_MS:
-                raise TimedOut(f"{action.selector} is drawn by a style sheet still, after {action.timeout} ms.")
-            await asyncio.sleep(_LOOK_EVERY_MS / 1000)
 
 
 async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigation) -> Json:

@@ -17,8 +17,8 @@ from browser_service.browser.network.downloads import Downloads
 from browser_service.browser.network.emulating import Emulation
 from browser_service.browser.network.guard import guard
 from browser_service.browser.network.routes import PageNetwork
-from browser_service.browser.network.traffic import Traffic
-from browser_service.browser.observing import Observer, throttled
+from browser_service.browser.network.traffic import Traffic, throttled
+from browser_service.browser.observing import Observer
 from browser_service.browser.person import People, Request
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.reading import snapshot
@@ -128,7 +128,6 @@ class PageEntry:
         self.dialog: str | None = None
         self.dialog_policy = DialogPolicy()
         self._leaving: asyncio.Future[bool] | None = None
-        self._document_coming: PlaywrightRequest | None = None
         self._cdp: CDPSession | None = None
         self.use = Use(self, state)
         self.shares_window = state.opener_id is not None
@@ -405,8 +404,6 @@ class PageEntry:
         self.refresh_title()
 
     def _on_request(self, request: PlaywrightRequest) -> None:
-        if request.is_navigation_request() and self.page is not None and request.frame == self.page.main_frame:
-            self._document_coming = request
         if request.method not in {"GET", "HEAD", "OPTIONS"} and request.resource_type in _SENDING:
             self.filled.sent()
 
@@ -415,9 +412,6 @@ class PageEntry:
             return
         self.revision += 1
         self.navigations += 1
-        coming, self._document_coming = self._document_coming, None
-        if not frame.url.startswith(("http:", "https:")) or (coming is not None and coming.failure is None):
-            self.console.navigated()  # else a script only changed the address of the same document
         if self.person is not None:
             self.person.seen()
         if self._check_place(self.page):

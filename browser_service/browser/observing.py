@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error, Frame, Page, Request, Response
@@ -12,7 +11,6 @@ from browser_service.browser.events import well_formed
 from browser_service.browser.network.rhythm import Rhythm, Window
 from browser_service.browser.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, reads
 from browser_service.security.urls import abridged
-from shared.calls import Throttled
 
 if TYPE_CHECKING:
     from browser_service.browser.network.downloads import Arriving
@@ -237,15 +235,3 @@ def _is_refused(response: Response) -> bool:
 def _given_up(request: Request) -> bool:
     """By the page itself, which asked for something else or went elsewhere."""
     return "ERR_ABORTED" in (request.failure or "")
-
-
-def throttled(response: Response, *, fetching: bool) -> Throttled | None:
-    """That a site asks for a pause, by its answer to a page's document, or to what is fetched for a caller. What else a
-    page loads is its own affair."""
-    if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-        return None
-    request, retry_after = response.request, response.headers.get("retry-after")
-    document = request.is_navigation_request() and request.frame.parent_frame is None
-    if not document and not (fetching and request.resource_type == "fetch"):
-        return None
-    return Throttled(url=response.url, status=response.status, retry_after=retry_after)

@@ -1,13 +1,18 @@
 """Text that a style sheet draws (content of ::before and ::after), which no selector of Playwright's finds."""
 
+import asyncio
 import json
 import re
 from typing import Any, Final
 
 from playwright.async_api import Locator
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.browser.elements.locating import unless_gone
+from shared.actions.waiting import WaitForSelector
+from shared.errors import TimedOut
 
+_LOOK_EVERY_MS: Final = 300
 _MOST: Final = 5_000
 _WITHIN_MS: Final = 50
 
@@ -51,8 +56,36 @@ def wanted(selector: str) -> dict[str, Any] | None:  # Any: JSON, for _DRAWN
     }
 
 
-async def is_drawn(root: Locator, text: dict[str, Any]) -> bool:  # Any: as `wanted` gives it
-    """Whether it is drawn now somewhere in a document, by its root element; not in one that is just going."""
+async def wait_for(
+    root: Locator,
+    element: Locator,
+    text: dict[str, Any],  # Any: as `wanted` gives it
+    action: WaitForSelector,
+) -> None:
+    """Wait until a text is there, or gone: as an element, which is waited for, or drawn in the document of that root,
+    which is looked for now and then."""
+    clock, appears = asyncio.get_running_loop().time, action.state == "visible"
+    until = clock() + action.timeout / 1000
+    while (left_ms := (until - clock()) * 1000) > 0:
+        try:
+            await element.wait_for(state=action.state, timeout=min(_LOOK_EVERY_MS, max(1, left_ms)))
+        except PlaywrightTimeout:
+            if appears and await _is_drawn(root, text):
+                return
+        else:
+            if appears or not await _is_drawn(root, text):
+                return
+            await asyncio.sleep(_LOOK_EVERY_MS / 1000)
+    if appears:
+        await element.wait_for(state=action.state, timeout=1)  # its error says what there is instead
+    raise TimedOut(
+        f"{action.selector} was not {action.state} within {action.timeout} ms.",
+        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
+    )
+
+
+async def _is_drawn(root: Locator, text: dict[str, Any]) -> bool:  # Any: as there
+    """Whether it is drawn now somewhere in a document; not in one that is just going."""
     return bool(await unless_gone(root.evaluate(_DRAWN, text)))
 
 

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -21,6 +22,7 @@ from playwright.async_api import Page, Request, Response
 
 from browser_service.browser.events import well_formed
 from browser_service.security.redaction import safe_url
+from shared.calls import Throttled
 from shared.errors import PageNotFound, TimedOut
 
 KEPT: Final = 500
@@ -272,3 +274,15 @@ async def _headers(of: Request | Response) -> Headers:
             return [(header["name"], header["value"]) for header in await of.headers_array()]
     except (PlaywrightError, TimeoutError):
         return [*of.headers.items()]
+
+
+def throttled(response: Response, *, fetching: bool) -> Throttled | None:
+    """That a site asks for a pause, by its answer to a page's document, or to what is fetched for a caller. What else a
+    page loads is its own affair."""
+    if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        return None
+    request, retry_after = response.request, response.headers.get("retry-after")
+    document = request.is_navigation_request() and request.frame.parent_frame is None
+    if not document and not (fetching and request.resource_type == "fetch"):
+        return None
+    return Throttled(url=response.url, status=response.status, retry_after=retry_after)

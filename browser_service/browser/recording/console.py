@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from playwright.async_api import ConsoleMessage, Error, JSHandle, Page
+from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.browser.background import Background
 from shared.calls import Json
@@ -61,6 +61,7 @@ class Console:
         self._wrong: deque[Said] = deque(maxlen=_KEPT)
         self._numbers = itertools.count(1)
         self._document = 0
+        self._coming: Request | None = None
         self._background = Background()
         self._second, self._heard, self._missed = 0, 0, False
 
@@ -73,10 +74,8 @@ class Console:
                 self._keep_error(error)
         page.on("console", self._on_console)
         page.on("pageerror", self._keep_error)
-
-    def navigated(self) -> None:
-        """Another document is there."""
-        self._document += 1
+        page.on("request", self._on_request)
+        page.on("framenavigated", self._on_navigated)
 
     def told(
         self,
@@ -100,6 +99,18 @@ class Console:
         shown = [said for said in found if earlier or said.document == self._document]
         last = found[-1].number if found else since
         return [said.told(self._document) for said in shown[-limit:]], last, len(found) - len(shown)
+
+    def _on_request(self, request: Request) -> None:
+        if request.is_navigation_request():
+            with contextlib.suppress(Error):  # a popup's first has no frame yet
+                self._coming = request if request.frame.parent_frame is None else self._coming
+
+    def _on_navigated(self, frame: Frame) -> None:
+        """To another document, or a script only changed the address of the same."""
+        if frame.parent_frame is None:
+            coming, self._coming = self._coming, None
+            answered = coming is not None and coming.failure is None
+            self._document += answered or not frame.url.startswith(("http:", "https:"))
 
     def _on_console(self, message: ConsoleMessage) -> None:
         now = int(time.monotonic())
