@@ -79,6 +79,7 @@ async def test_fill_says_how_the_page_writes_what_was_given(tab: Tab, writes: st
         ("'+49' + value", "1512", "+491512"),
         ("value.replaceAll('*', '')", "***", ""),
         ("value || 'x'", "", "x"),
+        ("'x'.repeat(120)", "1.5", "x" * 120),
     ],
 )
 async def test_fill_of_what_the_page_makes_another_value_of_fails_and_names_it(
@@ -91,6 +92,14 @@ async def test_fill_of_what_the_page_makes_another_value_of_fails_and_names_it(
     assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
     assert error["message"].startswith(f"The page took the value back: it shows {shown!r} instead of {given!r}.")
     assert 'type {"selector": "#i"' in error["hint"]
+
+
+async def test_a_long_text_that_a_page_puts_in_place_of_a_number_is_cut_and_delays_nothing(tab: Tab) -> None:
+    await tab.show("<textarea id=i oninput=\"this.value = 'x'.repeat(500000)\"></textarea>")
+    with anyio.fail_after(10):
+        error = await tab.error("fill", selector="#i", value="-1.5")
+    assert "… (500000 characters) instead of '-1.5'" in error["message"]
+    assert len(error["message"]) < 500
 
 
 async def _notices(tab: Tab, action: str, **arguments: AnyJson) -> list[str]:
