@@ -10,6 +10,7 @@ from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
+from browser_service.browser.errors import is_timeout
 from browser_service.browser.page import BrowserPage
 from browser_service.pictures import MOST_PIXELS, stitched, worked
 from shared.actions.media import Screenshot
@@ -24,6 +25,8 @@ _SIZES: Final = """() => {
   const most = name => Math.max(...[body, root].filter(Boolean).flatMap(e => [e['scroll' + name], e['offset' + name]]));
   return [most('Width'), most('Height'), scrollX, scrollY, innerWidth, innerHeight, devicePixelRatio];
 }"""
+_TAKING: Final = 0.6
+"""The part of a call's time that taking pieces may cost."""
 _OUTSIDE: Final = "Clipped area"
 
 
@@ -110,27 +113,36 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
         )
     area = replace(area, width=min(area.width, longest))
     area = replace(area, height=min(area.height, longest, math.floor(MOST_PIXELS / area.ratio**2 / area.width)))
+    pieces, height = await _pieces(page, action, area, options)
+    data, size = await worked(round(area.pixels), stitched, pieces, action.type, action.quality)
+    cut = ""
+    if whole.width > area.width or whole.height > height:
+        cut = (
+            f"the picture ends at {area.width:,.0f} x {height:,.0f} px of {whole.width:,.0f} x {whole.height:,.0f};"
+            f' the rest: "fullPage": true with "clip": {{"x": {area.x:.0f}, "y": {area.y + height:.0f}, ...}}'
+        )
+    return Taken(data, *size, cut)
+
+
+async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> tuple[list[bytes], float]:
+    """Pictures that lie below one another, and where they end: by what time there is, that leaves some to join them."""
     rows = max(1, math.floor(_PIECE / area.ratio**2 / area.width))
-    deadline = asyncio.get_running_loop().time() + action.allowed_ms() / 1000
+    now = asyncio.get_running_loop().time
+    deadline, enough = (now() + share * action.allowed_ms() / 1000 for share in (1, _TAKING))
     pieces: list[bytes] = []
-    for top in range(0, math.ceil(area.height), rows):
-        left_ms = max(1.0, (deadline - asyncio.get_running_loop().time()) * 1000)
-        clip: Any = area.clip(top, min(rows, area.height - top))  # Any: Playwright's own type of it
+    top = 0.0
+    while top < area.height and (not pieces or now() < enough):
+        height = min(rows, area.height - top)
+        clip: Any = area.clip(top, height)  # Any: Playwright's own type of it
+        left_ms = max(1.0, (deadline - now()) * 1000)
         try:
             pieces.append(await page.live.screenshot(**options, type="png", full_page=True, clip=clip, timeout=left_ms))
         except PlaywrightError as error:
-            if not pieces or _OUTSIDE not in str(error):
+            if not pieces or not (is_timeout(error) or _OUTSIDE in str(error)):
                 raise
-            break  # the page has become shorter meanwhile
-    data, (width, height) = await worked(round(area.pixels), stitched, pieces, action.type, action.quality)
-    cut = ""
-    if whole.width > area.width or whole.height > area.height:
-        cut = (
-            f"the picture ends at {area.width:,.0f} x {area.height:,.0f} px of"
-            f" {whole.width:,.0f} x {whole.height:,.0f};"
-            f' the rest: "fullPage": true with "clip": {{"x": {area.x:.0f}, "y": {area.y + area.height:.0f}, ...}}'
-        )
-    return Taken(data, width, height, cut)
+            break  # it takes too long, or the page has become shorter meanwhile
+        top += height
+    return pieces, top
 
 
 _OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
