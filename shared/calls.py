@@ -206,6 +206,7 @@ class Artifact(Model):
     url: str = Field(description="Path below the service's address: GET it with the same token.")
     name: str | None = Field(default=None, description="What it is called in BROWSE_OUTPUT_DIR.")
     path: str | None = Field(default=None, description="Where that is, on the service's machine.")
+    secret: bool | None = Field(default=None, description="It is not for a model to read.")
     data: str | None = None
     preview: Preview | None = Field(default=None, description="Of a picture that is too large to go along whole.")
 

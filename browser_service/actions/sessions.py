@@ -118,7 +118,7 @@ async def export_session(session: BrowserSession, action: sessions.ExportSession
     name = dated("logins", session.entry.session_id)
     file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", name, inline=False)
     told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
-    return {"artifact": file, **_counted(state), "observed": f"{told} of the file"}
+    return {"artifact": {**file, "secret": True}, **_counted(state), "observed": f"{told} of the file"}
 
 
 def _counted(state: Json) -> Json:

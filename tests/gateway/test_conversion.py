@@ -367,5 +367,13 @@ def test_a_text_that_is_not_shown_is_read_by_a_call_and_a_download_is_a_file_lik
         'clicked\nart-2: text/csv, 8 bytes, browse://files/art-2; read it: content {"cursor": "art-2:0"}'
     )
     assert isinstance(link, ResourceLink)
+    long: Json = {**PICTURE, "mimeType": "application/json", "size": 20_001, "data": "e30="}
+    text, link, *_ = convert(done({"artifact": long}), "export_har")
+    assert isinstance(text, TextContent)
+    assert (text.text.endswith('read it: content {"cursor": "shot-1:0"}'), type(link)) == (True, ResourceLink)
+    logins: Json = {**PICTURE, "mimeType": "application/json", "secret": True}
+    assert lines(done({"observed": "exported", "artifact": logins}), "export_session")[1:] == [
+        "shot-1: application/json, 70 bytes, browse://files/shot-1"
+    ]
     refused = failed("NAVIGATION_FAILED", "A download.", details={"context": {"downloads": [known]}})
     assert [type(block) for block in convert(refused, "goto")[:2]] == [TextContent, ResourceLink]
