@@ -242,7 +242,7 @@ class DownloadState(Model):
 
 
 Engine = Literal["chromium", "firefox", "webkit"]
-Permission = Literal["geolocation", "notifications", "camera", "microphone"]
+Permission = Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write"]
 
 
 class Size(Model):
@@ -283,6 +283,8 @@ class SessionSpec(Model):
     options: SessionOptions = SessionOptions()
     state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")
     headers: dict[str, str] = Field(default={}, repr=False, description="What requests of its pages carry besides.")
+    init_scripts: dict[str, str] = Field(default={}, repr=False, description="What runs in its documents, by id.")
+    permissions: dict[str, list[str]] = Field(default={}, description="What sites were granted, by origin.")
     earlier: list[Json] = Field(default=[], repr=False, description="What it was before, should that not be taken.")
     pages: list[PageState] = []
     former: dict[str, Json] = Field(default={}, repr=False, description="What brings a page back, by its id.")

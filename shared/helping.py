@@ -20,6 +20,7 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
     {
         "selector": 'role=button[name="Buy"]',
         "url": "https://example.com/shop",
+        "origin": "https://example.com",
         "value": "Ana",
         "text": "Ana",
         "key": "Enter",

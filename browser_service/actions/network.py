@@ -43,7 +43,10 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
 
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
-    return {**page.entry.network.shown(), "sessionHeaders": [*page.entry.session.headers]}
+    entry = page.entry
+    ours: Json = {**entry.network.shown(), "initScripts": [*entry.init_scripts.shown()]}
+    scripts = entry.session.init_scripts.shown()
+    return {**ours, "sessionHeaders": [*entry.session.headers], "sessionInitScripts": [*scripts]}
 
 
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:

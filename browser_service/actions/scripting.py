@@ -10,10 +10,12 @@ from urllib.parse import ParseResult, urljoin, urlsplit
 
 from pydantic import JsonValue
 
+from browser_service.browser.init_scripts import InitScripts
 from browser_service.browser.page import BrowserPage
+from browser_service.browser.session import BrowserSession
 from shared.actions import scripting
 from shared.calls import Json
-from shared.errors import BrowseError, NetworkError, ScriptExecutionFailed, ValidationFailed
+from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
 
 _FETCH: Final = """async ({url, init, binary, timeout}) => {
   const stop = new AbortController();
@@ -60,6 +62,41 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
     else:
         value = await page.live.evaluate(action.expression, action.arg)
     return await _json_value(page, value)
+
+
+async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) -> Json:
+    script_id = await page.entry.init_scripts.add(page.live, action.script)
+    return {"scriptId": script_id, "observed": f"{script_id} runs in each document of this page from the next one on"}
+
+
+async def remove_init_scripts(page: BrowserPage, action: scripting.RemoveInitScripts) -> Json:
+    gone = await page.entry.init_scripts.remove(action.script_ids)
+    if gone:
+        page.undoable(f"{len(gone)} init scripts of page {page.entry.page_id} removed", {"texts": {**gone}})
+    return _removed(gone, page.entry.init_scripts)
+
+
+async def add_session_init_script(session: BrowserSession, action: scripting.AddSessionInitScript) -> Json:
+    if session.entry.profile:
+        raise Forbidden(
+            f"Session {action.session_id!r} is the shared login, in whose pages no script of one client runs for all.",
+            hint='For one page: add_init_script {"pageId": "...", "script": "..."}. Or in a session of your own: '
+            "create_session {}.",
+        )
+    script_id = await session.entry.init_scripts.add(await session.context(), action.script)
+    said = f"{script_id} runs in each document of session {action.session_id} from the next one on"
+    return {"scriptId": script_id, "observed": said}
+
+
+async def remove_session_init_scripts(session: BrowserSession, action: scripting.RemoveSessionInitScripts) -> Json:
+    gone = await session.entry.init_scripts.remove(action.script_ids)
+    if gone:
+        session.undoable(f"{len(gone)} init scripts of session {action.session_id} removed", {"texts": {**gone}})
+    return _removed(gone, session.entry.init_scripts)
+
+
+def _removed(gone: dict[str, str], scripts: InitScripts) -> Json:
+    return {"removed": [*gone], "observed": f"{len(gone)} init scripts removed, {len(scripts.texts)} left"}
 
 
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from browser_service.browser.files import dated
 from browser_service.browser.recovery import undoing
 from browser_service.browser.session import BrowserSession
+from browser_service.security.urls import origin_of
 from browser_service.service import Service
 from shared.actions import sessions
 from shared.calls import Json, Person
@@ -54,6 +55,20 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
     ]
     shown = await session.files.shown_data("cookies", found, action.budget)  # type: ignore[arg-type] # JSON
     return {**shown, "count": len(found)}
+
+
+async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:
+    origin = origin_of(action.origin)
+    if origin is None or not session.entry.permits(origin):
+        raise Forbidden(f"{action.origin} is granted nothing: the URL policy does not allow the host.")
+    before = await session.entry.grant(origin, [*action.permissions])
+    ended = [name for name in before if name not in action.permissions]
+    taken = f"; taken back: {', '.join(ended)}" if ended else ""
+    now = ", ".join(action.permissions) or "nothing"
+    return {
+        "granted": [*action.permissions],
+        "observed": f"{origin} is granted {now} in session {action.session_id}{taken}",
+    }
 
 
 async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> Json:

@@ -12,6 +12,7 @@ from browser_service.browser.background import Background
 from browser_service.browser.closing import bounded
 from browser_service.browser.elements.left import FieldsLeft
 from browser_service.browser.events import queued, well_formed
+from browser_service.browser.init_scripts import InitScripts
 from browser_service.browser.leases import Lease, Ownership
 from browser_service.browser.network.downloads import Downloads
 from browser_service.browser.network.emulating import Emulation
@@ -115,6 +116,7 @@ class PageEntry:
         """Who acted last, and how often the page had navigated before."""
         self.network = PageNetwork(Traffic(self._whose_traffic), self._holder)
         self.emulation = Emulation(self._holder)
+        self.init_scripts = InitScripts(self._holder)
         self.recall = Recall()
         self.recovery = Recovery(self)
         self.filled = Filled()
@@ -233,6 +235,7 @@ class PageEntry:
             policy = self._policy if self.guarded else None
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
             by_itself = self.opener_id is not None or self.of_person
+            await self.init_scripts.attach(page)
             await self.emulation.attach(page, self._cdp)
             self.network.offline = self.emulation.offline
             await self.network.attach(page, came_by_itself=by_itself)
@@ -261,15 +264,18 @@ class PageEntry:
         self.dialog_policy = opener.dialog_policy
         self.network.inherit(opener.network)
         self.emulation.inherit(opener.emulation)
+        self.init_scripts.inherit(opener.init_scripts)
 
     async def let_go_of_settings(self, client_id: str) -> None:
         """What another client had set ends once the page has a new holder."""
-        if self.page is None or self.lease is None or not (self.network.foreign or self.emulation.foreign):
+        foreign = self.network.foreign or self.emulation.foreign or self.init_scripts.foreign
+        if self.page is None or self.lease is None or not foreign:
             return
+        await self.init_scripts.remove(None)
         await self.network.clear(self.page)
         await self.emulation.clear(self.page, self._cdp)
         await self.network.set_offline(self.page, offline=False)
-        told = f"{self.page_id}: routes, headers and emulation that another client had set are removed."
+        told = f"{self.page_id}: routes, headers, init scripts and emulation that another client had set are removed."
         self.tell(client_id, told)
 
     def popup(self, page_id: str) -> None:

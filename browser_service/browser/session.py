@@ -10,11 +10,13 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser.closing import bounded
 from browser_service.browser.files import ArtifactPort, Files
+from browser_service.browser.init_scripts import InitScripts
 from browser_service.browser.launching import signing_in
 from browser_service.browser.launching.isolation import context_options
 from browser_service.browser.launching.launcher import Home, Launcher
 from browser_service.browser.launching.pool import Kind
 from browser_service.browser.launching.signing_in import SignedIn
+from browser_service.browser.permissions import Permissions
 from browser_service.browser.queue import PageQueue
 from browser_service.browser.recording.recording import Recording
 from browser_service.browser.recording.tracing import Tracing
@@ -95,6 +97,8 @@ class SessionEntry:
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
         """What every request of its pages carries besides."""
+        self.init_scripts = InitScripts(texts={**spec.init_scripts})
+        self.permissions = Permissions({**spec.permissions})
 
     @property
     def profile(self) -> bool:
@@ -129,6 +133,11 @@ class SessionEntry:
         context = await self.context()
         self.headers = headers
         await context.set_extra_http_headers(headers)
+
+    async def grant(self, origin: str, names: list[str]) -> list[str]:
+        """Let a site do something; what it could before."""
+        windows = await self._ready()
+        return await self.permissions.grant(await self.context(), windows, origin, names)
 
     def device(self, name: str) -> Json:
         """Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""
@@ -207,7 +216,12 @@ class SessionEntry:
     @property
     def spec(self) -> SessionSpec:
         """What it takes to have it again as it was saved, but for its pages."""
-        return self._spec.model_copy(update={"state": self.logins.saved, "headers": self.headers})
+        own = {
+            "headers": self.headers,
+            "init_scripts": self.init_scripts.texts,
+            "permissions": self.permissions.by_origin,
+        }
+        return self._spec.model_copy(update={"state": self.logins.saved, **own})
 
     async def close(self, *, whole: bool = True) -> None:
         """Save, and let go of the context. The browser itself belongs to the launcher. `whole`: with the storage, which
@@ -243,6 +257,7 @@ class SessionEntry:
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
             await bounded(context.set_extra_http_headers(self.headers))
+        await bounded(self.init_scripts.attach(context))
         self._home, self._context, self.browser_id = home, context, self._launcher.browser_id(home)
         self._windows = Windows(
             context,
@@ -252,6 +267,8 @@ class SessionEntry:
             ours=not self.attached,
             lasting=self._spec.profile,
         )
+        if self.permissions.by_origin:
+            await bounded(self.permissions.attach(context, self._windows))
         if self.attached:
             await self._pages.pages_found(self, context.pages)
         elif self._spec.profile:

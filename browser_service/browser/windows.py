@@ -104,6 +104,14 @@ class Windows:
                 if target_id and self._cdp is not None:
                     self._background.spawn(bounded(self._cdp.send("Target.closeTarget", {"targetId": target_id})))
 
+    async def command(self, method: str, parameters: dict[str, object]) -> None:
+        """Tell Chromium something about the whole context."""
+        browser = self._context.browser
+        if browser is not None:
+            cdp = await self._connected(browser)
+            of = {"browserContextId": self._browser_context_id} if self._browser_context_id else {}
+            await cdp.send(method, {**parameters, **of})
+
     async def _connected(self, browser: Browser) -> CDPSession:
         """Of many first pages one finds out whose they are, before any of them opens."""
         async with self._connecting:

@@ -100,7 +100,8 @@ class BlockRequests(PageAction):
 
 
 class ListRoutes(PageAction):
-    """List the page's mocks and blocks, with how often each matched, and the names of its extra headers."""
+    """List the page's mocks and blocks, with how often each matched, the names of its extra headers, and its init
+    scripts."""
 
     lane = Lane.BESIDE
     opens = False

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.actions.base import Alias, Effect, PageAction, Selector
+from shared.actions.base import Alias, Effect, Lane, PageAction, Selector, SessionAct
 
 HalfMinute = Annotated[int, Field(ge=1, le=120_000, description="Milliseconds it may take.")]
 
@@ -29,6 +29,70 @@ class EvaluateScript(PageAction):
     selector: Selector | None = Field(default=None, description="Element to give to the function; the first match.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to run in.")
     timeout: HalfMinute = 30_000
+
+
+InitScript = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100_000,
+        validation_alias=AliasChoices("script", "expression"),
+        description="JavaScript, such as `Math.random = () => 0.5`.",
+    ),
+]
+ScriptIds = Annotated[list[str] | None, Field(max_length=20, description="Only these of list_routes.")]
+
+
+class AddSessionInitScript(SessionAct):
+    """Run JavaScript in each document of a session of your own, frames, popups and later pages too, before the
+    document's own scripts. For one page: add_init_script."""
+
+    undone_by = "remove_session_init_scripts {...}"
+
+    script: InitScript
+
+    def narrower(self) -> str:
+        return 'add_init_script {"pageId": "...", "script": "..."} is for one page; ' + super().narrower()
+
+
+class AddInitScript(PageAction):
+    """Run JavaScript in each document of the page and its frames before the document's own scripts, from the next
+    navigation on. With sessionId and no pageId: in all pages of a session of your own."""
+
+    effect = Effect.ACTS
+    shown = "observed"
+    undone_by = 'remove_init_scripts {"scriptIds": ["..."]}'
+
+    script: InitScript
+
+    def for_session(self) -> SessionAct | None:
+        return AddSessionInitScript.model_validate({"sessionId": self.session_id, "script": self.script})
+
+
+class RemoveSessionInitScripts(SessionAct):
+    """Remove init scripts of a session: some, or all. What they did stays until the next document."""
+
+    undoable = True
+    idempotent = True
+
+    script_ids: ScriptIds = None
+
+
+class RemoveInitScripts(PageAction):
+    """Remove init scripts of the page: some, or all. What they did stays until the next document."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    opens = False
+    shown = "observed"
+    undoable = True
+    idempotent = True
+
+    script_ids: ScriptIds = None
+
+    def for_session(self) -> SessionAct | None:
+        given = {"sessionId": self.session_id, "scriptIds": self.script_ids}
+        return RemoveSessionInitScripts.model_validate(given)
 
 
 class Fetch(PageAction):

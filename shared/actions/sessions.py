@@ -113,6 +113,29 @@ class CloseSession(Action):
     session_id: SessionId = Field(description="The session.")
 
 
+class GrantPermissions(SessionAct):
+    """Let a site (one origin) read the clipboard, know the position and the like, in all pages of the session; in place
+    of what it was granted before, [] takes it back. The clipboard is one for all pages."""
+
+    undone_by = 'grant_permissions {"permissions": [], "origin": "..."}'
+    idempotent = True
+    told = frozenset({"permissions", "origin"})
+
+    permissions: list[Permission] = Field(max_length=20, description="Which; [] for none.")
+    origin: str = Field(pattern=r"^https?://[^/?#@\s]+/?$", description="Such as https://example.com.")
+
+    def concerns(self, url: str) -> bool:
+        return _origin(url) == _origin(self.origin)
+
+    def narrower(self) -> str:
+        return "Nobody feels what is granted to another origin; " + super().narrower()
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url.lower())
+    return parts.scheme, parts.netloc.removesuffix({"http": ":80", "https": ":443"}.get(parts.scheme, "-"))
+
+
 class GetCookies(SessionAction):
     """Get the cookies of a session, with their values: of all sites, or of some."""
 

@@ -201,6 +201,7 @@ MORE_CHOICES: Final = {
     "waitUntil": {"commit"},
     "modifiers": {"ControlOrMeta"},
     "type": {"webp"},
+    "permissions": {"clipboard-read", "clipboard-write"},
     "responseType": {"binary"},
     "resourceTypes": {"document", "media", "eventsource", "manifest", "ping", "other", "websocket"},
 }

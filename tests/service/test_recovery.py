@@ -127,15 +127,20 @@ async def test_what_clients_had_set_is_set_again(start: StartService, site: Site
         await agent.call("set_session_headers", headers={"X-Session": "2"})
         await agent.call("emulate", pageId="p", timezone="Asia/Tokyo")
         await agent.call("set_dialog_policy", pageId="p", policy="accept")
+        await agent.call("add_init_script", pageId="p", script="self.first = 'init'")
+        origin = site.url().rstrip("/")
+        await agent.call("grant_permissions", permissions=["clipboard-read"], origin=origin)
         await browser_dies(service)
         site.received.clear()
         reply = (await agent.reply("click", pageId="p", selector="button")).json()
         assert "dialogs" in reply["result"]
-        assert "set again: 1 route, headers X-Page, emulation" in text_of(reply)
+        assert "set again: 1 route, headers X-Page, init scripts s1, emulation" in text_of(reply)
         (visit,) = [received for received in site.received if received.path == "/"]
         assert (visit.headers["X-Page"], visit.headers["X-Session"]) == ("1", "2")
         script = "fetch('/api').then(r => r.text()).then(t => t + Intl.DateTimeFormat().resolvedOptions().timeZone)"
         assert (await agent.call("evaluate_script", pageId="p", expression=script))["value"] == "mockedAsia/Tokyo"
+        script = "navigator.permissions.query({name: 'clipboard-read'}).then(found => [first, found.state])"
+        assert (await agent.call("evaluate_script", pageId="p", expression=script))["value"] == ["init", "granted"]
 
 
 async def test_a_login_of_this_moment_comes_back_in_every_kind_of_session(start: StartService, site: Site) -> None:

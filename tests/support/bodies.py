@@ -22,6 +22,7 @@ _MEANT: dict[str, dict[str, AnyJson]] = {
     "type": {"selector": "#a", "text": "x"},
     "select_option": {"selector": "#s", "value": "1"},
     "emulate": {"offline": True},
+    "grant_permissions": {"permissions": ["camera"], "origin": "https://example.com"},
     "wait_for_request": {"during": {"action": "click", "selector": SELECTOR}},
     "wait_for_response": {"during": {"action": "click", "selector": SELECTOR}},
     "find": {"text": "x"},

@@ -65,6 +65,7 @@ async def remember(entry: PageEntry) -> Json:
         "history": [*history],
         "rules": [rule.kept() for rule in entry.network.rules],
         "headers": {**entry.network.headers},
+        "initScripts": {**entry.init_scripts.texts},
         "emulation": {**entry.emulation.settings},
         "dialogs": [*entry.dialog_policy],
     }
@@ -94,7 +95,7 @@ def reopen(registry: PageRegistry, session: "SessionEntry", call: Call) -> PageE
     if entry.lease is None or entry.lease.client_id != call.client_id:
         entry.ownership.take(call, former.holder_agent)
         entry.share(former.access)
-        entry.network.owner = entry.emulation.owner = call.client_id
+        entry.network.owner = entry.emulation.owner = entry.init_scripts.owner = call.client_id
     entry.ownership.used_by(call)
     return entry
 
@@ -106,9 +107,10 @@ def bring_back(registry: PageRegistry, session: "SessionEntry", state: PageState
     parked = PageState.model_validate(known["page"]).parked
     anew = {"parked": parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}
     entry, kept = registry.add(state.model_copy(update=anew), session), cast("dict[str, Any]", known)  # Any: JSON
-    entry.network.owner = entry.emulation.owner = state.holder_id or ""
+    entry.network.owner = entry.emulation.owner = entry.init_scripts.owner = state.holder_id or ""
     entry.network.rules, entry.network.headers = [Rule.of(rule) for rule in kept["rules"]], kept["headers"]
     entry.emulation.settings = kept["emulation"]
+    entry.init_scripts.texts = {**kept.get("initScripts", {})}
     entry.dialog_policy = DialogPolicy(*kept["dialogs"])
     entry.use.storage = kept["storage"]
     if kept["history"]:

@@ -256,7 +256,7 @@ class Recovery:
         where = f" at {entry.url}" if revisits else ""
         lines = [f"{entry.page_id} was reopened{where}{f', because {why}' if why else ''}; {_LOST}"]
         if not known:
-            lines.append("routes, headers and emulation that were set ended with the service")
+            lines.append("routes, headers, init scripts and emulation that were set ended with the service")
         if again := self._set_again():
             lines.append(f"set again: {', '.join(again)}")
         holder = {entry.lease.client_id} if entry.lease is not None else set()
@@ -270,5 +270,6 @@ class Recovery:
         return [
             *([f"{routes} route{'s' * (routes > 1)}"] if routes else []),
             *([f"headers {', '.join(entry.network.headers)}"] if entry.network.headers else []),
+            *([f"init scripts {', '.join(entry.init_scripts.texts)}"] if entry.init_scripts.texts else []),
             *([f"emulation {json.dumps(entry.emulation.shown())[:200]}"] if entry.emulation.settings else []),
         ]

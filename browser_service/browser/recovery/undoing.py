@@ -103,6 +103,19 @@ async def _session_headers(session: BrowserSession, kept: Kept) -> Json:
     return {"observed": f"the session's extra headers are as before: {_names(kept['was'])}"}
 
 
+async def _init_scripts(page: BrowserPage, kept: Kept) -> Json:
+    return _scripts_told(await page.entry.init_scripts.put_back(page.live, kept["texts"]), kept)
+
+
+async def _session_init_scripts(session: BrowserSession, kept: Kept) -> Json:
+    return _scripts_told(await session.entry.init_scripts.put_back(await session.context(), kept["texts"]), kept)
+
+
+def _scripts_told(back: list[str], kept: Kept) -> Json:
+    newer = [script_id for script_id in kept["texts"] if script_id not in back]
+    return {"observed": _told(f"{_counted(len(back), 'init script')} back: {_names(back)}", back, newer)}
+
+
 async def _emulate(page: BrowserPage, kept: Kept) -> Json:
     entry, was, made = page.entry, kept["was"], kept["made"]
     now = entry.emulation.settings
@@ -128,6 +141,8 @@ TAKES_BACK: Final[Mapping[str, TakeBack]] = MappingProxyType(
         "set_extra_headers": _headers,
         "set_session_headers": _session_headers,
         "emulate": _emulate,
+        "remove_init_scripts": _init_scripts,
+        "remove_session_init_scripts": _session_init_scripts,
     }
 )
 """By the name of the act."""

@@ -1,0 +1,57 @@
+"""Permissions: granted on request to one origin, and felt by nobody elsewhere."""
+
+import pytest
+
+from tests.actions.tab import Tab
+from tests.support.service import Agent
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+STATE = "navigator.permissions.query({{name: '{}'}}).then(found => found.state)"
+COPIED = """async () => {
+    await navigator.clipboard.writeText('copied');
+    return navigator.clipboard.readText();
+}"""
+
+
+async def test_a_site_reads_the_clipboard_once_it_was_granted_and_no_other_site_does(
+    other: Agent, tab: Tab, site: Site
+) -> None:
+    await tab.show("<h1>x</h1>")
+    read, near = STATE.format("clipboard-read"), STATE.format("geolocation")
+    before = [await tab.sees(read), await tab.sees(near)]
+    origin = site.url().rstrip("/")
+    names = ["clipboard-read", "clipboard-write"]
+    done = await tab.call("grant_permissions", permissions=names, origin=origin)
+    assert done["observed"] == f"{origin} is granted clipboard-read, clipboard-write in session default"
+    assert await tab.sees(COPIED) == "copied"
+    assert [await tab.sees(read), await tab.sees(near)] == ["granted", before[1]], "nothing else is denied by it"
+    await tab.call("goto", pageId="else", url=site.page("/else", "x").replace("127.0.0.1", "localhost"))
+    seen = await tab.call("evaluate_script", pageId="else", expression=read)
+    assert seen["value"] == before[0]
+    session = (await tab.call("create_session"))["sessionId"]
+    await tab.call("goto", pageId="own", sessionId=session, url=site.url("/else"))
+    assert (await tab.call("evaluate_script", pageId="own", expression=read))["value"] == before[0]
+    await tab.call("grant_permissions", sessionId=session, permissions=["geolocation"], origin=f"{origin}/")
+    assert (await tab.call("evaluate_script", pageId="own", expression=near))["value"] == "granted"
+    assert (await tab.call("evaluate_script", pageId="tab", expression=near))["value"] == before[1]
+    error = await other.error("grant_permissions", permissions=["camera"], origin=origin)
+    assert error["code"] == "AFFECTS_OTHERS"
+    await other.call("grant_permissions", permissions=["camera"], origin="http://elsewhere.example")
+    ended = await tab.call("grant_permissions", permissions=[], origin=origin)
+    assert ended["observed"].endswith("granted nothing in session default; taken back: clipboard-read, clipboard-write")
+    assert (await tab.call("evaluate_script", pageId="tab", expression=read))["value"] == before[0]
+    await tab.call("close_session", sessionId=session)
+
+
+async def test_what_cannot_be_granted_is_refused_by_field(tab: Tab) -> None:
+    for arguments, field in (
+        ({"permissions": ["all"], "origin": "https://example.com"}, "permissions.0"),
+        ({"permissions": ["camera"], "origin": "https://example.com/path"}, "origin"),
+        ({"permissions": ["camera"], "origin": "file:///"}, "origin"),
+    ):
+        error = await tab.error("grant_permissions", **arguments)
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+    error = await tab.error("grant_permissions", permissions=["camera"], origin="http://169.254.169.254")
+    assert error["code"] == "FORBIDDEN"
