@@ -4,7 +4,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STAYS_S = 1_800.0
 """A person who gave no sign for this long is not there: the page is free again."""
 _KEPT = 200
+_IN_LINE = 5
 
 State = Literal["pending", "done", "refused", "expired", "withdrawn", "closed"]
 
@@ -33,6 +34,8 @@ class Request:
         self.askers = {asker_id: asked.asked_by}
         self.pages: list[PageEntry] = []
         self.waiting: Counter[str] = Counter()
+        self.turn = asyncio.Event()
+        """It is asked now; until then the person has another question on that page."""
         self.over = asyncio.Event()
         self.state: State = "pending"
         self.text = ""
@@ -63,15 +66,21 @@ class Request:
     def cover(self, entry: "PageEntry") -> None:
         """A page that the person works in: the one that was asked for, and the popups of it."""
         self.pages.append(entry)
+        self.turn.set()
         entry.taken(self)
 
-    def joins(self, client_id: str) -> bool:
+    def joins(self, client_id: str, action: RequestHuman) -> bool:
         """A login serves all who meet it; anything else is between the person and who asked."""
-        return client_id in self.askers or self.asked.kind == "login"
+        return client_id in self.askers or self.asked.kind == action.kind == "login"
+
+    def is_same(self, action: RequestHuman) -> bool:
+        """Whether it asks for that already, if in other words; two decisions are two questions."""
+        same_words = (action.message, action.choices or []) == (self.asked.message, self.asked.choices)
+        return self.asked.kind == action.kind and (action.kind in {"login", "code"} or same_words)
 
     def check(self, entry: "PageEntry", call: Call, action: Action) -> None:
         """Raise for what may not be done to a page while a person has it."""
-        if isinstance(action, RequestHuman) and (action.request_id or self.joins(call.client_id)):
+        if isinstance(action, RequestHuman) and (action.request_id or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
             return
@@ -91,7 +100,9 @@ class Request:
     def told(self, page_id: str, client_id: str) -> Json:
         """What one of those who asked is answered. A person's words are for who asked first."""
         again = _call(pageId=page_id, requestId=self.asked.request_id)
-        if self.state == "pending":
+        if self.state == "pending" and not self.turn.is_set():
+            line = f"The person has another question first, and is asked this one after it. Wait on: {again}."
+        elif self.state == "pending":
             line = (
                 f"No person has answered yet; {', '.join(page.page_id for page in self.pages)} stays in their hands. "
                 f"Wait on: {again}. Meanwhile other pages are yours to work in; "
@@ -134,17 +145,27 @@ class People:
         self._emit = emit
         self._pages = pages
         self._requests: OrderedDict[str, Request] = OrderedDict()
+        self._next: dict[PageEntry, deque[Request]] = {}
+        """What else a person is asked on a page, one after the other."""
         self._looking: dict[Request, asyncio.TimerHandle] = {}
         self._stopped = False
 
     def ask(self, entry: "PageEntry", call: Call, action: RequestHuman) -> Request:
         """The request of this call: a new one, or the one that asks for the same already."""
         _check(action)
-        request = entry.person or self._same(entry, action)
+        request = self._same(entry, action)
         if request is not None:
             request.check(entry, call, action)
             request.askers.setdefault(call.client_id, call.client_label or "a client")
             return request
+        first, line = entry.person, deque(each for each in self._next.get(entry, ()) if not each.over.is_set())
+        if first is not None:
+            first.check(entry, call, action)
+        if len(line) >= _IN_LINE:
+            raise HumanInControl(
+                f'A person has {_IN_LINE} more questions to answer on "{entry.page_id}".',
+                hint=f"Wait for the answers: {_call(pageId=entry.page_id, requestId=line[0].asked.request_id)}.",
+            )
         request = Request(_asked(entry, call, action), call.client_id, origin_of(entry.state().url))
         if request.asked.kind == "login" and not request.asked.origin:
             raise ValidationFailed(
@@ -153,9 +174,24 @@ class People:
                 details={"context": {"field": "origin"}},
             )
         self._requests[request.asked.request_id] = request
-        request.cover(entry)
-        self._look_again(request)
+        line.append(request)
+        self._next[entry] = line
+        if first is None:
+            self._ask_next(entry)
         return request
+
+    def _ask_next(self, entry: "PageEntry") -> None:
+        """What waits to be asked on that page, where it still does."""
+        line = self._next.pop(entry, deque())
+        while line:
+            request = line.popleft()
+            if not request.over.is_set():
+                if line:
+                    self._next[entry] = line
+                request.seen()
+                request.cover(entry)
+                self._look_again(request)
+                return
 
     def restore(self, entry: "PageEntry", asked: HumanRequest, asker_id: str) -> None:
         """One that was open when the service ended: the page is still in the person's hands."""
@@ -184,10 +220,11 @@ class People:
     async def _wait(self, request: Request, call: Call, seconds: float) -> None:
         request.waiting[call.client_id] += 1
         try:
-            if not request.over.is_set() and call.client_id == request.asker_id:
-                moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
-                self._emit(moved.model_copy(update={"request": request.shown()}))
             async with asyncio.timeout(seconds):
+                await request.turn.wait()
+                if not request.over.is_set() and call.client_id == request.asker_id:
+                    moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
+                    self._emit(moved.model_copy(update={"request": request.shown()}))
                 await request.over.wait()
         except TimeoutError:
             return
@@ -217,6 +254,8 @@ class People:
 
     def closed(self, entry: "PageEntry") -> None:
         """A page is gone; with its last page a request is."""
+        for waiting in self._next.pop(entry, ()):
+            self._end(waiting, "closed")
         request, entry.person = entry.person, None
         if request is None:
             return
@@ -230,7 +269,13 @@ class People:
             timer.cancel()
 
     def _same(self, entry: "PageEntry", action: RequestHuman) -> Request | None:
-        """A login that somebody asked for already: same session, same site."""
+        """What a person is asked there already, or a login that somebody asked for: same session, same site."""
+        asked: list[Request] = [*self._next.get(entry, ())]
+        if entry.person is not None:
+            asked.insert(0, entry.person)
+        for request in asked:
+            if request.is_same(action) and not request.over.is_set():
+                return request
         if action.kind != "login":
             return None
         origins = {action.origin or "", origin_of(entry.state().url)} - {""}
@@ -254,9 +299,12 @@ class People:
             timer.cancel()
         request.state = state
         request.over.set()
+        request.turn.set()
         for entry in request.pages:
             entry.given_back()
         self._tell(request)
+        for entry in request.pages:
+            self._ask_next(entry)
         while len(self._requests) > _KEPT and next(iter(self._requests.values())).over.is_set():
             self._requests.popitem(last=False)
 

@@ -339,6 +339,40 @@ async def test_a_login_elsewhere_and_another_kind_are_requests_of_their_own(
     assert sorted(request["requestId"] for request in await asked(ana)) == sorted(ids)
 
 
+async def test_another_question_on_the_same_page_is_asked_after_the_first(
+    agent: Agent, other: Agent, ana: Agent, service: RunningService, site: Site
+) -> None:
+    await opened(agent, site)
+    login = await pending(agent)
+    assert await pending(agent) == login
+    asking = sent(agent, "decide", "request_human", pageId="cart", **DECISION)
+    await become(lambda: waiting(service) == 1)
+    another = {**DECISION, "message": "Left or right?", "choices": ["left", "right"]}
+    last = await pending(agent, **another)
+    withdrawn = await pending(agent, kind="other", message="Never mind.")
+    told = await agent.call("request_human", pageId="cart", requestId=last, timeout=1)
+    assert "another question first" in told["observed"]
+    assert [one["requestId"] for one in await asked(ana)] == [login]
+    assert (await other.error("request_human", pageId="cart", **DECISION))["code"] == "HUMAN_IN_CONTROL"
+    await agent.call("request_human", pageId="cart", requestId=withdrawn, withdraw=True)
+    await resolve(ana, login)
+    (now,) = await asked(ana)
+    assert (now["kind"], now["message"]) == ("decision", "Red or blue?")
+    assert (await agent.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
+    assert "decided" not in str(await agent.call("request_human", pageId="cart", requestId=login))
+    await resolve(ana, now["requestId"], answer="blue")
+    assert (await asking).json()["result"]["answer"] == "blue"
+    (now,) = await asked(ana)
+    assert now["requestId"] == last
+    closing = [await pending(agent, kind="other", message=f"Number {number}") for number in range(5)]
+    full = await agent.error("request_human", pageId="cart", kind="other", message="One more")
+    assert (full["code"], closing[0] in full["hint"]) == ("HUMAN_IN_CONTROL", True)
+    await ana.call("close_page", pageId="cart", reason="done")
+    people = service.parts.host._registry.people  # type: ignore[attr-defined] # the host in this process
+    assert {people._requests[each].state for each in (last, *closing)} == {"closed"}
+    assert not people._next
+
+
 async def test_who_joins_may_do_so_at_the_page_that_the_person_has(
     agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
