@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from browser_service.clients import Clients
+from browser_service.listing import in_words
 from browser_service.security.auth import Identity
 from shared.actions.pages import ClosePage
 from shared.calls import Notice, Outcome, PageRetired, PageState, Person
@@ -53,9 +54,9 @@ class Abandoned:
         outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=keeps), undo=[event.undo])
         kept = self._dispatcher.undos.keep(_identity(whose), call_id, ClosePage.name(), outcome).result or {}
         back = f" Back: {kept['undo']}." if "undo" in kept else ""
-        left_by = f'"{left.label}" had left it' if left.label else "nobody had used it for"
-        ago = f"{page.idle_ms // 60_000} min"
-        text = f"{page.page_id} was closed to make room: {left_by} {ago} {'ago' if left.label else ''}".rstrip()
+        since = in_words(page.idle_ms)
+        why = f'"{left.label}" had left it {since} ago' if left.label else f"nobody had used it for {since}"
+        text = f"{page.page_id} was closed to make room: {why}"
         for each in {whose.client_id, newcomer.client_id if newcomer else whose.client_id}:
             self._clients.notify(each, Notice(text=f"{text}.{back}", page_id=page.page_id))
         if newcomer is not None:

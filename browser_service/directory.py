@@ -271,7 +271,7 @@ class Directory:
         made = json.dumps({"sessionId": session_id})
         return SessionNotFound(
             f'Page {page_id!r} was of session "{session_id}", which is closed.',
-            hint=f'Bring both back, within 10 minutes: undo lists it with {{"list": true}}. A session anew, which is '
+            hint=f'Bring both back, within 10 minutes: undo {{"list": true}} names the call. A session anew, which is '
             f"logged in nowhere: create_session {made}, then {there}. {otherwise}",
             details=details,
         )

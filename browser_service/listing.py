@@ -36,6 +36,12 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
     return {**listed, "text": "\n".join(lines) or "No page is open."}
 
 
+def in_words(ms: int) -> str:
+    """A time that has passed."""
+    seconds = ms // 1000
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"  # noqa: PLR2004 - two minutes
+
+
 def page_block(page: PageState, client_id: str) -> PageBlock:
     """A page as a client may know it: the holder's label, never its id."""
     return PageBlock(
@@ -90,7 +96,7 @@ def _line(page: PageState, client_id: str) -> str:
         _short(abridged(page.url), _URL),
         f"session {page.session_id}" if page.session_id != DEFAULT_SESSION else "",
         f'"{owner.label}"' if owner is not None and not owner.you else "",
-        f"acted {_ago(page.acted_ago_ms)}" if page.acted_ago_ms is not None else "",
+        f"acted {in_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
         f'left by "{left}"' if left and page.left_by_id != client_id else "from before" if left else "",
         f"access {page.access}" if page.access != "read" else "",
         f'held for {round(page.hold_left_ms / 60_000)} min more: "{page.hold_reason}"' if page.hold_left_ms else "",
@@ -116,11 +122,6 @@ def _owner(page: PageState, client_id: str) -> Owner | None:
         return None
     label = f"{page.holder_label} · {page.holder_agent}" if page.holder_agent else page.holder_label
     return Owner(label=label, you=page.holder_id == client_id)
-
-
-def _ago(ms: int) -> str:
-    seconds = ms // 1000
-    return f"{seconds} s ago" if seconds < 120 else f"{seconds // 60} min ago"  # noqa: PLR2004 - two minutes
 
 
 def _short(text: str, most: int) -> str:
