@@ -52,9 +52,7 @@ class CreateSession(Action):
     permissions: list[Permission] = Field(default=[], description="What its pages are granted.")
     proxy: SessionProxy | None = Field(default=None, description="Proxy of its pages.")
     own_browser: bool = Field(default=False, description="A browser of its own: nothing there touches the shared one.")
-    headless: bool | None = Field(
-        default=None, description="true: without windows, where the service's browser has them."
-    )
+    headless: bool | None = Field(default=None, description="true: without windows.")
 
 
 class GetSession(Action):
