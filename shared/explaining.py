@@ -17,7 +17,7 @@ Body = Mapping[str, JsonValue]
 _HINTS: Final = MappingProxyType(
     {
         "signal": "A signal cannot travel as JSON: bound the request with `timeout` (ms), or stop it with cancel_call.",
-        "path": "Files are kept by the service under an id: the reply names the artifact and its URL.",
+        "path": "The service names the files that calls make; the reply says where they are.",
     }
 )
 
@@ -43,7 +43,7 @@ def explain(action: type[Action], arguments: Body, error: ValidationError) -> Va
         hint = f"Give {same} alone."
     elif problem["type"] == "extra_forbidden":
         message = f"Unknown argument {field!r} for {action.name()}."
-        hint = _HINTS.get(field) or _suggest(action, field)
+        hint = _hint(action, field) or _suggest(action, field)
     elif problem["type"] == "missing":
         message = f"{action.name()} needs {field!r}."
         hint = f"Add it: {_describe(action, field)}"
@@ -54,6 +54,12 @@ def explain(action: type[Action], arguments: Body, error: ValidationError) -> Va
         message = f"{field} of {action.name()}: {said}" if field else f"{action.name()}: {said}"
         hint = _describe(action, field)
     return ValidationFailed(message, hint=hint, details=details(action, field))
+
+
+def _hint(action: type[Action], field: str) -> str | None:
+    if field == "path" and "files" in action.model_fields:
+        return 'Files are a list: "files": [{"path": "..."}].'
+    return _HINTS.get(field)
 
 
 def _path(location: tuple[int | str, ...], arguments: Body) -> str:

@@ -94,8 +94,9 @@ def test_a_bag_within_a_bag_is_refused_without_suggesting_itself() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ({"action": "screenshot", "path": "shots/a.png"}, "artifact"),
+        ({"action": "screenshot", "path": "shots/a.png"}, "the reply says where they are"),
         ({"action": "fetch", "url": "/", "fetchOptions": {"signal": {}}}, "cancel_call"),
+        ({"action": "upload_file", "selector": "#f", "path": "/a.txt"}, '"files": [{"path": "..."}]'),
     ],
 )
 def test_what_cannot_cross_the_wire_says_what_to_do_instead(body: Body, reason: str) -> None:
