@@ -36,7 +36,7 @@ class GetConsoleMessages(PageAction):
     types: list[ConsoleType] | None = Field(default=None, description="Only these; exception: thrown, with its stack.")
     text: str | None = Field(default=None, min_length=1, max_length=1_000, description="Only with this text in it.")
     since: int = Field(default=0, ge=0, description="Only after this number: `last` of an earlier reply.")
-    all: bool = Field(default=False, description="Also of earlier documents, which you held the page for; marked.")
+    all: bool = Field(default=False, description="Earlier documents too.")
     limit: int = Field(default=50, ge=1, le=400, description="At most; the latest.")
     budget: Budget = None
 
