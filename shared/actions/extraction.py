@@ -15,9 +15,9 @@ Within = Annotated[Selector | None, Field(description="Only within the first ele
 Frame = Annotated[Selector | None, Field(description="Selector of its iframe.")]
 Format = Annotated[
     Literal["json", "csv"],
-    Field(description="csv: one table; formulas in it begin with '."),
+    Field(description="csv: one table."),
 ]
-Save = Annotated[bool, Field(description="To a file; the reply has its head.")]
+Save = Annotated[bool, Field(description="To a file.")]
 All = Annotated[bool, Field(description="Of all elements that match, as a list; else of the first.")]
 
 

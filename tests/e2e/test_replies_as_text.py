@@ -87,6 +87,7 @@ NOT_SAID: Final[dict[str, str]] = {
     "*.brought.localStorage": "said where there is any",
     "*.error.details.context.done.artifact.url": "the link has its URI, by the same id",
     "*.artifact.url": "the link has its URI, by the same id",
+    "export_session.artifact.secret": "no call to read it is advised",
     "batch.error.details.context.done.artifact.url": "likewise",
 }
 """What need not stand in the text, and why: by action and place, `*` for every action."""
