@@ -19,7 +19,7 @@ from shared.actions.interaction import Check, Fill, Hover, SelectOption, Type, U
 from shared.calls import Json
 
 _GLANCE_MS: Final = 2_000
-_BEFORE_S: Final = 0.5
+_BEFORE_S: Final = 2.0
 _OUTLINE: Final = 1_900
 _DELTA: Final = 440
 """Characters; with their heading line some 500 and 120 tokens."""

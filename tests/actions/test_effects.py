@@ -93,7 +93,7 @@ async def test_what_a_page_polls_is_neither_told_nor_waited_for(tab: Tab) -> Non
     tab.site.page("/poll", Answer("", hold=release))
     await tab.show(
         OUT + "<script>let n = 0; setInterval(() => { fetch('/poll?t=' + Date.now());"
-        " if (++n === 4) document.body.insertAdjacentHTML('beforeend', '<b id=polls>It polls</b>') }, 80)</script>"
+        " if (++n === 20) document.body.insertAdjacentHTML('beforeend', '<b id=polls>It polls</b>') }, 80)</script>"
     )
     await tab.call("wait_for_selector", selector="#polls")
     for _ in range(4):
