@@ -30,7 +30,8 @@ class Stepping:
         self._page: PageState | None = None
         """Where the step before was: there a step is done that names no page, in a batch that names none."""
         self._done: list[Json] = []
-        self._ways_back: list[str] = []
+        self._ways_back: dict[str, str] = {}
+        """What takes a step back, by the step's call."""
         self._inlined = 0
 
     async def run(self, batch: Batch) -> Outcome:
@@ -39,21 +40,21 @@ class Stepping:
         ends_at = asyncio.get_running_loop().time() + batch.timeout / 1000
         for at, part in enumerate(batch.steps):
             try:
-                reply = await self._ended(self._begun(batch, at, part), batch, ends_at)
-                self._done.append(self._told(part, reply))
+                call_id = f"{self._record.call_id}.{at + 1}"
+                reply = await self._ended(self._begun(batch, part, call_id), batch, ends_at)
+                self._done.append(self._told(part, call_id, reply))
             except BrowseError as error:
                 failed = account(batch, self._done, at, error)
                 return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
         result: Json = {"steps": [*self._done]}
         if self._ways_back:
-            result["undo"] = "; ".join(self._ways_back)
+            result["undo"] = "; ".join(self._ways_back.values())
         return Outcome(call_id=self._record.call_id, result=result, page=self._page)
 
-    def _begun(self, batch: Batch, at: int, part: Action) -> Record | Reply:
+    def _begun(self, batch: Batch, part: Action, call_id: str) -> Record | Reply:
         if self._record.cancel.requested:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
         share = sum(each.shown != "observed" for each in batch.steps) or 1
-        call_id = f"{self._record.call_id}.{at + 1}"
         body = self._addressed(batch, part)
         return self._dispatcher.begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
@@ -100,7 +101,7 @@ class Stepping:
             body = error.relayed.model_copy(update={"message": f"{late} {error.relayed.message}"})
             raise Relayed(body) from None
 
-    def _told(self, part: Action, reply: Reply) -> Json:
+    def _told(self, part: Action, call_id: str, reply: Reply) -> Json:
         """What came of a step, as its batch tells it. Raises what it failed with."""
         page = reply.body.get("page")
         where: Json = {}
@@ -113,10 +114,11 @@ class Stepping:
             where = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}
         result = {**where, **reply.result()}
         if isinstance(way_back := result.pop("undo", None), str):
-            self._ways_back.append(way_back)
+            self._ways_back[call_id] = way_back
+        self._ways_back.pop(str(result.get("undone")), None)
         if isinstance(artifact := result.get("artifact"), dict):
             result["artifact"] = self._bounded(artifact)
-        return {"action": part.name(), **result}
+        return {**result, "action": part.name()}
 
     def _bounded(self, artifact: Json) -> Json:
         """A file whose bytes find room in the reply, or its name alone."""

@@ -231,10 +231,14 @@ async def test_a_batch_that_names_no_page_goes_on_where_its_last_step_was(agent:
     steps = [do("open_page", url=other), do("click", selector="h1"), do("content", selector="h1", format="text")]
     reply = (await agent.reply("batch", steps=[*steps, do("close_page"), do("list_downloads")])).json()
     opened, click, read, closed, _ = reply["result"]["steps"]
+    assert "undo" in reply["result"]
     assert len({step["pageId"] for step in (opened, click, read)}) == 1
     assert read["content"] == "Hit"
     assert closed["closed"] == opened["pageId"]
     assert await tab.sees("location.pathname") == "/page-1"
+    taken_back = await agent.call("batch", steps=[do("open_page", url=other), do("close_page"), do("undo")])
+    assert [step["action"] for step in taken_back["steps"]] == ["open_page", "close_page", "undo"]
+    assert "undo" not in taken_back, "nothing is left to take back"
 
 
 async def test_a_dialog_is_answered_by_a_step(tab: Tab) -> None:
