@@ -151,7 +151,12 @@ class Dispatcher:
 
     async def perform(self, identity: Identity, body: Json, call_id: str) -> Json:
         """The result of an action that another one is made of. Raises what it failed with."""
-        return (await self._handled(identity, Asked(body, call_id=call_id, request_id=call_id))).result()
+        reply = await self._handled(identity, Asked(body, call_id=call_id, request_id=call_id))
+        try:
+            return reply.result()
+        except Relayed as error:
+            error.details.pop("tool", None)  # its caller called the other one
+            raise
 
     def begin_part(self, identity: Identity, body: Json, call_id: str, inline_text: int) -> Record | Reply:
         """Begin a step of a batch, a call of its own; or its refusal."""
@@ -452,15 +457,14 @@ def _merged(asked: Asked) -> Json:
 
 
 def _with_details(error: ErrorBody, called: str, action: Action, outcome: Outcome) -> ErrorBody:
-    """The details that every error has where they are known: tool (as it was called, whatever that was made of),
-    sessionId, selector, url."""
-    known: Json = {}
+    """The details that every error has where they are known: tool (as it was called), sessionId, selector, url."""
+    known: Json = {"tool": called}
     if outcome.page is not None:
         known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
     if selector := getattr(action, "selector", None):
         known["selector"] = selector
     hint = action.hints.get(error.code, error.hint)
-    return error.model_copy(update={"details": {**known, **error.details, "tool": called}, "hint": hint})
+    return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})
 
 
 def _host_call_id(client_id: str, call_id: str) -> str:

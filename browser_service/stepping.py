@@ -44,6 +44,7 @@ class Stepping:
                 reply = await self._ended(self._begun(batch, part, call_id), batch, ends_at)
                 self._done.append(self._told(part, call_id, reply))
             except BrowseError as error:
+                error.details.pop("tool", None)  # its caller called the batch
                 failed = account(batch, self._done, at, error)
                 return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
         result: Json = {"steps": [*self._done]}

@@ -27,6 +27,7 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
         "expression": "document.title",
         "steps": [{"action": "click", "selector": "#buy"}, {"action": "content", "format": "text"}],
         "schema": {"title": "h1", "price": {"selector": ".price", "type": "number"}},
+        "files": [{"path": "/home/ana/letter.pdf"}],
         "fields": [{"selector": "#name", "value": "Ana"}, {"selector": "#terms", "value": True}],
     }
 )

@@ -96,7 +96,8 @@ async def remove_session_init_scripts(session: BrowserSession, action: scripting
 
 
 def _removed(gone: dict[str, str], scripts: InitScripts) -> Json:
-    return {"removed": [*gone], "observed": f"{len(gone)} init scripts removed, {len(scripts.texts)} left"}
+    observed = f"init scripts removed: {', '.join(gone) or 'none'}; {len(scripts.texts)} left"
+    return {"removed": [*gone], "observed": observed}
 
 
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:

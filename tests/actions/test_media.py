@@ -309,4 +309,4 @@ async def test_screenshot_into_a_file_of_the_service_is_refused_with_the_way_to_
     await tab.show("x")
     error = await tab.error("screenshot", path="shot.png")
     assert (error["code"], error["status"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", 422, "path")
-    assert "artifact" in error["hint"]
+    assert "the reply says where they are" in error["hint"]

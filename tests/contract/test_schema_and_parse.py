@@ -104,7 +104,9 @@ def arguments_of(action: type[Action]) -> st.SearchStrategy[Arguments]:
 
 def _compatible(name: str, given: Arguments) -> Arguments:
     out = {second for first, second in EXCLUSIVE.get(name, ()) if first in given}
-    return {key: value for key, value in given.items() if key not in out}
+    files = [{"name": "a.txt", **file} for file in cast("list[Arguments]", given.get("files", []))]
+    named: Arguments = {"files": [*files]} if files else {}  # by a name or a path, which no schema can ask for
+    return {key: value for key, value in (given | named).items() if key not in out}
 
 
 @cache

@@ -254,8 +254,10 @@ async def take(tour: Tour) -> None:
 async def network(tour: Tour) -> None:
     await tour.call("mock_response", **PAGE, pattern="*/mock", body="x")
     await tour.call("block_requests", **PAGE, patterns=["*.gif"])
+    await tour.call("add_init_script", **PAGE, script="window.early = 1")
     await tour.call("list_routes", **PAGE)
     await tour.call("remove_routes", **PAGE)
+    await tour.call("remove_init_scripts", **PAGE)
     await tour.call("set_extra_headers", **PAGE, headers={"X-A": "1"})
     await tour.call("emulate", **PAGE, locale="de-DE")
     during = {"action": "click", "selector": "#more"}
@@ -321,6 +323,9 @@ async def sessions(tour: Tour) -> None:
     mine: Json = {"sessionId": "mine"}
     await tour.call("create_session", **mine)
     await tour.call("goto", pageId="private", **mine, url=tour.shop)
+    await tour.call("grant_permissions", **mine, permissions=["clipboard-read"], origin=tour.shop)
+    await tour.call("add_session_init_script", **mine, script="window.early = 1")
+    await tour.call("remove_session_init_scripts", **mine)
     for action in ("get_session", "list_sessions", "start_tracing", "stop_tracing", "export_session"):
         await tour.call(action, **({} if action == "list_sessions" else mine))
     await tour.call("extend_session", **mine, ttl=600_000)

@@ -48,7 +48,12 @@ def told(reply: httpx.Response) -> list[str]:
 
 async def owner(agent: Agent, page_id: str) -> Any:  # Any: a label and whether it is the asker
     listed = await agent.call("list_pages")
-    return next(page for part in listed.values() for page in part if page["pageId"] == page_id)["owner"]
+    return next(
+        page
+        for part in (listed["yours"], listed["people"], listed["others"])
+        for page in part
+        if page["pageId"] == page_id
+    )["owner"]
 
 
 async def opened(agent: Agent, site: Site, page_id: str = "cart") -> None:

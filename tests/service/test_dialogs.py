@@ -183,7 +183,12 @@ async def test_calls_that_ask_nothing_of_the_page_work_while_a_dialog_is_open(
     for who in (agent, other):
         assert (await who.call("get_current_url", pageId="p"))["url"] == url
         listed = await who.call("list_pages")
-        (page,) = [page for part in listed.values() for page in part if page["pageId"] == "p"]
+        (page,) = [
+            page
+            for part in (listed["yours"], listed["people"], listed["others"])
+            for page in part
+            if page["pageId"] == "p"
+        ]
         assert page["dialog"] == "confirm 'Delete all?'"
         await who.call("wait", pageId="p", duration=1)
     assert (await agent.error("get_call", callId="none"))["status"] == 404

@@ -34,7 +34,12 @@ def has_turn(service: RunningService, page_id: str) -> bool:
 
 async def owner(agent: Agent, page_id: str) -> dict[str, object] | None:
     listed = await agent.call("list_pages")
-    (page,) = [page for part in listed.values() for page in part if page["pageId"] == page_id]
+    (page,) = [
+        page
+        for part in (listed["yours"], listed["people"], listed["others"])
+        for page in part
+        if page["pageId"] == page_id
+    ]
     found: dict[str, object] | None = page["owner"]
     return found
 

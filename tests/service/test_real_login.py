@@ -20,8 +20,8 @@ from tests.support.site import Answer, Received, Site
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 SIGN_IN = """<!doctype html><title>sign in</title><p>please</p><script>
-const said = {webdriver: navigator.webdriver, bars: outerHeight - innerHeight, agent: navigator.userAgent, brands: navigator.userAgentData.brands,
-              cookie: document.cookie};
+const said = {webdriver: navigator.webdriver, bars: outerHeight - innerHeight, agent: navigator.userAgent,
+              brands: navigator.userAgentData.brands, cookie: document.cookie};
 fetch('/session', {method: 'POST', body: JSON.stringify(said)}).then(async answer => {
   if (answer.ok) await fetch('/remember');
   document.querySelector('p').innerText = answer.ok ? 'in' : 'refused';
