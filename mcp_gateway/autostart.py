@@ -68,6 +68,7 @@ class Autostart:
     def _spawn(self, data_dir: Path) -> str:
         """Start it, detached, and wait until it answers; the lock is held all the while."""
         log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        began_at = os.fstat(log).st_size
         try:
             service = subprocess.Popen(
                 [sys.executable, "-m", "browser_service", "up"],
@@ -86,9 +87,9 @@ class Autostart:
             if self._answers():
                 return ""
             if service.returncode is not None:
-                return f"it ended with exit code {service.returncode}.\n{_tail(data_dir / LOG_FILE)}"
+                return f"it ended with exit code {service.returncode}.\n{_tail(data_dir / LOG_FILE, began_at)}"
             time.sleep(0.1)
-        return f"it does not answer after {START_WITHIN_S:.0f} s.\n{_tail(data_dir / LOG_FILE)}"
+        return f"it does not answer after {START_WITHIN_S:.0f} s.\n{_tail(data_dir / LOG_FILE, began_at)}"
 
     def _environment(self) -> dict[str, str]:
         """Ours; the port and the directory are those that we look at, and this source tree need not be installed."""
@@ -100,5 +101,7 @@ class Autostart:
         }
 
 
-def _tail(log: Path) -> str:
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL_LINES:])
+def _tail(log: Path, began_at: int) -> str:
+    """The last lines of what was logged from that byte on: those before are of other starts."""
+    logged = log.read_bytes()[began_at:].decode(errors="replace")
+    return "\n".join(logged.splitlines()[-_TAIL_LINES:])

@@ -294,6 +294,10 @@ class PageEntry:
                 title = well_formed(await self.page.title())
         except (TimeoutError, PlaywrightError):
             return
+        self.set_title(title)
+
+    def set_title(self, title: str) -> None:
+        """Keep the title that a look at the page has found."""
         if title != self.title and not title.startswith(_LOADING) and not self.closed:
             self.title = title
             self._emit(PageChanged(page=self.state()))

@@ -171,7 +171,10 @@ class BrowserPage:
 
     async def state(self, turns: int = 0) -> State:
         """What differs when anything on the page does, in a tenth of the time of a look."""
-        return await snapshot.state_of(self.live, turns)
+        state = await snapshot.state_of(self.live, turns)
+        if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
+            self.entry.set_title(well_formed(state.title))
+        return state
 
     @property
     def moves(self) -> int:

@@ -136,7 +136,9 @@ async def test_a_title_and_a_style_that_change_are_told_and_not_denied(tab: Tab)
         OUT + "<button id=t onclick=\"document.title = 'Inbox (1)'\">Title</button>"
         "<button id=s onclick=\"out.style.color = 'red'\">Style</button>"
     )
-    titled = await tab.call("click", selector="#t")
+    reply = (await tab.agent.reply("click", selector="#t")).json()
+    titled = reply["result"]
+    assert reply["page"]["title"] == "Inbox (1)"
     assert titled == {"observed": "done; the page changed", "changes": '~ title "Inbox (1)"'}
     styled = await tab.call("click", selector="#s")
     assert styled["observed"].startswith("done; the document changed, in what a snapshot does not show (a style")

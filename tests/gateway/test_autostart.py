@@ -148,10 +148,14 @@ async def test_the_handshake_does_not_wait_for_the_start(place: Place) -> None:
 
 
 async def test_a_start_that_fails_says_why(tmp_path: Path, taken_port: int) -> None:
-    async with Place(tmp_path / "data", taken_port).chat() as client:
+    place = Place(tmp_path / "data", taken_port)
+    place.data_dir.mkdir(mode=0o700)
+    (place.data_dir / wire.LOG_FILE).write_text("what a service before said\n", encoding="utf-8")
+    async with place.chat() as client:
         await client.initialize()
         result = await client.call("list_pages")
     assert result["isError"]
     assert text(result).startswith("SERVICE_UNAVAILABLE: The browser service could not be started: it ended with exit")
     assert f"Port {taken_port} on 127.0.0.1 cannot be used" in text(result)
+    assert "a service before" not in text(result)
     assert "browse-together doctor" in text(result)

@@ -14,6 +14,7 @@ from browser_service.browser.reading.tree import Node, Tree
 
 _REMEMBERED: Final = 50_000
 _FRAME_MS: Final = 1_000
+TITLE_CHARACTERS: Final = 200
 _STATE: Final = """async turns => {
   const {port1, port2} = new MessageChannel();
   for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
@@ -33,8 +34,8 @@ _STATE: Final = """async turns => {
   for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
   const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
     + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
-  return [performance.timeOrigin, mark, focus, String(document.title).slice(0, 200), busy, typed];
-}"""
+  return [performance.timeOrigin, mark, focus, String(document.title).slice(0, TITLE_CHARACTERS), busy, typed];
+}""".replace("TITLE_CHARACTERS", str(TITLE_CHARACTERS))
 """The document, a mark that differs when anything in it does, where its focus is, its title, how many parts of it say
 that they are loading, and what was typed as a password. A mark costs a tenth of the tree."""
 _TYPED_IN_FRAME: Final = """e => {
