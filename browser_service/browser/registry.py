@@ -59,6 +59,9 @@ class PageRegistry:
         """An entry for a page, which need not be open yet."""
 
         def on_close(entry: PageEntry, page: "Page") -> None:
+            opener = self._pages.get(entry.opener_id or "")
+            if opener is not None and opener.observer is not None and not entry.closed:
+                opener.observer.noted([f"popup {entry.page_id} closed"], "")
             self._background.spawn(self._closed(entry, page))
 
         entry = self._pages[state.page_id] = PageEntry(

@@ -60,3 +60,13 @@ async def test_a_click_that_closes_its_popup_is_done_and_hints_name_what_is_open
     await agent.call("close_page", pageId="shop")
     error = await agent.error("click", pageId=popup, selector="button")
     assert (there in error["hint"], 'goto {"pageId": "shop"' in error["hint"]) == (False, True)
+
+
+async def test_a_click_that_closes_the_popup_that_its_page_opened_says_so(agent: Agent, site: Site) -> None:
+    site.page("/popup", "Inside")
+    opening = "<button id=open onclick=\"it = window.open('/popup')\">Open</button>"
+    buttons = f'{opening}<button onclick="it.close()">Close</button>'
+    await agent.call("goto", pageId="shop", url=site.page("/shop", buttons))
+    (popup,) = (await agent.call("click", pageId="shop", selector="#open"))["popups"]
+    closed = await agent.call("click", pageId="shop", selector="text=Close")
+    assert closed["observed"] == f"popup {popup} closed"
