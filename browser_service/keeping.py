@@ -234,7 +234,9 @@ class Keeper:
             if page.session_id == session_id and page.person is not None:
                 raise HumanInControl(
                     f'A person is at "{page.page_id}" of session "{session_id}": {page.person.what}.',
-                    hint="Close it when they have done.",
+                    hint=page.person.next_calls(page.page_id)
+                    if page.asker_id == client_id
+                    else "Close it when they have done.",
                     details={"sessionId": session_id},
                 )
         saved = {name: await self.saved(session_id, name) for name in await self._journal.saved_names(session_id)}

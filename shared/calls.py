@@ -1,5 +1,6 @@
 """A call and its outcome: what crosses the seam between the service's front half and a session host."""
 
+import json
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -78,6 +79,12 @@ class HumanRequest(Model):
         """In words: a login at https://shop.example."""
         article = "something" if self.kind == "other" else f"a {self.kind}"
         return f"{article} at {self.origin}" if self.origin else article
+
+    def next_calls(self, page_id: str) -> str:
+        """What those who asked can do, who may have missed the reply that named the request."""
+        named = {"pageId": page_id, "requestId": self.request_id}
+        wait, withdraw = (f"request_human {json.dumps(each)}" for each in (named, {**named, "withdraw": True}))
+        return f"Wait for them: {wait}; or give it up: {withdraw}."
 
 
 class Answer(Model):

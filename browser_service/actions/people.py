@@ -12,4 +12,4 @@ async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
         asked.withdraw(request, call.client_id)
     await asked.wait(request, call, action.timeout / 1000)
     await page.entry.read_title()
-    return request.told(page.entry.page_id, call.client_id)
+    return request.told(page.entry, call.client_id)

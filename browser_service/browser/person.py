@@ -97,11 +97,13 @@ class Request:
             details={"context": {"pageId": entry.page_id, "requestId": asked.request_id, "askedBy": asked.asked_by}},
         )
 
-    def told(self, page_id: str, client_id: str) -> Json:
+    def told(self, entry: "PageEntry", client_id: str) -> Json:
         """What one of those who asked is answered. A person's words are for who asked first."""
+        page_id, now = entry.page_id, entry.person
         again = _call(pageId=page_id, requestId=self.asked.request_id)
         if self.state == "pending" and not self.turn.is_set():
-            line = f"The person has another question first, and is asked this one after it. Wait on: {again}."
+            first = f", {now.asked.request_id} of yours," if now is not None and client_id in now.askers else ""
+            line = f"The person has another question first{first} and is asked this one after it. Wait on: {again}."
         elif self.state == "pending":
             line = (
                 f"No person has answered yet; {', '.join(page.page_id for page in self.pages)} stays in their hands. "
@@ -131,7 +133,7 @@ class Request:
 
     def _next(self, entry: "PageEntry", client_id: str) -> str:
         if client_id in self.askers:
-            return f"Wait for them: {_call(pageId=entry.page_id, requestId=self.asked.request_id)}."
+            return self.asked.next_calls(entry.page_id)
         if self.asked.kind == "login":
             join = _call(pageId=entry.page_id, kind="login", message="The same login.")
             return f"Join it, and go on when they have signed in: {join}."

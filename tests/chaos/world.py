@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import socket
 import stat
 from collections.abc import AsyncIterator
@@ -124,19 +125,22 @@ class World:
         for page in (await chat.do("list_pages"))["yours"]:
             if (page_id := page["pageId"]) not in kept:
                 closing = {"pageId": page_id, "reason": "tidying up", "confirm": True}
-                if (await chat.call("close_page", **closing)).code == "HUMAN_IN_CONTROL":
-                    await self._withdraw(chat, page_id)
-                    await chat.call("close_page", **closing)
+                if (refused := await chat.call("close_page", **closing)).code == "HUMAN_IN_CONTROL":
+                    await self._withdraw(chat, refused)
+                    answer = await chat.call("close_page", **closing)
+                    assert answer.code != "HUMAN_IN_CONTROL", answer.text
         for session in (await chat.do("list_sessions"))["sessions"]:
             name = session["sessionId"]
             if session["owner"] and session["owner"]["you"] and name not in {KEPT, APART}:
-                await chat.call("close_session", sessionId=name)
+                answer = await chat.call("close_session", sessionId=name)
+                assert answer.code != "HUMAN_IN_CONTROL", answer.text
 
-    async def _withdraw(self, chat: Chat, page_id: str) -> None:
-        """Nobody is needed any more. The reply with the request's id may have died with its gateway: who asks for the
-        same again is told it."""
-        asked = await chat.do("request_human", pageId=page_id, message="tidying up", timeout=1)
-        await chat.do("request_human", pageId=page_id, requestId=asked["requestId"], withdraw=True)
+    async def _withdraw(self, chat: Chat, refused: Answer) -> None:
+        """Nobody is needed any more. The reply with the request's id may have died with its gateway: what is refused
+        meanwhile names the call."""
+        named = re.search(r"give it up: request_human (\{.*?\})", refused.text)
+        assert named is not None, refused.text
+        await chat.do("request_human", **json.loads(named[1]))
 
 
 @asynccontextmanager

@@ -103,6 +103,7 @@ async def test_while_a_password_or_code_may_be_typed_nobody_acts_on_the_page_nor
             assert "Cart" not in json.dumps(error)
     mine, theirs = [(await client.error("click", pageId="cart", selector="#b"))["hint"] for client in (agent, other)]
     assert f'request_human {{"pageId": "cart", "requestId": "{request_id}"}}' in mine
+    assert f'request_human {{"pageId": "cart", "requestId": "{request_id}", "withdraw": true}}' in mine
     assert ('request_human {"pageId": "cart", "kind": "login"' if kind == "login" else "open_page {") in theirs
 
 
@@ -158,7 +159,8 @@ async def test_cookies_are_not_cleared_under_a_persons_hands_nor_their_session_c
     error = await agent.error("clear_cookies", sessionId="own")
     assert error["code"] == "AFFECTS_OTHERS"
     assert '"cart" of "a person"' in error["message"]
-    assert (await agent.error("close_session", sessionId="own"))["code"] == "HUMAN_IN_CONTROL"
+    refused = await agent.error("close_session", sessionId="own")
+    assert (refused["code"], f'"{request_id}", "withdraw": true' in refused["hint"]) == ("HUMAN_IN_CONTROL", True)
     await resolve(ana, request_id)
     await agent.call("close_session", sessionId="own")
 
@@ -351,7 +353,7 @@ async def test_another_question_on_the_same_page_is_asked_after_the_first(
     last = await pending(agent, **another)
     withdrawn = await pending(agent, kind="other", message="Never mind.")
     told = await agent.call("request_human", pageId="cart", requestId=last, timeout=1)
-    assert "another question first" in told["observed"]
+    assert f"another question first, {login} of yours, and" in told["observed"]
     assert [one["requestId"] for one in await asked(ana)] == [login]
     assert (await other.error("request_human", pageId="cart", **DECISION))["code"] == "HUMAN_IN_CONTROL"
     await agent.call("request_human", pageId="cart", requestId=withdrawn, withdraw=True)
