@@ -378,7 +378,7 @@ class Dispatcher:
             seq=next(self._seq),
             client_id=identity.client_id,
             client_label=identity.label,
-            recipient=self._recipient(action, identity),
+            recipient=self._recipient(action, identity, address),
             body=action.wire_body(),
             page_id=address.page_id,
             session_id=address.session_id,
@@ -386,14 +386,19 @@ class Dispatcher:
             remaining_ms=action.allowed_ms(),
         )
 
-    def _recipient(self, action: Action, identity: Identity) -> Person | None:
-        """Whom a page is handed over to: a client, by its name or by a page of its."""
+    def _recipient(self, action: Action, identity: Identity, address: Address) -> Person | None:
+        """Whom a page is handed over to: a client, by its name or by a page of its. Raises Forbidden for one that may
+        not use the page's session, and could do nothing with it."""
         if not isinstance(action, HandOverPage):
             return None
         page = self.directory.get(action.to)
         if page is not None and page.holder_id is not None:
-            return Person(client_id=page.holder_id, label=page.holder_label)
-        return self._clients.named(action.to, besides=identity.client_id)
+            recipient = Person(client_id=page.holder_id, label=page.holder_label)
+        else:
+            recipient = self._clients.named(action.to, besides=identity.client_id)
+        if address.session_id:
+            self.directory.sessions.check_recipient(address.session_id, recipient)
+        return recipient
 
     def _as_seen(self, outcome: Outcome, client_id: str) -> Outcome:
         """Without where a page is that is private to another: neither its reply nor the account may tell."""

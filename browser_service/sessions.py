@@ -142,6 +142,15 @@ class Sessions:
         record = self._records.get(session_id)
         return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
 
+    def check_recipient(self, session_id: str, client: Person) -> None:
+        """Raise Forbidden where a client may not use the session of a page that it is to be given."""
+        if not self.may_use(session_id, client.client_id):
+            raise Forbidden(
+                f'"{client.label}" may not use session "{session_id}", which is not shared; nothing was handed over.',
+                hint=f'Share the session first: share_session {{"sessionId": "{session_id}"}}.',
+                details={"sessionId": session_id},
+            )
+
     def owner(self, session_id: str) -> str | None:
         """The owner's id, where there is one."""
         record = self._records.get(session_id)
