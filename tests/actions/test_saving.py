@@ -1,5 +1,6 @@
 """What is saved: tables as CSV, and files under the names that were asked for."""
 
+import asyncio
 import csv
 import io
 import json
@@ -24,6 +25,20 @@ async def test_a_table_as_csv_is_quoted_and_runs_no_formula(tab: Tab) -> None:
     ]
     assert found["formulas"] == "5 cells that a spreadsheet would take for formulas begin with ' here"
     assert (found["rows"], found["count"]) == (9, 1)
+
+
+async def test_what_a_spreadsheet_does_not_see_before_a_formula_does_not_hide_it(tab: Tab) -> None:
+    cells = ["\N{FULLWIDTH EQUALS SIGN}1+1", "\N{ZERO WIDTH SPACE}=1+1", "\N{MINUS SIGN}A1", "\N{MINUS SIGN}5", "-"]
+    await tab.show("<table><tr><th>Name" + "".join(f"<tr><td>{cell}" for cell in cells) + "</table>")
+    found = await tab.call("extract_table", format="csv")
+    read = [row[0] for row in csv.reader(io.StringIO(found["csv"]))][1:]
+    assert [cell.startswith("'") for cell in read] == [True, True, True, False, True]
+
+
+async def test_a_long_cell_that_is_nearly_a_number_is_told_from_one_in_no_time(tab: Tab) -> None:
+    await tab.show(f"<table><tr><td>-{'1' * 100_000}x</table>")
+    async with asyncio.timeout(30):  # it took six minutes, of everybody, where each digit was tried with each
+        assert (await tab.call("extract_table", format="csv"))["formulas"].startswith("1 cells")
 
 
 async def test_a_long_table_is_saved_whole_and_its_head_is_shown(tab: Tab) -> None:

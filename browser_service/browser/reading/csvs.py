@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -12,8 +13,10 @@ from pydantic import JsonValue
 from shared.calls import Json
 from shared.errors import ValidationFailed
 
-_FORMULA: Final = re.compile(r"\s*[=+\-@\t\r\n]")
-_NUMBER: Final = re.compile(r"[+-]?[\d\s.,']*\d[\d\s.,']*\s?[%€$£¥]?")
+_STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
+_BREAKS: Final = frozenset("\t\r\n")
+_NUMBER: Final = re.compile(r"[+\-\u2212]?[\d\s.,']+[%€$£¥]?")
+"""Of linear time: no two parts of it take the same character."""
 _SEVERAL: Final = 'Ask for one: "schema" with one list, or a second call.'
 
 
@@ -84,4 +87,11 @@ def _cell(value: JsonValue) -> str:
 
 
 def _would_run(cell: str) -> bool:
-    return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell.strip()) is None
+    """By its first character that is seen: spreadsheets skip the others, and take its wide form for the narrow one."""
+    start = next((at for at, each in enumerate(cell) if each.isprintable() and not each.isspace()), len(cell))
+    formula = unicodedata.normalize("NFKC", cell[start : start + 1]) in _STARTS
+    return (formula or not _BREAKS.isdisjoint(cell[:start])) and not _is_number(cell.strip())
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and any(map(str.isdigit, text))
