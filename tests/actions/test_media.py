@@ -228,6 +228,25 @@ async def test_a_picture_of_too_many_pixels_is_cut_before_it_is_taken_and_says_w
     )["height"] <= 1_020
 
 
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Object.defineProperty(window, 'devicePixelRatio', {get: () => 0})",
+        "Object.defineProperty(window, 'devicePixelRatio', {get: () => 'many'})",
+        """for (const name of ['scrollHeight', 'offsetHeight', 'scrollWidth', 'offsetWidth'])
+           for (const e of [document.documentElement, document.body])
+             Object.defineProperty(e, name, {get: () => name.endsWith('Width') ? -5 : Infinity})""",
+    ],
+    ids=["no ratio", "a ratio in words", "impossible sizes"],
+)
+async def test_what_a_page_says_of_its_own_size_does_not_decide_how_much_is_taken_at_once(tab: Tab, lie: str) -> None:
+    await tab.show(f"<body style='margin: 0; height: 100000px'><script>{lie}</script>")
+    taken = await tab.call("screenshot", fullPage=True, timeout=25_000)
+    assert (taken["width"], 0 < taken["height"] <= 46_875) == (1280, True)
+    assert "ends at" in taken["cut"]
+    assert "px of 1,280 x 100,0" in taken["cut"]
+
+
 async def test_screenshot_as_jpeg_is_smaller_with_less_quality(tab: Tab) -> None:
     await tab.show("<body style='background: repeating-linear-gradient(45deg, red, blue 7px, green 13px)'>")
     sizes = []

@@ -23,8 +23,12 @@ _LONGEST: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
 _SIZES: Final = """() => {
   const {body, documentElement: root} = document;
   const most = name => Math.max(...[body, root].filter(Boolean).flatMap(e => [e['scroll' + name], e['offset' + name]]));
-  return [most('Width'), most('Height'), scrollX, scrollY, innerWidth, innerHeight, devicePixelRatio];
+  return [most('Width'), most('Height'), scrollX, scrollY, innerWidth, innerHeight].map(Number);
 }"""
+_RATIO: Final = "Number(devicePixelRatio)"
+_RATIOS: Final = (1.0, 10.0)
+_FARTHEST: Final = 50_000_000.0
+"""CSS pixels: no document is larger."""
 _TAKING: Final = 0.6
 """The part of a call's time that taking pieces may cost."""
 _OUTSIDE: Final = "Clipped area"
@@ -86,9 +90,8 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
         box = await element.bounding_box(timeout=action.timeout)
         if box is None:
             return None  # it is not visible, which taking it says
-    width, height, left, top, inner_width, inner_height, ratio = await page.live.evaluate(_SIZES)
-    if action.scale == "css":
-        ratio = 1
+    width, height, left, top, inner_width, inner_height = await _sizes(page)
+    ratio = 1.0 if action.scale == "css" else _within(await page.live.evaluate(_RATIO), *_RATIOS, otherwise=1.0)
     if box is not None:
         return _Area(box["x"] + left, box["y"] + top, box["width"], box["height"], ratio)
     if not action.full_page:
@@ -100,6 +103,23 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
     if clip.width <= 0 or clip.height <= 0:
         return None  # it is outside, which taking it says
     return clip if action.full_page else replace(clip, x=x + left, y=y + top)
+
+
+async def _sizes(page: BrowserPage) -> list[float]:
+    """The document's width and height, where the window is in it, and the window's own. Asked of Chromium, whose answer
+    no script of the page makes; elsewhere what the page says is taken for what it can be."""
+    if page.entry.cdp is None:
+        return [_within(each, 0.0, _FARTHEST, otherwise=0.0) for each in await page.live.evaluate(_SIZES)]
+    known = await page.entry.cdp.send("Page.getLayoutMetrics")
+    document, window = known["cssContentSize"], known["cssVisualViewport"]
+    shown = [window[name] for name in ("pageX", "pageY", "clientWidth", "clientHeight")]
+    return [document["width"], document["height"], *shown]
+
+
+def _within(said: object, least: float, most: float, *, otherwise: float) -> float:
+    """A number of a page's own, which may be anything."""
+    known = isinstance(said, int | float) and math.isfinite(said)
+    return min(most, max(least, float(said))) if known and isinstance(said, int | float) else otherwise
 
 
 async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> Taken:
