@@ -73,6 +73,7 @@ class Parts:
     activity: Activity
     metrics: Metrics
     requests: Requests
+    quotas: Quotas
     storage: Storage
     revoked: Revoked
     end_calls: Callable[[], None]
@@ -168,7 +169,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     for end in (activity.close, keeper.finish, feed.catch_up, dispatcher.finish, local.stop, notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, clients, activity, upkeep)
-    front = (secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests)
+    front = (secret, host, directory, clients, dispatcher, artifacts, activity, metrics, requests, quotas)
     return Parts(*front, storage, revoked, local.end_calls)
 
 

@@ -94,9 +94,11 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
-    kept = await parts(request).artifacts.put(
-        await request.body(), "application/octet-stream", caller.client_id, inline=False
-    )
+    parts(request).quotas.sends(caller.client_id)
+    try:
+        kept = await parts(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
+    except ClientDisconnect:
+        raise InvalidRequest("The connection ended before its file did.") from None
     result = kept.model_dump(mode="json", by_alias=True, exclude_none=True)
     return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
 

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from browser_service.calls import Record
 from shared.actions.base import Action
+from shared.actions.files import UploadFile
 from shared.calls import Json
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
@@ -78,8 +79,7 @@ class Quotas:
         if action.unmetered:
             return
         client, limits = self._clients[client_id], self._limits
-        if limits.per_minute and len(client.recent.seen()) + min(_calls(action), limits.per_minute) > limits.per_minute:
-            raise self._too_fast(client, action)
+        self._check_rate(client, action.name(), _calls(action))
         if limits.in_flight and len(client.running) >= limits.in_flight:
             raise self._too_many_at_once(client)
 
@@ -94,6 +94,13 @@ class Quotas:
         client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
         record.task.add_done_callback(lambda _: client.running.pop(record.call_id, None))
 
+    def sends(self, client_id: str) -> None:
+        """Count a file that is sent ahead of the call that names it, as a call. Raises RateLimited."""
+        client = self._clients[client_id]
+        self._check_rate(client, UploadFile.name(), 1)
+        self._drop_idle()
+        client.recent.add(client_id)
+
     @contextmanager
     def opening(self, client_id: str, page_id: str, open_pages: Collection[str]) -> Iterator[None]:
         """A page that is on its way counts as one of its client's. Raises ResourceExhausted."""
@@ -107,14 +114,14 @@ class Quotas:
         finally:
             client.opening.discard(page_id)
 
-    def _too_fast(self, client: _Client, action: Action) -> RateLimited:
-        limit = self._limits.per_minute
-        return rate_limited(
+    def _check_rate(self, client: _Client, name: str, calls: int) -> None:
+        limit, seen = self._limits.per_minute, len(client.recent.seen())
+        if not limit or seen + min(calls, limit) <= limit:
+            return
+        raise rate_limited(
             f"You made {limit} calls within a minute, which is the limit (BROWSE_CLIENT_CALLS_PER_MINUTE).",
-            client.recent.forgets_in(
-                min(len(client.recent.seen()), len(client.recent.seen()) - limit + _calls(action))
-            ),
-            f"Repeat {action.name()} then. Not limited: {_unmetered()}.",
+            client.recent.forgets_in(min(seen, seen - limit + calls)),
+            f"Repeat {name} then. Not limited: {_unmetered()}.",
             {"limit": "callsPerMinute", "value": limit},
         )
 

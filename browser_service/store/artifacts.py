@@ -6,8 +6,9 @@ import contextlib
 import os
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _MB = 1_000_000
 _READ_BYTES = 20_000_000
 """A longer text is not read piece by piece: each piece costs reading all of it."""
 _TAKEN_BYTES = 200_000_000
+_WRITTEN_AT_ONCE = 1_000_000
 _NUMBERED = 20
 _TOUCHED_S = 2.0
 
@@ -63,6 +65,20 @@ class Artifacts:
         self._check_fits(size)
         return await self._keep(lambda target: _move(path, target), size, mime_type, client_id, name)
 
+    async def receive(self, chunks: AsyncIterator[bytes], mime_type: str, client_id: str) -> Artifact:
+        """The same for a file that is still coming: it is never whole in memory. Raises what its coming raises."""
+        size = 0
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="coming-", dir=self._directory) as folder:
+                path = Path(folder) / "file"
+                with path.open("wb", buffering=_WRITTEN_AT_ONCE) as file:
+                    async for chunk in chunks:
+                        size += await asyncio.to_thread(file.write, chunk)
+                return await self.take(path, mime_type, client_id)
+        except OSError as error:
+            raise _unkept(size, self._directory, error) from error
+
     async def _keep(
         self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
     ) -> Artifact:
@@ -76,10 +92,7 @@ class Artifacts:
             await self._journal.keep_artifact(kept)
         except OSError as error:
             _unlink(path)
-            raise ResourceExhausted(
-                f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
-                hint=f"A person must free space in {directory}, or make it writable; then repeat the call.",
-            ) from error
+            raise _unkept(size, directory, error) from error
         except BaseException:
             _unlink(path)
             raise
@@ -217,6 +230,13 @@ def _changed(path: Path, kept: Kept) -> bool:
     except OSError:
         return False
     return now.st_size != kept.size or now.st_mtime > kept.made_at + _TOUCHED_S
+
+
+def _unkept(size: int, directory: Path, error: OSError) -> ResourceExhausted:
+    return ResourceExhausted(
+        f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
+        hint=f"A person must free space in {directory}, or make it writable; then repeat the call.",
+    )
 
 
 def _unread(problem: str) -> ValidationFailed:

@@ -1,8 +1,10 @@
 """The outermost check: requests of foreign origin, of the wrong kind, or too large do not come in."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -200,6 +202,23 @@ async def test_a_file_is_sent_ahead_as_bytes_and_for_its_client_alone(agent: Age
     assert_envelope(await agent.http.put(wire.FILES, content=data, headers=nobody), 401, "UNAUTHORIZED")
     too_long = {**octets, "Content-Length": str(wire.FILE_BYTES + 1)}
     assert_envelope(await agent.http.put(wire.FILES, content=b"", headers=too_long), 413, "INVALID_REQUEST")
+
+
+async def test_files_that_are_sent_ahead_count_as_calls_and_leave_nothing_where_they_broke_off(tmp_path: Path) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield bytes(70_000)
+        raise OSError("the sender is gone")
+
+    async with listening(tmp_path, client_calls_per_minute=4) as service, connected(service, "agent-1") as agent:
+        octets = {"Content-Type": "application/octet-stream"}
+        with contextlib.suppress(OSError, httpx.HTTPError):
+            await agent.http.put(wire.FILES, content=broken(), headers=octets)
+        too_long = await agent.http.put(wire.FILES, content=pieces(wire.FILE_BYTES + 1), headers=octets)
+        assert_envelope(too_long, 413, "INVALID_REQUEST")
+        kept = [await agent.http.put(wire.FILES, content=b"x", headers=octets) for _ in range(3)]
+        assert [reply.status_code for reply in kept] == [200, 200, 429]
+        assert "BROWSE_CLIENT_CALLS_PER_MINUTE" in kept[-1].json()["error"]["message"]
+        assert len([*(tmp_path / "artifacts").iterdir()]) == 2
 
 
 async def test_the_body_of_one_who_proves_nothing_is_not_read(service: RunningService) -> None:
