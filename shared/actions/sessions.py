@@ -120,7 +120,11 @@ class GrantPermissions(SessionAct):
     told = frozenset({"permissions", "origin"})
 
     permissions: list[Permission] = Field(max_length=20, description="Which; [] for none.")
-    origin: str = Field(pattern=r"^https?://[^/?#@\s]+/?$", description="Such as https://example.com.")
+    origin: str = Field(
+        pattern=r"^https?://([^/?#@*:\[\]\s]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?$",
+        max_length=300,
+        description="Such as https://example.com.",
+    )
 
     def concerns(self, url: str) -> bool:
         return _origin(url) == _origin(self.origin)
@@ -130,7 +134,10 @@ class GrantPermissions(SessionAct):
 
 
 def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url.lower())
+    try:
+        parts = urlsplit(url.lower())
+    except ValueError:  # an address that is none, which no page is at
+        return "", url
     return parts.scheme, parts.netloc.removesuffix({"http": ":80", "https": ":443"}.get(parts.scheme, "-"))
 
 

@@ -50,8 +50,13 @@ async def test_what_cannot_be_granted_is_refused_by_field(tab: Tab) -> None:
         ({"permissions": ["all"], "origin": "https://example.com"}, "permissions.0"),
         ({"permissions": ["camera"], "origin": "https://example.com/path"}, "origin"),
         ({"permissions": ["camera"], "origin": "file:///"}, "origin"),
+        ({"permissions": ["camera"], "origin": "http://*"}, "origin"),
+        ({"permissions": ["camera"], "origin": "https://*.example.com"}, "origin"),
+        ({"permissions": ["camera"], "origin": "http://[::1"}, "origin"),
+        ({"permissions": ["camera"], "origin": f"http://{'x' * 1_000}"}, "origin"),
     ):
         error = await tab.error("grant_permissions", **arguments)
         assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
-    error = await tab.error("grant_permissions", permissions=["camera"], origin="http://169.254.169.254")
-    assert error["code"] == "FORBIDDEN"
+    for nowhere in ("http://169.254.169.254", "http://[:::1]", "http://example.com:99999"):
+        error = await tab.error("grant_permissions", permissions=["camera"], origin=nowhere)
+        assert error["code"] == "FORBIDDEN"
