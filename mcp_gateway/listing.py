@@ -22,6 +22,8 @@ _LONGEST: Final = 2_000
 """Characters of arguments that are looked through for their end."""
 _MOST: Final = 50
 """Calls that a text advises at most: it may quote a page."""
+_LOOKED_THROUGH: Final = 100_000
+"""Characters of a text that are looked through for calls: our own words are never so long."""
 _OURS: Final = ("observed", "undo", "help")
 """The keys of results whose texts are the product's own words, and not a page's."""
 
@@ -68,7 +70,7 @@ class Listing:
     def spelled(self, text: str) -> str:
         """The same, with each call in it of a tool that the host does not know made one of `call_tool`."""
         names, made, at = _names(self._shown), list[str](), 0
-        for found in islice(_MENTION.finditer(text), _MOST):
+        for found in islice(_MENTION.finditer(text, 0, _LOOKED_THROUGH), _MOST):
             end = _end(text, found.end())
             if found[1] in names or CallTool.name() not in names or found.start() < at or end is None:
                 continue

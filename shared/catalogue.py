@@ -125,7 +125,7 @@ def unwrapped(body: Body) -> dict[str, JsonValue]:
 def _check_called(asked: CallTool) -> None:
     if asked.tool not in NAMES:
         raise InvalidRequest(
-            f"There is no tool {asked.tool!r}.",
+            f"There is no tool {explaining.named(asked.tool)!r}.",
             hint=f"Did you mean {explaining.nearest(asked.tool, NAMES)}? help {{}} lists all.",
             details=explaining.details(CallTool, "name"),
         )
@@ -153,7 +153,7 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
     named = NAMES.get(name)
     if named is None:
         raise InvalidRequest(
-            f"Unknown action: {name}",
+            f"Unknown action: {explaining.named(name)}",
             hint=f"Did you mean {explaining.nearest(name, NAMES)}? GET /api/tools lists all.",
             details={"context": {"availableActions": [*sorted(ACTIONS)]}},
         )

@@ -12,6 +12,7 @@ from shared.errors import ValidationFailed
 from shared.schema import Schema, full_schema, second_names
 from shared.wire import ID_PATTERN, RESERVED_IDS, spelled_validly
 
+_LONGEST_NAME: Final = 100
 Body = Mapping[str, JsonValue]
 
 _HINTS: Final = MappingProxyType(
@@ -126,8 +127,13 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
+def named(name: str) -> str:
+    """A name that is none, as an error quotes it."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}… ({len(name):,} characters)"
+
+
 def nearest(name: str, names: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name[:_LONGEST_NAME], list(names), n=3, cutoff=0.5)
     return " or ".join(close) if close else "goto"
 
 

@@ -20,6 +20,7 @@ def safe(name: str) -> str:
     text = unicodedata.normalize("NFC", name)
     kept = "".join(each for each in text if each.isprintable() and each not in _PUNCTUATION)
     stem, suffix = parted(kept.strip(" ."))
+    stem = stem[:_MOST_BYTES]
     while len(f"{stem}{suffix}".encode()) > _MOST_BYTES:
         stem = stem[:-1]
     return f"_{stem}{suffix}" if stem.partition(".")[0].strip().lower() in _DEVICES else f"{stem.strip()}{suffix}"

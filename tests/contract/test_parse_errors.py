@@ -39,6 +39,14 @@ def test_an_unknown_action_names_the_nearest(typo: str, meant: str) -> None:
     assert error.details == {"context": {"availableActions": sorted(ACTIONS)}}
 
 
+@pytest.mark.parametrize("body", [{"action": "clik" * 1_000_000}, {"action": "call_tool", "name": "clik" * 1_000_000}])
+def test_a_name_that_is_none_is_quoted_by_its_beginning_where_it_is_long(body: dict[str, JsonValue]) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse(body)
+    assert "clikclik… (4,000,000 characters)" in caught.value.message
+    assert len(f"{caught.value.message}{caught.value.hint}") < 300
+
+
 @given(st.text())
 def test_no_name_but_those_of_the_catalogue_is_an_action(name: str) -> None:
     if name in NAMES:

@@ -11,6 +11,7 @@ from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
 from shared.errors import ArtifactNotFound, ResourceExhausted
+from shared.filenames import safe
 
 pytestmark = pytest.mark.anyio
 
@@ -78,3 +79,8 @@ async def test_files_go_when_they_are_too_old(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setattr(time, "time", lambda: now + 2.5 * 86_400)
         await store.clean()
         assert await _kept(store, {old: "a", new: "a"}) == {new}
+
+
+def test_a_very_long_name_is_cut_at_once_and_keeps_its_ending() -> None:
+    assert safe(f"{'x' * 3_000_000}.txt") == f"{'x' * 146}.txt"
+    assert safe("\N{SNOWMAN}" * 3_000_000 + ".txt") == "\N{SNOWMAN}" * 48 + ".txt"
