@@ -129,7 +129,7 @@ def _found(name: str, roots: list[Path], secrets: Path) -> Path | None:
     out of its root, and for the service's own data."""
     for root in roots:
         path = Path(os.path.normpath(root / name))
-        if not path.is_relative_to(root) or not path.exists():
+        if not path.is_relative_to(root) or not _is_there(path):
             continue
         real = path.resolve()
         if not real.is_relative_to(root.resolve()):
@@ -139,6 +139,13 @@ def _found(name: str, roots: list[Path], secrets: Path) -> Path | None:
             raise Forbidden(f"{name!r} is the browser service's own.", hint=hint)
         return real
     return None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that no system has, or a folder that is not ours to look into
+        return False
 
 
 def _read(path: Path, most: int) -> bytes:

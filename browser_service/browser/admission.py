@@ -130,11 +130,13 @@ def check_origin(entry: "PageEntry", call: Call, action: Action, pages: Iterable
     if not isinstance(action, FeltAct) or not action.by_origin or origin is None:
         return
     felt = (each for each in pages if each is not entry and each.session is entry.session)
-    check_others(action, call.client_id, [each for each in felt if origin_of(each.state().url) == origin])
+    there = [each for each in felt if each.hidden_from(call.client_id) or origin_of(each.state().url) == origin]
+    check_others(action, call.client_id, there)
 
 
 def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -> None:
-    """An act is refused while it would be felt by those who hold pages that it concerns."""
+    """An act is refused while it would be felt by those who hold pages that it concerns. A page that is hidden from the
+    caller may be anywhere: to ask where it is would tell."""
     if not isinstance(action, FeltAct):
         return
     pages = [*pages]
@@ -145,7 +147,7 @@ def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -
     felt = [
         (entry.page_id, who)
         for entry in pages
-        if (who := _felt_by(entry, client_id)) and action.concerns(entry.state().url)
+        if (who := _felt_by(entry, client_id)) and (entry.hidden_from(client_id) or action.concerns(entry.state().url))
     ]
     if not felt:
         return

@@ -33,7 +33,7 @@ class UploadRoots:
             raise Forbidden(f"{name!r} is in {_NOWHERE}: a file elsewhere is never read.", hint=_BYTES)
         for root in self._roots:
             path = root / wanted
-            if not path.is_relative_to(root) or not path.is_file():
+            if not path.is_relative_to(root) or not _is_file(path):
                 continue
             if path.resolve() != path:
                 raise Forbidden(f"{name!r} is a link, or behind one: those are not followed.", hint=_BYTES)
@@ -46,3 +46,10 @@ class UploadRoots:
             hint=_BYTES,
             details=_FIELD,
         )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no system has, or a folder that is not ours to look into
+        return False

@@ -165,7 +165,9 @@ async def test_a_file_of_the_operators_folders_is_uploaded_by_its_name(folders: 
         ("deep", "VALIDATION_ERROR"),
         ("none.txt", "VALIDATION_ERROR"),
         ("huge.bin", "VALIDATION_ERROR"),
+        ("x" * 3_000, "VALIDATION_ERROR"),
     ],
+    ids=lambda given: given[:30],
 )
 async def test_no_name_leads_out_of_the_folders(folders: tuple[Agent, Path], name: str, code: str) -> None:
     agent, root = folders

@@ -45,6 +45,21 @@ async def test_a_site_reads_the_clipboard_once_it_was_granted_and_no_other_site_
     await tab.call("close_session", sessionId=session)
 
 
+async def test_a_refusal_does_not_tell_where_a_private_page_is(other: Agent, tab: Tab, site: Site) -> None:
+    await tab.show("<h1>x</h1>")
+    await tab.call("share_page", access="private")
+    there, elsewhere = site.url().rstrip("/"), "https://elsewhere.example"
+    cookies = [[{"name": "a", "value": "b", "url": url}] for url in (there, elsewhere)]
+    refused = [
+        *[await other.error("grant_permissions", permissions=[], origin=url) for url in (there, elsewhere)],
+        *[await other.error("set_cookies", cookies=each) for each in cookies],
+    ]
+    told = {(each["code"], each["message"].partition(" ")[2]) for each in refused}
+    assert told == {("AFFECTS_OTHERS", f'would be felt by "tab" of "{tab.agent.label}". Nothing was done.')}
+    done = await other.call("grant_permissions", permissions=[], origin=elsewhere, affectOthers=True)
+    assert "nothing" in done["observed"]
+
+
 async def test_what_cannot_be_granted_is_refused_by_field(tab: Tab) -> None:
     for arguments, field in (
         ({"permissions": ["all"], "origin": "https://example.com"}, "permissions.0"),

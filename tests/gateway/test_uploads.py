@@ -101,6 +101,7 @@ async def test_nothing_leads_out_of_the_roots(service: ServiceProcess, site: Sit
             (folder / "deep", "cannot be read: Is a directory"),
             (folder / "huge.bin", "has more bytes than the 50,000,000 that one call may upload"),
             (folder / "none.txt", "(BROWSE_UPLOAD_ROOTS)"),
+            (folder / ("x" * 3_000), "in no root of your MCP client"),
         ):
             refused = await upload(client, {"path": str(path)})
             assert said in refused, refused
