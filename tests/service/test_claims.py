@@ -324,14 +324,14 @@ async def test_a_name_that_nobody_or_several_have_is_no_recipient(
 
 async def test_a_page_is_not_handed_to_who_may_not_use_its_session(agent: Agent, other: Agent, site: Site) -> None:
     await agent.call("create_session", sessionId="apart")
-    await agent.call("goto", pageId="cart", sessionId="apart", url=site.page("/apart", "<button id=b>Buy</button>"))
+    await agent.call("goto", pageId="handed", sessionId="apart", url=site.page("/apart", "<button id=b>Buy</button>"))
     await other.call("list_pages")
-    error = await agent.error("hand_over_page", pageId="cart", to=other.label)
+    error = await agent.error("hand_over_page", pageId="handed", to=other.label)
     assert (error["code"], 'share_session {"sessionId": "apart"}' in error["hint"]) == ("FORBIDDEN", True)
-    await agent.call("click", pageId="cart", selector="#b")
+    await agent.call("click", pageId="handed", selector="#b")
     await agent.call("share_session", sessionId="apart")
-    await agent.call("hand_over_page", pageId="cart", to=other.label)
-    await other.call("click", pageId="cart", selector="#b")
+    await agent.call("hand_over_page", pageId="handed", to=other.label)
+    await other.call("click", pageId="handed", selector="#b")
 
 
 # --- siblings, people, earlier chats -------------------------------------------------------------------------------
