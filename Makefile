@@ -19,7 +19,7 @@ test: setup ## Run all tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
 
 # They share one service and one browser: which they are is read from their code (tests/support/starting.py).
-quick: setup ## Run the tests that start nothing of their own, in three minutes
+quick: setup ## Run the tests that start nothing of their own, in some three minutes
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not starts_its_own"
 
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.

@@ -21,7 +21,8 @@ EMPTIED = "new Promise(ok => { const look = () => localStorage.length ? setTimeo
 
 
 async def test_storage_is_read_whole_or_by_keys(tab: Tab) -> None:
-    await tab.show("<script>localStorage.a = '1'; localStorage.b = 'zwei'; sessionStorage.a = 'mine'</script>")
+    keeps = "localStorage.a = '1'; localStorage.b = 'zwei'; sessionStorage.a = 'mine'"
+    await tab.show(f"<script>localStorage.clear(); {keeps}</script>")
     whole = await tab.call("get_storage")
     assert whole == {"items": {"a": "1", "b": "zwei"}, "count": 2, "origin": tab.site.url("").rstrip("/")}
     assert (await tab.call("get_storage", keys=["b", "none"]))["items"] == {"b": "zwei", "none": None}
