@@ -17,6 +17,7 @@ from shared.wire import HEALTH, LOG_FILE, START_LOCK
 
 START_WITHIN_S = 30.0
 _TAIL_LINES = 8
+_TAIL_BYTES = 1_000_000
 
 
 class Autostart:
@@ -103,5 +104,7 @@ class Autostart:
 
 def _tail(log: Path, began_at: int) -> str:
     """The last lines of what was logged from that byte on: those before are of other starts."""
-    logged = log.read_bytes()[began_at:].decode(errors="replace")
+    with log.open("rb") as file:
+        file.seek(began_at)
+        logged = file.read(_TAIL_BYTES).decode(errors="replace")
     return "\n".join(logged.splitlines()[-_TAIL_LINES:])
