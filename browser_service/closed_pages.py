@@ -11,6 +11,7 @@ from shared.wire import DEFAULT_SESSION
 
 KEPT: Final = 1_000
 _KEPT_S: Final = 7 * 86_400.0
+_UNDONE_S: Final = 600.0
 
 
 class ClosedPage(Model):
@@ -20,6 +21,7 @@ class ClosedPage(Model):
     session_id: str
     known_to: list[str] = Field(description="Ids and labels of the clients that may think of it; none: all may.")
     closed_at: float = Field(default_factory=time.time)
+    by_restart: bool = Field(default=False, description="Its session was not persistent, and ended with the service.")
 
     @classmethod
     def of(cls, page: PageState, *owner: str) -> "ClosedPage":
@@ -34,6 +36,7 @@ class ClosedPages:
 
     def __init__(self) -> None:
         self._pages = Latest[ClosedPage](KEPT)
+        self._started_at = time.time()
 
     def add(self, closed: ClosedPage) -> None:
         if closed.session_id != DEFAULT_SESSION:
@@ -50,6 +53,10 @@ class ClosedPages:
             self.reopened(page_id)
             return None
         return closed
+
+    def can_be_undone(self, closed: ClosedPage) -> bool:
+        """Tell whether `undo` may bring it back: it knows 10 minutes, and nothing from before this start."""
+        return not closed.by_restart and closed.closed_at > max(self._started_at, time.time() - _UNDONE_S)
 
     def known_to(self, page_id: str, client_id: str, label: str) -> ClosedPage | None:
         """The same for a client that may think of it; the chat before, of the same label, was another client."""

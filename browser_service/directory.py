@@ -269,10 +269,12 @@ class Directory:
             hint = f"{ended.advice} {otherwise}"
             return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
         made = json.dumps({"sessionId": session_id})
+        undo = 'Bring both back, within 10 minutes: undo {"list": true} names the call. '
+        how = "ended with the service, which was restarted" if closed.by_restart else "is closed"
         return SessionNotFound(
-            f'Page {page_id!r} was of session "{session_id}", which is closed.',
-            hint=f'Bring both back, within 10 minutes: undo {{"list": true}} names the call. A session anew, which is '
-            f"logged in nowhere: create_session {made}, then {there}. {otherwise}",
+            f'Page {page_id!r} was of session "{session_id}", which {how}.',
+            hint=f"{undo if self.closed.can_be_undone(closed) else ''}A session anew, which is logged in nowhere: "
+            f"create_session {made}, then {there}. {otherwise}",
             details=details,
         )
 

@@ -100,7 +100,7 @@ class Keeper:
                 self._directory.note(page)
                 await self._journal.keep_page(page)  # its revision is a new one
             elif page.session_id not in self._unreadable:
-                closed = ClosedPage.of(page, "")  # its session ended with the service that had it
+                closed = ClosedPage.of(page, "").model_copy(update={"by_restart": True})
                 self._directory.closed.add(closed)
                 await self._journal.close_page(page.page_id, closed)
 

@@ -48,7 +48,7 @@ def may_be(code: str, times: int) -> bool:
     match code:
         case "ok":
             return times == 1
-        case "BROWSER_CRASHED":
+        case "BROWSER_CRASHED" | "SESSION_NOT_FOUND":
             return times == 0
         case _:
             return times <= 1

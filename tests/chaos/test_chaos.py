@@ -152,7 +152,9 @@ class Chaos:
         ]
         for key, (place, each) in sent.items():
             answer = each.answer.result()
-            if answer.code not in {*ACTS_END_AS, *lost}:
+            # what was on its way to a session that ended with the service was not done
+            gone = {"SESSION_NOT_FOUND"} if kind == "service" and place.session_id == APART else set()
+            if answer.code not in {*ACTS_END_AS, *lost, *gone}:
                 wrong.append(f"{key} by {each.action}: {answer.code}: {answer.text}")
             if not place.light:
                 here.ledger.codes[key] = answer.came_to

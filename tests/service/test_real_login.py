@@ -20,9 +20,14 @@ from tests.support.site import Answer, Received, Site
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 SIGN_IN = """<!doctype html><title>sign in</title><p>please</p><script>
-const said = {webdriver: navigator.webdriver, bars: outerHeight - innerHeight, agent: navigator.userAgent,
-              brands: navigator.userAgentData.brands, cookie: document.cookie};
-fetch('/session', {method: 'POST', body: JSON.stringify(said)}).then(async answer => {
+// A window that has just been made has its size only after some frames.
+const settled = (async () => {
+  for (let frames = 0; frames < 30; frames++) await new Promise(requestAnimationFrame);
+  return outerHeight - innerHeight;
+})();
+settled.then(bars => fetch('/session', {method: 'POST', body: JSON.stringify(
+  {webdriver: navigator.webdriver, bars, agent: navigator.userAgent,
+   brands: navigator.userAgentData.brands, cookie: document.cookie})})).then(async answer => {
   if (answer.ok) await fetch('/remember');
   document.querySelector('p').innerText = answer.ok ? 'in' : 'refused';
   if (answer.ok && location.hash === '#close') window.close();
