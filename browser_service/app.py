@@ -10,43 +10,43 @@ from functools import partial
 import structlog
 from fastapi import FastAPI
 
-from browser_service.abandoned import Abandoned
 from browser_service.actions import HANDLERS
-from browser_service.api import faults, person, routes
-from browser_service.api.openapi import describe
-from browser_service.browser.host import LocalHost
-from browser_service.browser.launching.launcher import Launcher
-from browser_service.browser.launching.options import LaunchOptions
-from browser_service.browser.seam import HostLimits, Idle, SessionHost
-from browser_service.clients import Clients
-from browser_service.directory import Directory
-from browser_service.dispatch import Dispatcher
-from browser_service.downloads import Downloads
-from browser_service.feed import Feed
-from browser_service.keeping import Keeper
+from browser_service.clients.abandoned import Abandoned
+from browser_service.clients.downloads import Downloads
+from browser_service.clients.inbox import Requests
+from browser_service.clients.presence import Clients
+from browser_service.clients.work import Work
+from browser_service.host.host import LocalHost
+from browser_service.host.launching.launcher import Launcher
+from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.seam import HostLimits, Idle, SessionHost
+from browser_service.http import faults, person, routes
+from browser_service.http.edge import Edge, loopback_hosts
+from browser_service.http.openapi import describe
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
-from browser_service.observability.notifying import Notifier
-from browser_service.people import Requests
+from browser_service.observability.notifications import Notifier
 from browser_service.security.auth import ensure_secret
-from browser_service.security.edge import Edge, loopback_hosts
-from browser_service.security.limits import ClientLimits, Clock, Quotas
-from browser_service.security.origins import OriginLimits, Origins
-from browser_service.security.revoking import Revoked
+from browser_service.security.revocation import Revoked
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
-from browser_service.sessions import Browser
+from browser_service.sessions.lifecycle import Keeper
+from browser_service.sessions.records import Browser
 from browser_service.settings import Settings
-from browser_service.storage import Storage
+from browser_service.spine.directory import Directory
+from browser_service.spine.dispatch import Dispatcher
+from browser_service.spine.feed import Feed
+from browser_service.spine.politeness import OriginLimits, Origins
+from browser_service.spine.quotas import ClientLimits, Clock, Quotas
+from browser_service.spine.undo import Undos
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.downloads import DownloadTable
+from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.opening import Damage
 from browser_service.store.revoked import RevokedTable
 from browser_service.store.uploads import UploadRoots
-from browser_service.undoing import Undos
-from browser_service.work import Work
 from shared import wire
 from shared.actions.base import Scope
 from shared.calls import Json, Notice, SessionOptions, Size

@@ -15,15 +15,15 @@ from typing import Final, NamedTuple
 
 import psutil
 
-from browser_service.aside import found_aside
-from browser_service.browser.launching.launcher import Launcher
-from browser_service.browser.launching.memory import exact_mb
-from browser_service.browser.launching.options import LaunchOptions
 from browser_service.cli import instance
+from browser_service.host.launching.launcher import Launcher
+from browser_service.host.launching.memory import exact_mb
+from browser_service.host.launching.options import LaunchOptions
 from browser_service.settings import Settings
 from browser_service.store import activity, downloads  # noqa: F401 - their steps are among those that are known
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from browser_service.store.opening import NewerJournal, check_version, damage_of
+from browser_service.store.quarantine import found_aside
 from shared import wire
 from shared.catalogue import fingerprint
 from shared.errors import BrowseError, ServiceUnavailable

@@ -17,20 +17,20 @@ NEVER = {
     "mcp_gateway": {"browser_service", "fastapi", "starlette", "sse_starlette", "uvicorn", "playwright", "sqlite3"},
     "browser_service": {"mcp_gateway", "mcp"},
     "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},
-    "browser_service/browser/host.py": {"playwright"},
+    "browser_service/host/host.py": {"playwright"},
 }
 """What a part does not import."""
 
 HTTP = (
-    "browser_service/api/",
+    "browser_service/http/",
     "browser_service/app.py",
-    "browser_service/serving.py",
-    "browser_service/security/edge.py",
+    "browser_service/process.py",
+    "browser_service/http/edge.py",
 )
 ONLY_IN = {
-    "playwright": ("browser_service/browser/", "browser_service/actions/"),
+    "playwright": ("browser_service/host/", "browser_service/actions/page/"),
     "sqlite3": ("browser_service/store/",),
-    "prometheus_client": ("browser_service/observability/metrics.py", "browser_service/api/routes.py"),
+    "prometheus_client": ("browser_service/observability/metrics.py", "browser_service/http/routes.py"),
     "fastapi": HTTP,
     "starlette": HTTP,
     "sse_starlette": HTTP,

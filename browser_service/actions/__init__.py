@@ -1,14 +1,16 @@
-"""How each action is done: one module a category, mirroring `shared.actions`; one function an action."""
+"""How each action is done: one function an action, in modules named as in `shared.actions`."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+import pkgutil
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Final
 
+from browser_service.actions import page, service
 from shared.actions.help import CallTool
 from shared.calls import Json
-from shared.catalogue import ACTIONS, CATEGORIES
+from shared.catalogue import ACTIONS
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:
@@ -31,4 +33,10 @@ def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitab
     return found
 
 
-HANDLERS: Final = MappingProxyType(collect(import_module(f"{__name__}.{category}") for category in CATEGORIES))
+def _modules() -> Iterator[ModuleType]:
+    for package in (page, service):
+        for found in pkgutil.iter_modules(package.__path__):
+            yield import_module(f"{package.__name__}.{found.name}")
+
+
+HANDLERS: Final = MappingProxyType(collect(_modules()))

@@ -71,7 +71,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
 
 
 def _in_the_foreground(settings: Settings) -> None:
-    from browser_service.serving import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
+    from browser_service.process import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
 
     try:
         serve(settings)

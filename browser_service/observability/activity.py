@@ -11,10 +11,10 @@ from functools import cached_property
 
 import structlog
 
-from browser_service.directory import Directory
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
-from browser_service.sessions import Sessions
+from browser_service.sessions.records import Sessions
+from browser_service.spine.directory import Directory
 from browser_service.store.activity import ActivityTable, Row, Wanted
 from shared.actions.base import Action, Effect, Scope
 from shared.calls import ActivityRecord, Json, Outcome, PageState

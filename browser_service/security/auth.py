@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jwt
 from pydantic import Field, ValidationError
 
-from browser_service.security.revoking import Revoked
+from browser_service.security.revocation import Revoked
 from shared.calls import Model
 from shared.errors import Unauthorized
 from shared.secret import read_secret

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from pydantic import ValidationError
 
-from browser_service.closed_pages import KEPT, ClosedPage
+from browser_service.sessions.closed_pages import KEPT, ClosedPage
 from browser_service.store import opening
 from browser_service.store.opening import Damage, Migration
 from shared.calls import PageState

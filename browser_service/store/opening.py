@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from browser_service.aside import set_aside
+from browser_service.store.quarantine import set_aside
 
 Migration = Callable[[sqlite3.Connection], None]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_service.browser.reading import compact, tree
+from browser_service.host.reading import compact, tree
 from tests.actions.tab import Tab
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from browser_service.browser import observing
+from browser_service.host.page import observer
 from tests.actions.tab import Tab
 from tests.support.site import Answer, Received
 
@@ -28,8 +28,8 @@ def _late(body: str) -> Any:  # Any: a route
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for is waited for longer than any call may take."""
-    monkeypatch.setattr(observing, "_REQUESTS_END_WITHIN_S", 100.0)
-    monkeypatch.setattr(observing, "_EFFECTS_END_WITHIN_S", 100.0)
+    monkeypatch.setattr(observer, "_REQUESTS_END_WITHIN_S", 100.0)
+    monkeypatch.setattr(observer, "_EFFECTS_END_WITHIN_S", 100.0)
 
 
 # --- requests that read ----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import av
 import pytest
 from PIL import Image
 
-from browser_service.browser.recording.video import Video
+from browser_service.host.recording.video import Video
 from tests.actions.tab import Tab
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.site import Site

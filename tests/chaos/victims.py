@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 
-from browser_service.browser.launching.processes import Watched
+from browser_service.host.launching.processes import Watched
 from shared.wire import INSTANCE_FILE
 
 _GONE_WITHIN_S: Final = 20

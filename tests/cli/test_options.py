@@ -9,7 +9,7 @@ from pydantic import AliasChoices, JsonValue
 from typer.testing import CliRunner
 
 from browser_service.cli import flags, lifecycle, upkeep
-from browser_service.cli.acting import command_of
+from browser_service.cli.actions import command_of
 from browser_service.cli.root import COMMANDS
 from browser_service.settings import Settings
 from shared import catalogue

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from browser_service.api.faults import error_response
-from browser_service.security.edge import Edge
+from browser_service.http.edge import Edge
+from browser_service.http.faults import error_response
 from shared import wire
 from shared.wire import MAX_MESSAGE_BYTES
 from tests.service.listening import connected, listening

@@ -10,8 +10,8 @@ import keyring.errors
 import pytest
 from pydantic import JsonValue
 
-from browser_service.aside import found_aside
 from browser_service.security.sealing import KEY_FILE, NoKeyring, Seal
+from browser_service.store.quarantine import found_aside
 
 SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is long enough"}]}
 

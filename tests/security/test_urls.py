@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from browser_service.security.edge import loopback_hosts
+from browser_service.http.edge import loopback_hosts
 from browser_service.security.urls import UrlPolicy
 from browser_service.settings import Settings
 from shared.errors import BrowseError, Forbidden, ValidationFailed

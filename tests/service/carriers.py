@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from browser_service.browser.host import LocalHost
+from browser_service.host.host import LocalHost
 from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionOptions, SessionSpec
 from shared.errors import ErrorBody
 

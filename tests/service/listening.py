@@ -14,8 +14,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from browser_service.app import create_app
+from browser_service.process import Server, bind
 from browser_service.security.auth import Identity, mint
-from browser_service.serving import Server, bind
 from shared import wire
 from shared.calls import CallMoved
 from tests.support.json import AnyJson

@@ -1,6 +1,6 @@
 """Time goes by in a service where nobody does anything."""
 
-from browser_service.browser.host import LocalHost
+from browser_service.host.host import LocalHost
 from tests.support.service import RunningService
 
 HOUR_S = 3_600.0

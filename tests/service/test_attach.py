@@ -11,8 +11,8 @@ import httpx
 import psutil
 import pytest
 
-from browser_service.browser.launching.executables import installed_browser
 from browser_service.doctor import check_browser
+from browser_service.host.launching.executables import installed_browser
 from browser_service.settings import Settings
 from tests.service.conftest import StartService
 from tests.service.listening import become

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from browser_service.claims import OFFER_S, Claims, Move, Place, Who, Why
+from browser_service.rules.claims import OFFER_S, Claims, Move, Place, Who, Why
 from tests.service.clock import Clock
 
 IDLE_S = 120.0

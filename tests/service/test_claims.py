@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from browser_service.browser import leases
+from browser_service.rules import leases
 from shared.calls import CallState
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent

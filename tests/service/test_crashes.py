@@ -7,7 +7,7 @@ from typing import Literal
 import psutil
 import pytest
 
-from browser_service.browser.windows import Windows
+from browser_service.host.windows import Windows
 from shared.calls import Call, SessionSpec
 from shared.wire import DEFAULT_SESSION
 from tests.service import processes
@@ -256,7 +256,7 @@ class Losing:
 async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_over(
     service: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch, loses: Literal["window", "renderer"]
 ) -> None:
-    monkeypatch.setattr("browser_service.browser.windows._PATIENCE_S", (0.5, 60.0) if loses == "window" else (60.0,))
+    monkeypatch.setattr("browser_service.host.windows._PATIENCE_S", (0.5, 60.0) if loses == "window" else (60.0,))
     async with visiting(service) as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
         session = service.parts.host._sessions[DEFAULT_SESSION]  # type: ignore[attr-defined] # the host in this process

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import structlog
 
-from browser_service.aside import found_aside
-from browser_service.serving import CannotStart, check_writable
+from browser_service.process import CannotStart, check_writable
 from browser_service.store import opening
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS, Journal
+from browser_service.store.quarantine import found_aside
 from shared.calls import PageState
 from tests.cli.terminal import Terminal
 from tests.support.service import Agent, RunningService, running_service, settings_for

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.aside import found_aside
 from browser_service.security.sealing import KEY_FILE, Seal
 from browser_service.store.journal import JOURNAL_FILE, Journal
+from browser_service.store.quarantine import found_aside
 from shared.calls import Json
 from shared.wire import DEFAULT_SESSION
 from tests.service.listening import become

@@ -8,8 +8,8 @@ import psutil
 import pytest
 from playwright.async_api import async_playwright
 
-from browser_service.browser.launching.executables import find_executable
-from browser_service.browser.launching.options import CHROMIUM_ARGS, LaunchOptions
+from browser_service.host.launching.executables import find_executable
+from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
 from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from browser_service.security.origins import Origin, OriginLimits, Visit, retry_after_s
 from browser_service.security.urls import is_private, origin_of
 from browser_service.settings import Settings
+from browser_service.spine.politeness import Origin, OriginLimits, Visit, retry_after_s
 from shared.calls import CallMoved
 from tests.service.clock import Clock
 

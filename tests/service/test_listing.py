@@ -1,6 +1,6 @@
 """What is listed of the open pages: one's own whole, of people's the latest, and of many other agents' their number."""
 
-from browser_service.listing import listing
+from browser_service.clients.listing import listing
 from shared.calls import PageState, Parked
 from tests.support.json import AnyJson
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from browser_service.calls import CallRegister, Reply
+from browser_service.spine.register import CallRegister, Reply
 from shared import catalogue
 from shared.errors import CallNotFound
 from tests.service.listening import become

@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from browser_service.browser.page import BrowserPage
+from browser_service.host.page.handle import BrowserPage
 from browser_service.observability.logging import configure
 from shared import wire
 from shared.actions.base import Action

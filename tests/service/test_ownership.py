@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.browser.leases import Lease
+from browser_service.rules.leases import Lease
 from shared import catalogue
 from shared.actions.base import Effect, PageAction
 from tests.service.conftest import StartService

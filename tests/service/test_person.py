@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from browser_service.browser import person
+from browser_service.rules import human
 from browser_service.security.auth import Identity, mint
 from shared import wire
 from tests.service.account import recorded
@@ -428,7 +428,7 @@ async def test_a_page_that_the_person_closes_ends_its_request(agent: Agent, ana:
 async def test_without_a_sign_of_a_person_the_hold_expires_with_a_notice(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(person, "STAYS_S", 0.3)
+    monkeypatch.setattr(human, "STAYS_S", 0.3)
     await opened(agent, site)
     request_id = await pending(agent, kind="other", message="Anybody?")
     ended = await agent.call("request_human", pageId="cart", requestId=request_id)

@@ -7,11 +7,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.abandoned import Abandoned
-from browser_service.browser.events import EventLog
-from browser_service.browser.launching.memory import exact_mb, machine_mb, rough_mb
-from browser_service.browser.leases import Ownership
-from browser_service.clients import Clients
+from browser_service.clients.abandoned import Abandoned
+from browser_service.clients.presence import Clients
+from browser_service.host.events import EventLog
+from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
+from browser_service.rules.leases import Ownership
 from shared.calls import Call, Notice, PageState, StateSaved
 from tests.service.conftest import StartService
 from tests.service.listening import become, watching

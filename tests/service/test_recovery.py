@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.browser.launching.executables import installed_browser
-from browser_service.browser.launching.orphans import Orphans
-from browser_service.browser.recovery import recovering
+from browser_service.host.launching.executables import installed_browser
+from browser_service.host.launching.orphans import Orphans
+from browser_service.host.page import recovery
 from tests.service import processes
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent
@@ -192,7 +192,7 @@ async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_tha
 async def test_what_hangs_under_all_pages_is_replaced_by_a_reload_of_one_and_the_others_come_back(
     start: StartService, site: Site, frozen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recovering, "_HANGS_AFTER_S", 2)
+    monkeypatch.setattr(recovery, "_HANGS_AFTER_S", 2)
     service = await start()
     url = site.page("/", "<h1>Here</h1>")
     async with service.agent() as agent, service.agent() as other:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.closed_pages import KEPT, ClosedPage
+from browser_service.sessions.closed_pages import KEPT, ClosedPage
 from shared.wire import DEFAULT_SESSION
 from tests.service.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from browser_service.browser.host import LocalHost
+from browser_service.host.host import LocalHost
 from shared.calls import CallState
 from tests.service.carriers import JsonCarrier, UnreliableCarrier
 from tests.service.conftest import StartService

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.serving import AlreadyRunning, bind
+from browser_service.process import AlreadyRunning, bind
 from tests.support.service import settings_for
 
 pytestmark = pytest.mark.anyio

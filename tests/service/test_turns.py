@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from browser_service.browser.queue import PageQueue
+from browser_service.rules.turns import PageQueue
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
 from tests.service import processes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_service.browser.network.patterns import UrlPattern
+from browser_service.host.network.patterns import UrlPattern
 from shared.errors import ValidationFailed
 
 ANALYTICS = "https://www.google-analytics.com/g/collect?v=2&t=page"

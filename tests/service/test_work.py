@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from browser_service.claims import OFFER_S
+from browser_service.rules.claims import OFFER_S
 from tests.service.clock import Clock
 from tests.service.conftest import StartService
 from tests.service.listening import become, sent, watching

@@ -13,8 +13,8 @@ from fastapi import FastAPI
 
 from browser_service.app import Carrier, Parts, create_app
 from browser_service.security.auth import Identity, mint
-from browser_service.security.limits import Clock
 from browser_service.settings import Settings
+from browser_service.spine.quotas import Clock
 from shared import wire
 from tests.support import browsers
 from tests.support.json import AnyJson

@@ -1,0 +1,1 @@
+"""Actions on pages and sessions: each handler holds only Playwright."""

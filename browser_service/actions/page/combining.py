@@ -1,0 +1,25 @@
+"""Several actions in one call."""
+
+from browser_service.host.elements.forms import Form
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery.refill import refill as refill_lost
+from shared.actions import combining
+from shared.calls import Json
+
+
+async def batch(page: BrowserPage, action: combining.Batch) -> Json:
+    return {"steps": [await page.do(step) for step in action.steps]}
+
+
+async def fill_form(page: BrowserPage, action: combining.FillForm) -> Json:
+    form = Form(page, action)
+    await form.look()
+    await form.fill()
+    told = await form.told()
+    if action.submit:
+        await form.submit(action.submit)
+    return told
+
+
+async def refill(page: BrowserPage, action: combining.Refill) -> Json:
+    return await refill_lost(page, action.timeout)

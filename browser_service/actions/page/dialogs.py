@@ -1,0 +1,29 @@
+"""Answering what a page asks."""
+
+from typing import Final
+
+from browser_service.host.page.entry import DialogPolicy
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import dialogs
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+_ACCEPTS: Final = {"ask": None, "accept": True, "dismiss": False}
+
+
+async def handle_dialog(page: BrowserPage, action: dialogs.HandleDialog) -> Json:
+    return await page.answer_dialog(action)
+
+
+async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) -> Json:
+    if action.prompt_text is not None and action.policy != "accept":
+        raise ValidationFailed(
+            f"promptText is for the policy accept, not for {action.policy}.",
+            hint="Leave it out.",
+            details={"context": {"field": "promptText"}},
+        )
+    entry = page.entry
+    entry.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
+    how = "wait for handle_dialog" if action.policy == "ask" else f"are {action.policy}ed at once"
+    still = f"; {entry.dialog}, which is open, still waits for handle_dialog" if entry.dialog else ""
+    return {"policy": action.policy, "observed": f"dialogs of {entry.page_id} {how} from now on{still}"}

@@ -1,0 +1,82 @@
+"""The focus, and what is put where it is."""
+
+from typing import Final
+
+from browser_service.host.elements import targets
+from browser_service.host.elements.locators import read_back, unless_gone
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery.filled_fields import FIELD
+from shared.actions import editing
+from shared.calls import Json
+from shared.errors import ElementNotInteractable
+
+_HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
+_PASTE: Final = """(e, {text, html}) => {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  if (html !== null) data.setData('text/html', html);
+  const options = {clipboardData: data, bubbles: true, cancelable: true, composed: true};
+  if (!e.dispatchEvent(new ClipboardEvent('paste', options))) return 'taken';
+  if (html === null || !e.isContentEditable || !e.setHTML)
+    return document.execCommand('insertText', false, text) ? 'inserted' : 'ignored';
+  const clean = document.createElement('div');
+  clean.setHTML(html);
+  return document.execCommand('insertHTML', false, clean.innerHTML) ? 'inserted' : 'ignored';
+}"""
+"""A browser, too, takes the scripts out of what it pastes by itself; what a page's own handler takes is its affair."""
+_VALUE: Final = f"""e => ({{
+  value: e.type === 'password' ? null : e.value ?? e.innerText,
+  field: e.matches('input, textarea') || e.isContentEditable ? ({FIELD})(e) : null,
+}})"""
+_SHOWN: Final = 200
+
+
+async def focus(page: BrowserPage, action: editing.Focus) -> Json:
+    element = await page.element(action.selector, action.frame, strict=action.strict)
+    await element.focus(**action.own(), timeout=action.timeout)
+    if not await read_back(element, _HAS_FOCUS):
+        raise ElementNotInteractable(
+            f"The element matching '{action.selector}' did not take the focus: no field, no link, no tabindex; or the "
+            "page moved it on.",
+            hint="Focus what is inside it, or click it: snapshot {}.",
+        )
+    return {"observed": "it has the focus now"}
+
+
+async def blur(page: BrowserPage, action: editing.Blur) -> Json:
+    element = await page.element(action.selector, action.frame, strict=action.strict)
+    had = await element.evaluate(_HAS_FOCUS, timeout=action.timeout)
+    await element.blur(**action.own(), timeout=action.timeout)
+    if await read_back(element, _HAS_FOCUS):
+        return {"observed": "it still has the focus: the page gave it back"}
+    return {"observed": "it has lost the focus" if had else "it did not have the focus, and has not now"}
+
+
+async def paste(page: BrowserPage, action: editing.Paste) -> Json:
+    if action.selector is not None:
+        named = await page.element(action.selector, action.frame, strict=action.strict)
+        await named.focus(timeout=action.timeout)
+        element = await named.element_handle(timeout=action.timeout)
+    else:
+        element = await targets.focused(page.live)
+    how = await element.evaluate(_PASTE, {"text": action.text, "html": action.html})
+    if how == "ignored":
+        raise ElementNotInteractable(
+            "Nothing took what was pasted: neither an editable element nor a handler of the page.",
+            hint='Name the field: paste {"selector": "...", "text": "..."}.',
+        )
+    found = await unless_gone(element.evaluate(_VALUE))
+    field = found["field"] if found is not None else None
+    if field is not None and action.selector is not None:
+        page.filled(action.selector, action.frame, field, strict=action.strict)
+    elif field is not None:
+        page.filled(field["selector"], field["frame"], field)
+    return {"pasted": how, "observed": _became(found and found["value"], how)}
+
+
+def _became(value: str | None, how: str) -> str:
+    """What the element has afterwards, which the page may have made something else of."""
+    said = "the page's own handler took it" if how == "taken" else "it was inserted"
+    if value is None:
+        return said
+    return f"{said}; the element has {value[:_SHOWN] + ('…' if len(value) > _SHOWN else '')!r} now"

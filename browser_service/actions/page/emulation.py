@@ -1,0 +1,34 @@
+"""Other devices, places and languages, for one page."""
+
+from browser_service.host.network.emulation import allow_position
+from browser_service.host.page.handle import BrowserPage
+from browser_service.security.urls import origin_of
+from shared.actions import emulation
+from shared.calls import Json
+
+
+async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
+    entry, changes = page.entry, action.changes()
+    if action.device is not None:
+        changes["device"] = entry.session.device(action.device)
+    if action.reset:
+        changes = {**dict.fromkeys(entry.emulation.settings), **changes}
+    was = {**entry.emulation.settings}
+    await entry.emulation.change(page.live, entry.cdp, changes)
+    await entry.network.set_offline(page.live, offline=entry.emulation.offline)
+    if was != entry.emulation.settings:
+        state: Json = {"was": was, "made": {**entry.emulation.settings}}
+        lost = any(entry.emulation.settings.get(name) != value for name, value in was.items())
+        page.undoable(f"emulation of page {entry.page_id} changed", state, lost=lost)
+    shown = entry.emulation.shown()
+    said = ", ".join(f"{name} {value}" for name, value in shown.items()) or "nothing"
+    site = await _allowed(page) if action.geolocation is not None else ""
+    return {"emulated": shown, "observed": f"emulated on this page alone: {said}{site}"}
+
+
+async def _allowed(page: BrowserPage) -> str:
+    origin = origin_of(page.url)
+    if origin is None or page.entry.cdp is None:
+        return "; no site may ask for the position yet: repeat this when the page is at one"
+    await allow_position(page.entry.cdp, origin)
+    return f"; {origin} may ask for the position"

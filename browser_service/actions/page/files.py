@@ -1,0 +1,65 @@
+"""Files to pages and from them: uploads, drops, downloads."""
+
+from typing import Final, cast
+
+from playwright.async_api import FilePayload
+
+from browser_service.host.elements.locators import CONTROL, read_back, unless_gone
+from browser_service.host.elements.uploads import payloads
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import files
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+_TAKES_FILES: Final = f"e => ({CONTROL})(e).type === 'file'"
+_HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
+
+
+async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
+    element = await page.element(action.selector, action.frame, strict=action.strict)
+    given = await payloads(page, action.files)
+    if await element.evaluate(_TAKES_FILES, timeout=action.timeout):
+        await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        held = await read_back(element, _HELD)
+    else:
+        async with page.live.expect_file_chooser(timeout=action.timeout) as opening:
+            await element.click(timeout=action.timeout)
+        chooser = await opening.value
+        await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        held = await unless_gone(chooser.element.evaluate(_HELD))
+    return {"files": held or [], "observed": _held(given, held)}
+
+
+async def drop(page: BrowserPage, action: files.Drop) -> Json:
+    if not action.files and not action.data:
+        raise ValidationFailed(
+            "drop needs 'files' or 'data'.",
+            hint='drop {"selector": "...", "files": [{"name": "a.txt", "text": "..."}]}.',
+            details={"context": {"field": "files"}},
+        )
+    element = await page.element(action.selector, action.frame, strict=action.strict)
+    given = await payloads(page, action.files)
+    position = action.position.model_dump() if action.position else None
+    await element.drop(
+        {"files": given, "data": action.data or {}},
+        position=position,  # type: ignore[arg-type] # x and y
+        timeout=action.timeout,
+    )
+    what = [_named(each["name"], len(each["buffer"])) for each in given] + [*(action.data or {})]
+    return {"observed": f"the page took the drop of {', '.join(what)}"}
+
+
+def _held(given: list[FilePayload], held: object) -> str:
+    """What the input holds, which a script may have emptied as soon as it had the files."""
+    names = [_named(each["name"], len(each["buffer"])) for each in given]
+    if not given:
+        return "the input holds no files now"
+    if not isinstance(held, list) or not held:
+        gone = "the input is gone" if held is None else "the input is empty"
+        return f"{', '.join(names)} was chosen; {gone} by now, as the page made it"
+    shown = [_named(str(each["name"]), int(each["size"])) for each in cast("list[Json]", held)]  # type: ignore[arg-type] # as _HELD makes them
+    return f"the input holds {', '.join(shown)}"
+
+
+def _named(name: str, size: int) -> str:
+    return f"{name} ({size:,} bytes)"

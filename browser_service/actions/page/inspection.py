@@ -1,0 +1,73 @@
+"""Looking into a page as its developers do: its elements, its console, and the frames that it is made of."""
+
+from typing import Final
+
+from playwright.async_api import Frame
+
+from browser_service.host.elements import frames, locators
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import inspection
+from shared.calls import Json
+
+_MOST_FRAMES: Final = 100
+_ELEMENTS: Final = r"""(found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
+  const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
+  const said = e.matches('input:not([type=password]), textarea') ? e.value : e.innerText ?? e.textContent;
+  const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
+  const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
+  return {
+    tag: e.localName, text: (said ?? '').trim().replace(/\s+/g, ' ').slice(0, 200), visible,
+    enabled: !e.matches(':disabled') && !e.closest('[aria-disabled=true]'),
+    ...(checked !== undefined && e.matches('[type=checkbox], [type=radio], [aria-checked]') && {checked}),
+    box: visible ? {x: round(box.x), y: round(box.y), width: round(box.width), height: round(box.height)} : null,
+    ...(attributes && {
+      attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, a.value.slice(0, 500)])),
+    }),
+  };
+})})"""
+
+
+async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
+    found = await page.element(action.selector, action.frame, strict=True, frames=False)
+    await locators.check_syntax(found, action.selector, page.live)
+    described = await locators.in_page(found, _ELEMENTS, [action.limit, action.attributes])
+    refs = await page.refs(found, action.limit, action.timeout)
+    framed = action.frame or locators.scope_of(action.selector) or "enter-frame" in action.selector
+    elements: list[Json] = []
+    for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
+        if what["box"] and framed:  # a frame knows not where it is
+            what["box"] = await found.nth(number).bounding_box(timeout=action.timeout)
+        elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
+    where = {} if elements else await page.in_frames(action.selector, action.frame)
+    return {**await page.shown_data("elements", [*elements], action.budget), "count": described["count"], **where}
+
+
+async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:
+    messages, last, left_out = page.entry.console.told(
+        page.call.client_id, kinds=[*action.types] if action.types else None, text=action.text, since=action.since,
+        limit=action.limit, earlier=action.all,
+    )  # fmt: skip
+    more: Json = {"earlier": f'{left_out} more of earlier documents: "all": true'} if left_out else {}
+    shown = await page.shown_data("messages", [*messages], action.budget)
+    return {**shown, "count": len(messages), "last": last, **more}
+
+
+async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
+    found: list[Json] = []
+    await _add_frames(found, page.live.main_frame, "", action.timeout)
+    return {**await page.shown_data("frames", [*found], action.budget), "count": len(found)}
+
+
+async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms: int) -> None:
+    """Each before those in it; a selector that holds from the page's own document on."""
+    elements = parent.locator("iframe, frame")
+    for number in range(await elements.count()):
+        element = await elements.nth(number).element_handle(timeout=timeout_ms)
+        frame = await element.content_frame()
+        if frame is None or len(found) >= _MOST_FRAMES:
+            continue
+        told = await element.evaluate(frames.DESCRIBE)
+        selector = within + (told["selector"] or f":is(iframe, frame) >> nth={number}")
+        more = {key: value for key, value in (("name", frame.name), ("title", told["title"])) if value}
+        found.append({"frame": selector, "url": frame.url, **more, "visible": told["visible"]})
+        await _add_frames(found, frame, f"{selector}{frames.ENTER}", timeout_ms)

@@ -1,0 +1,201 @@
+"""Acting on elements as a person would: click, type, choose."""
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+from playwright.async_api import ElementHandle, FileChooser, Locator
+
+from browser_service.host.elements import targets
+from browser_service.host.elements.locators import unless_unchanged
+from browser_service.host.elements.read_back import formatted, left, not_as_given, shortened
+from browser_service.host.elements.witness import Witness
+from browser_service.host.errors import FORM_OF_ITS_TYPE
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery.filled_fields import FIELD
+from shared.actions import interaction
+from shared.actions.base import ElementAction
+from shared.calls import Json
+from shared.errors import WithoutEffect
+
+_READY_FOR_KEYS: Final = """(e, types) => {
+  const focused = () => e.contains(e.getRootNode().activeElement);
+  if (e.matches(':disabled')) throw new Error('it is disabled');
+  if (!e.checkVisibility()) throw new Error('it is not visible');
+  if (types && e.readOnly) throw new Error('it is read-only');
+  const had = focused();
+  e.focus();
+  if (types && !focused()) throw new Error('it takes no keys');
+  if (types && !had) getSelection().modify('move', 'forward', 'documentboundary');
+}"""
+_VALUE: Final = f"""e => {{
+  const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
+  const focus = within ? '' : ({targets.NAMED})(active);
+  return {{value: e.value ?? e.innerText, secret: e.type === 'password', type: e.type, focus, field: ({FIELD})(e)}};
+}}"""
+_ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
+_PICKED: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
+_ACTIVATING: Final = ("Enter", "Space", " ")
+"""Keys that may send a form, or click."""
+_TEXT_STAYS_MS: Final = 60
+_CHOICE_STAYS_MS: Final = 150
+"""How long what an act left is watched before the reply."""
+_ASKS_WITHIN_S: Final = 1.0
+_GONE: Final = "the element is no longer there"
+
+
+async def click(page: BrowserPage, action: interaction.Click) -> Json:
+    element = await _element(page, action)
+    if action.trial or action.no_wait_after:
+        await element.click(**action.own(), timeout=action.timeout)
+        return {}
+    frame = page.frame_of(action.selector, action.frame)
+    asked = asyncio.get_running_loop().create_future()
+
+    def note(chooser: FileChooser) -> None:
+        if not asked.done():
+            asked.set_result(chooser)
+
+    page.live.on("filechooser", note)
+    try:
+        async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
+            await element.click(**action.own(), timeout=action.timeout)
+            seen = await witness.verdict()
+        if seen.asks:
+            await asyncio.wait({asked}, timeout=_ASKS_WITHIN_S)
+    finally:  # a person's own clicks shall open the system's
+        page.live.remove_listener("filechooser", note)
+    seen.check(action.selector, acted=page.acted)
+    page.noted(*seen.lines(), *([_chooser(action, asked.result())] if asked.done() else []), silence=seen.silence)
+    return {}
+
+
+def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
+    where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
+    files: Json = {"files": [{"name": "a.txt", "text": "..."}]}
+    several = "files" if chooser.is_multiple() else "a file"
+    return f"it asks for {several}, and got none: upload_file {json.dumps({**where, **files})}"
+
+
+async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
+    element = await _element(page, action)
+    await element.fill(**action.own(), timeout=action.timeout)
+    found = await left(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
+    page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
+    return _value(found, action)
+
+
+async def type_(page: BrowserPage, action: interaction.Type) -> Json:
+    element = await _element(page, action)
+    await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
+    await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
+    found = await left(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
+    page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
+    return _typed(found, action.text)
+
+
+async def press(page: BrowserPage, action: interaction.Press) -> Json:
+    element: Locator | ElementHandle
+    if action.selector is None:
+        element = await targets.focused(page.live)
+    else:
+        element = await page.element(action.selector, action.frame, strict=action.strict)
+        await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
+    async with AsyncExitStack() as stack:
+        witness = None
+        if action.key.endswith(_ACTIVATING) and not action.no_wait_after:
+            witness = await stack.enter_async_context(Witness(element, None, kind="keyup"))
+        await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+        if witness is not None:
+            seen = await witness.verdict()
+            page.noted(*seen.lines(), silence=seen.silence)
+    return {}
+
+
+async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
+    element = await _element(page, action)
+    await element.hover(**action.own(), timeout=action.timeout)
+    return {}
+
+
+async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
+    element = await _element(page, action)
+    chosen = await element.select_option(**action.own(), timeout=action.timeout)
+    field = await left(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
+    page.filled(action.selector, action.frame, field, strict=action.strict)
+    names = ", ".join(map(repr, chosen)) or "nothing"
+    if field is None:
+        return {"selected": [*chosen], "observed": f"selected {names}; {_GONE}"}
+    shown = field["selected"]
+    if shown != chosen:
+        now = ", ".join(map(repr, shown)) or "nothing"
+        raise not_as_given(f"The page shows {now} selected instead of {names}.", action.selector)
+    return {"selected": [*chosen], "observed": f"selected {names}"}
+
+
+async def check(page: BrowserPage, action: interaction.Check) -> Json:
+    return await _tick(page, action, wanted=True)
+
+
+async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
+    return await _tick(page, action, wanted=False)
+
+
+async def _tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, wanted: bool) -> Json:
+    """What the page shows afterwards counts, which may change late, or be changed back."""
+    element = await _element(page, action)
+    tick = element.check if wanted else element.uncheck
+    await unless_unchanged(tick(**action.own(), timeout=action.timeout))
+    field = await left(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
+    if field is None:
+        return {"observed": _GONE}
+    checked = field["checked"]
+    if action.trial:
+        return {"checked": checked}
+    if checked is not wanted:
+        raise WithoutEffect(
+            f"The element matching '{action.selector}' is {'not' if wanted else 'still'} checked after {action.name()}:"
+            " a script of the page, or the answer of its server, set it back.",
+            hint="See what the page says about it: snapshot {}.",
+            details={"selector": action.selector, "context": {"checked": checked}},
+        )
+    page.filled(action.selector, action.frame, field, strict=action.strict)
+    return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
+
+
+async def _element(page: BrowserPage, action: ElementAction) -> Locator:
+    return await page.element(action.selector, action.frame, strict=action.strict)
+
+
+def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gives
+    """Passwords are not repeated."""
+    if found is None:
+        return {"observed": _GONE}
+    value, given = found["value"], action.value
+    if value == given:
+        return {"observed": "it has the given value now"}
+    if not found["secret"] and formatted(value, given):
+        return {"value": value, "observed": f"the page writes it as {value!r}"}
+    shows = f"{len(value)} characters, which are not those given" if found["secret"] else shortened(value)
+    where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
+    keys = json.dumps({**where, "text": "..."}, ensure_ascii=False)
+    hint = (
+        FORM_OF_ITS_TYPE
+        if found["type"] in _PICKED
+        else f"It may take keys only: type {keys}. See what it says: snapshot {{}}."
+    )
+    instead = "" if found["secret"] else f" instead of {shortened(given)}"
+    raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
+
+
+def _typed(found: Any, text: str) -> Json:  # Any: what _VALUE gives
+    if found is None:
+        return {"observed": _GONE}
+    value = found["value"]
+    said = f"it has {len(value)} characters now" if found["secret"] else f"the value is {value!r} now"
+    if text not in value:
+        said += ", which is not what was typed"
+    if found["focus"]:
+        said += f"; the page moved the focus to {found['focus']}"
+    return {"observed": said} if found["secret"] else {"value": value, "observed": said}

@@ -1,0 +1,67 @@
+"""Going to a URL, back, forward, and where the page is."""
+
+from playwright.async_api import Response
+
+from browser_service.host.elements.arrival import arrive
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.recovery import BLANK
+from shared.actions import navigation
+from shared.calls import Json
+
+
+async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
+    return await arrive(page, action, page.live.goto(**action.own(), timeout=action.timeout))
+
+
+async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:
+    return await _through_history(page, action, -1)
+
+
+async def go_forward(page: BrowserPage, action: navigation.GoForward) -> Json:
+    return await _through_history(page, action, +1)
+
+
+async def reload_page(page: BrowserPage, action: navigation.ReloadPage) -> Json:
+    if action.ignore_cache:
+        return await arrive(page, action, _fetched_anew(page, action))
+    return await arrive(page, action, page.live.reload(wait_until=action.wait_until, timeout=action.timeout))
+
+
+async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Json:
+    return {"url": page.url}
+
+
+async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:
+    return {"title": await page.live.title()}
+
+
+async def _through_history(page: BrowserPage, action: navigation.GoBack | navigation.GoForward, step: int) -> Json:
+    if not await _has_entry(page, step):
+        return {"url": page.url, "observed": "there is no such entry in the history; the page stays where it was"}
+    go = page.live.go_back if step < 0 else page.live.go_forward
+    return await arrive(page, action, go(wait_until=action.wait_until, timeout=action.timeout))
+
+
+async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Response | None:
+    cdp = await page.cdp()
+    try:
+        async with page.live.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
+            await cdp.send("Page.reload", {"ignoreCache": True})
+        return await arrival.value
+    finally:
+        await cdp.detach()
+
+
+async def _has_entry(page: BrowserPage, step: int) -> bool:
+    """Whether the history leads on. The blank document that a window opens with is no place to go back to."""
+    browser = page.live.context.browser
+    if browser is None or browser.browser_type.name != "chromium":
+        return True
+    cdp = await page.cdp()
+    try:
+        history = await cdp.send("Page.getNavigationHistory")
+    finally:
+        await cdp.detach()
+    index, entries = history["currentIndex"] + step, history["entries"]
+    opening = index == 0 and entries[0]["url"].startswith(BLANK)
+    return 0 <= index < len(entries) and not opening

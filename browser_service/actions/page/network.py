@@ -1,0 +1,220 @@
+"""The network of a page: what it sends, and what it is answered."""
+
+import codecs
+import json
+from collections.abc import Callable
+
+from pydantic import JsonValue
+
+from browser_service.host.files import dated
+from browser_service.host.network.har import Archive
+from browser_service.host.network.patterns import UrlPattern
+from browser_service.host.network.routes import Answer, Rule
+from browser_service.host.network.traffic import MOST_BODY, Sent, Sight, Wait
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.session import BrowserSession
+from shared.actions import network
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+
+async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
+    answer = Answer(action.status, action.response_headers(), action.body, action.delay / 1000)
+    rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
+    rule = await page.entry.network.add(page.live, rule)
+    asked = f"{action.method or 'every method'} {action.pattern}"
+    said = f"{asked} is answered with {action.status} on this page from now on (route {rule.route_id})"
+    return {"routeId": rule.route_id, "observed": said}
+
+
+async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Json:
+    if not action.patterns and not action.resource_types:
+        raise ValidationFailed(
+            "block_requests needs patterns or resourceTypes.",
+            hint='For example {"patterns": ["*.example.com/*"], "resourceTypes": ["image"]}.',
+            details={"context": {"field": "patterns"}},
+        )
+    patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
+    rule = Rule(patterns, types=frozenset(action.resource_types or ()))
+    rule = await page.entry.network.add(page.live, rule)
+    blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
+    said = f"{blocked} blocked on this page from now on (route {rule.route_id})"
+    return {"routeId": rule.route_id, "observed": said}
+
+
+async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
+    entry = page.entry
+    ours: Json = {**entry.network.shown(), "initScripts": [*entry.init_scripts.shown()]}
+    scripts = entry.session.init_scripts.shown()
+    return {**ours, "sessionHeaders": [*entry.session.headers], "sessionInitScripts": [*scripts]}
+
+
+async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
+    gone = await page.entry.network.remove(page.live, action.route_ids)
+    left = len(page.entry.network.rules)
+    if gone:
+        rules: list[JsonValue] = [rule.kept() for rule in gone]
+        page.undoable(f"{len(gone)} routes of page {page.entry.page_id} removed", {"rules": rules})
+    names = [rule.route_id for rule in gone]
+    return {"removed": [*names], "observed": f"routes removed: {', '.join(names) or 'none'}; {left} left"}
+
+
+async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
+    was = page.entry.network.headers
+    await page.entry.network.set_headers(page.live, action.headers)
+    if was != action.headers:
+        state: Json = {"was": {**was}, "made": {**action.headers}}
+        page.undoable(f"extra headers of page {page.entry.page_id} set", state, lost=bool(was))
+    names = ", ".join(action.headers) or "no extra headers"
+    return {"observed": f"{names} sent with every request of this page from now on"}
+
+
+async def set_session_headers(session: BrowserSession, action: network.SetSessionHeaders) -> Json:
+    was = session.entry.headers
+    await session.entry.set_headers(action.headers)
+    if was != action.headers:
+        state: Json = {"was": {**was}, "made": {**action.headers}}
+        session.undoable(f"extra headers of session {action.session_id} set", state, lost=bool(was))
+    names = ", ".join(action.headers) or "no extra headers"
+    return {"observed": f"{names} sent with every request of session {action.session_id} from now on"}
+
+
+async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
+    sight = Sight(page.call.client_id, action.include_secrets)
+    found = _found(page.entry.network.traffic.since(action.since or 0), action, sight.client_id)
+    records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
+    facts: Json = {"count": len(records), "matching": len(found)}
+    if action.format == "text":
+        return {**await page.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
+    cut = await page.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
+    return {**(cut if "cursor" in cut else {"requests": [*records]}), **facts}
+
+
+async def wait_for_request(page: BrowserPage, action: network.WaitForRequest) -> Json:
+    matches = _matcher(action, action.pattern, page.call.client_id)
+    return await _awaited(page, action, lambda sent: sent.response is None and matches(sent))
+
+
+async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) -> Json:
+    matches = _matcher(action, action.pattern, page.call.client_id)
+
+    def holds(sent: Sent) -> bool:
+        return sent.response is not None and matches(sent) and _has_status(sent, action.status)
+
+    return await _awaited(page, action, holds, whole=action.include_bodies)
+
+
+async def _awaited(
+    page: BrowserPage,
+    action: network.WaitForRequest | network.WaitForResponse,
+    holds: Callable[[Sent], bool],
+    *,
+    whole: bool = False,
+) -> Json:
+    client, during = page.call.client_id, action.during
+    wait = Wait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
+    async with page.entry.network.traffic.armed(wait) as arrival:
+        done: Json = {"during": await page.do(during)} if during is not None else {}
+        sent = await arrival()
+    return {**await _record(sent, action, Sight(client, action.include_secrets)), **done}
+
+
+async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
+    pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
+    sight = Sight(page.call.client_id, action.include_secrets)
+    sent = page.entry.network.traffic.since()
+    found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
+    data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
+    withheld = sum(not sight.owns(each) for each in found)
+    name = dated("requests", page.entry.page_id) + (".har" if mime_type == "application/json" else "")
+    return {"artifact": await page.files.keep(data, mime_type, name), "count": len(found), "withheld": withheld}
+
+
+def _matcher(
+    action: network.GetNetworkLog | network.WaitForRequest | network.WaitForResponse, pattern: str | None, client: str
+) -> Callable[[Sent], bool]:
+    """What a client may not see of an address, it cannot find out by asking for it either."""
+    url = UrlPattern(pattern) if pattern else None
+
+    def matches(sent: Sent) -> bool:
+        return (
+            (url is None or url.matches(sent.url(client)))
+            and action.method in {None, sent.request.method}
+            and (action.resource_types is None or sent.request.resource_type in action.resource_types)
+        )
+
+    return matches
+
+
+def _found(sent: list[Sent], action: network.GetNetworkLog, client: str) -> list[Sent]:
+    matches = _matcher(action, action.pattern, client)
+    return [each for each in sent if matches(each) and _has_status(each, action.status)]
+
+
+def _has_status(sent: Sent, wanted: str | None) -> bool:
+    if wanted is None:
+        return True
+    if sent.response is None:
+        return wanted == ("failed" if sent.failure else "pending")
+    status = str(sent.response.status)
+    return status[0] == wanted[0] if wanted.endswith("xx") else status == wanted
+
+
+async def _record(sent: Sent, action: network.Shown, sight: Sight) -> Json:
+    request = sent.request
+    record: Json = {
+        "number": sent.number,
+        "time": sent.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "method": request.method,
+        "url": sent.url(sight.client_id),
+        "type": request.resource_type,
+        "status": sent.response.status if sent.response else None,
+        "ms": sent.ms,
+    }
+    if sent.failure:
+        record["failure"] = sent.failure
+    if sent.mock:
+        record["mock"] = sent.mock
+    if (action.include_headers or action.include_bodies) and not sight.owns(sent):
+        record["withheld"] = "not sent while you held the page"
+        return record
+    if action.include_headers:
+        record["requestHeaders"] = _joined(await sight.request_headers(sent))
+        record["responseHeaders"] = _joined(await sight.response_headers(sent))
+    if action.include_bodies:
+        record["requestBody"] = await sight.request_body(sent)
+        record["responseBody"] = _text(await sight.response_body(sent))
+    return record
+
+
+def _joined(headers: list[tuple[str, str]]) -> Json:
+    """A header that came several times has its values on lines of their own."""
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        joined[name] = f"{joined[name]}\n{value}" if name in joined else value
+    return {**joined}
+
+
+def _text(body: bytes | None) -> str | None:
+    if body is None:
+        return None
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(body[: MOST_BODY * 4])[:MOST_BODY]
+    except ValueError:
+        return f"({len(body)} bytes that are no text)"
+
+
+def _line(record: Json) -> str:
+    outcome = record["status"] or record.get("failure", "pending")
+    took = f" {record['ms']} ms" if record["ms"] is not None else ""
+    mock = f" (mock {record['mock']})" if "mock" in record else ""
+    head = f"{record['number']} {record['method']} {outcome} {record['type']}{took}{mock} {record['url']}"
+    details = [f"  {name}: {_shown(record[name])}" for name in _DETAILS if record.get(name)]
+    return "\n".join([head, *details])
+
+
+_DETAILS = ("requestHeaders", "requestBody", "responseHeaders", "responseBody", "withheld")
+
+
+def _shown(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

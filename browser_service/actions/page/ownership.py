@@ -1,0 +1,65 @@
+"""Who may act on a page. No Playwright: the page's own record knows."""
+
+from browser_service.host.admission import agent_of, owned
+from browser_service.host.page.handle import BrowserPage
+from browser_service.rules.leases import OFFER_S
+from shared.actions import ownership
+from shared.calls import Json
+from shared.errors import InternalError
+
+
+async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
+    mine, call, page_id = page.entry.ownership, page.call, page.entry.page_id
+    agent, seconds = agent_of(action), action.wait_seconds
+    holder = mine.holder()
+    if holder is not None and holder.client_id == call.client_id:
+        holder.agent = agent or holder.agent
+        return {"claimed": page_id, "observed": f"{page_id} is yours already"}
+    if holder is None:
+        mine.take(call, agent)
+    elif seconds and await mine.wait(call, agent, seconds):
+        return {
+            "claimed": page_id,
+            "useWithinSeconds": OFFER_S,
+            "observed": f"{page_id} is yours; use it within {OFFER_S:.0f} s, or it passes on",
+        }
+    elif action.reason:
+        mine.force(call, agent, action.reason)
+    elif seconds:
+        raise mine.too_long(seconds)
+    else:
+        raise owned(page.entry, holder, action)
+    return {"claimed": page_id, "observed": f"{page_id} is yours now"}
+
+
+async def release_page(page: BrowserPage, action: ownership.ReleasePage) -> Json:  # noqa: ARG001 - it says nothing more
+    page.entry.ownership.free()
+    return {"released": page.entry.page_id, "observed": f"{page.entry.page_id} is free now"}
+
+
+async def hold_page(page: BrowserPage, action: ownership.HoldPage) -> Json:
+    page.entry.ownership.hold(action.reason, action.minutes)
+    until = page.entry.ownership.free_at()
+    return {"heldUntil": until, "observed": f"{page.entry.page_id} is kept for you until {until}"}
+
+
+async def share_page(page: BrowserPage, action: ownership.SharePage) -> Json:
+    page.entry.share(action.access)
+    return {"access": action.access, "observed": f"{page.entry.page_id}: {_ACCESS[action.access]}"}
+
+
+async def hand_over_page(page: BrowserPage, action: ownership.HandOverPage) -> Json:
+    recipient, entry = page.call.recipient, page.entry
+    if recipient is None:
+        raise InternalError("A page was handed over to nobody.")
+    entry.ownership.give(recipient)
+    note = f": {action.note}" if action.note else "."
+    entry.tell(recipient.client_id, f'"{page.call.client_label}" handed {entry.page_id} over to you{note}')
+    return {"owner": recipient.label, "observed": f'{entry.page_id} belongs to "{recipient.label}" now'}
+
+
+_ACCESS = {
+    "private": "others can neither read nor act on it",
+    "read": "others may read it",
+    "act": "others may act on it, in turns with you",
+}

@@ -1,0 +1,21 @@
+"""The pages of a session: list, open, close."""
+
+from browser_service.host.elements.arrival import arrive
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery import closed_page
+from shared.actions import pages
+from shared.calls import Json
+
+
+async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
+    if action.url is None:
+        return {"url": page.url, "observed": "a blank page is open"}
+    return await arrive(page, action, page.live.goto(**action.own(), timeout=action.timeout))
+
+
+async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
+    before = await closed_page.remember(page.entry)
+    if not await page.entry.close(run_before_unload=action.run_before_unload):
+        return {"observed": f"page {page.entry.page_id} stays open: its beforeunload dialog was dismissed"}
+    page.undoable(f"page {page.entry.page_id} closed", before)
+    return {"closed": page.entry.page_id, "observed": f"page {page.entry.page_id} is closed"}

@@ -1,0 +1,15 @@
+"""What people are asked to do. No Playwright: a person acts on the page meanwhile."""
+
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import people
+from shared.calls import Json
+
+
+async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
+    asked, call = page.entry.people, page.call
+    request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.entry, call, action)
+    if action.withdraw:
+        asked.withdraw(request, call.client_id)
+    await asked.wait(request, call, action.timeout / 1000)
+    await page.entry.read_title()
+    return request.told(page.entry, call.client_id)

@@ -1,0 +1,178 @@
+"""The mouse by itself, dragging, and scrolling."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+from browser_service.host.elements import drops, targets
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import pointer
+from shared.calls import Json
+from shared.errors import ValidationFailed, WithoutEffect
+
+_MOMENT_S: Final = 0.2
+"""For a script to see that the end was reached, and to ask for more."""
+_MORE_WITHIN_S: Final = 1.0
+_VIEWPORT: Final = "() => [innerWidth, innerHeight]"
+
+_SCROLL: Final = f"""async (e, {{to, x, y}}) => {{
+  const root = document.scrollingElement || document.documentElement, named = {targets.NAMED};
+  const across = to === null && !y && Boolean(x);
+  const rolls = n => {{
+    const room = across ? n.scrollWidth - n.clientWidth : n.scrollHeight - n.clientHeight;
+    const style = getComputedStyle(n), overflow = across ? style.overflowX : style.overflowY;
+    return room > 0 && (n === root || /auto|scroll/.test(overflow));
+  }};
+  const around = n => {{ while (n && !rolls(n)) n = n.parentElement || n.getRootNode().host; return n; }};
+  const middle = () => rolls(root) ? root : around(document.elementFromPoint(innerWidth / 2, innerHeight / 2));
+  const it = (e === document.documentElement ? middle() : around(e)) || root;
+  const place = () => [Math.round(it.scrollLeft), Math.round(it.scrollTop)], before = place();
+  const screen = to === null && x === null && y === null ? it.clientHeight * 0.9 : 0;
+  if (to === 'top' || to === 'bottom') it.scrollTo({{top: to === 'top' ? 0 : it.scrollHeight, behavior: 'instant'}});
+  it.scrollBy({{left: x ?? 0, top: y ?? screen, behavior: 'instant'}});
+  await Promise.race([new Promise(then => requestAnimationFrame(() => setTimeout(then))),
+    new Promise(then => setTimeout(then, 300))]);
+  const [left, top] = place();
+  return {{
+    what: it === root ? 'the page' : named(it).split(' ')[0], position: {{x: left, y: top}},
+    moved: {{x: left - before[0], y: top - before[1]}},
+    more: {{up: top, down: Math.max(0, it.scrollHeight - it.clientHeight - top),
+      left, right: Math.max(0, it.scrollWidth - it.clientWidth - left)}},
+  }};
+}}"""
+"""The element that rolls: the one that is meant or the nearest around it; for the page, where it does not roll itself,
+what is in its middle."""
+
+
+async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
+    source = await page.element(action.selector, action.frame, strict=action.strict)
+    target = await page.element(action.target, action.frame, strict=action.strict)
+    drag = await drops.Drag.watched(source, target, action.timeout)
+    try:
+        await source.drag_to(**{**action.own(), "target": target}, timeout=action.timeout)
+    finally:
+        seen = await drag.seen()
+    moved = await drag.moved()
+    if action.trial:
+        return {}
+    where = (
+        "the dragged element is no longer there" if moved is None else moved or "the dragged element is where it was"
+    )
+    if seen["dragstart"] and "drop" not in seen and moved == "":
+        raise WithoutEffect(
+            f"An HTML drag began, and nothing accepted the drop; {where}.",
+            hint="Name what takes the drop, maybe what is around it or in it: snapshot {}.",
+            details={"selector": action.target, "context": {"reason": "not accepted"}},
+        )
+    return {
+        "drag": "html" if seen["dragstart"] else "pointer",
+        "dropped": "drop" in seen,
+        **({} if moved is None else {"moved": bool(moved)}),
+        "observed": f"{_dragged(seen)}; {where}",
+    }
+
+
+async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
+    await _check_points(page, action)
+    here = await targets.at(page.live, action.x, action.y)
+    async with AsyncExitStack() as held:
+        for key in action.modifiers or ():
+            await page.live.keyboard.down(key)
+            held.push_async_callback(page.live.keyboard.up, key)
+        await page.live.mouse.move(action.x, action.y, steps=action.steps if action.do == "move" else 1)
+        said = await _do(page, action)
+    return {"element": here, "observed": said.format(f"at {action.x:g},{action.y:g} on {here}")}
+
+
+async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
+    element = await page.element(action.selector or ":root", action.frame, strict=action.strict)
+    how = {"to": action.to, "x": action.x, "y": action.y}
+    if action.selector and how == {"to": None, "x": None, "y": None}:
+        how["to"] = "view"
+    if how["to"] == "view":
+        await element.scroll_into_view_if_needed(timeout=action.timeout)
+    found = await element.evaluate(_SCROLL, how, timeout=action.timeout)
+    if found["more"]["down"]:
+        return {**found, "observed": _scrolled(found, into_view=how["to"] == "view")}
+    await asyncio.sleep(_MOMENT_S)
+    await page.answered(_MORE_WITHIN_S)
+    later = await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout)
+    came = later["more"]["down"] - found["more"]["down"]
+    found = {**later, "moved": found["moved"]}
+    pending = page.pending()
+    said = _scrolled(found, into_view=how["to"] == "view", pending=len(pending))
+    return {**found, "observed": f"{said} (came when the end was reached)" if came > 0 else said}
+
+
+def _dragged(seen: drops.Seen) -> str:
+    """What the page's documents were told, in words."""
+    if not seen["dragstart"]:
+        where = f"pressed on {seen.get('pressed', 'nothing')} and released on {seen.get('released', 'nothing')}"
+        return f"{where}: no HTML drag, the page may have followed the mouse"
+    if "drop" not in seen:
+        return "an HTML drag began, and nothing accepted the drop"
+    return f"an HTML drag was dropped on {seen['drop']} (effect: {seen.get('effect', 'not told')})"
+
+
+async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
+    for field, does, given in (("to", "drag", action.to), ("by", "wheel", action.by)):
+        if (action.do == does) != (given is not None):
+            problem = f"{does} needs '{field}'" if action.do == does else f"{field} is for {does}, not for {action.do}"
+            raise ValidationFailed(
+                f"mouse: {problem}.",
+                hint=f'mouse {{"do": "{does}", "x": 10, "y": 10, "{field}": {{"x": 0, "y": 200}}}}.',
+                details={"context": {"field": field}},
+            )
+    width, height = await page.live.evaluate(_VIEWPORT)
+    for field, value, most in (
+        *(("x", action.x, width), ("y", action.y, height)),
+        *((("to.x", action.to.x, width), ("to.y", action.to.y, height)) if action.to else ()),
+    ):
+        if not 0 <= value < most:
+            raise ValidationFailed(
+                f"{field} {value:g} lies outside of the viewport, which is {width} x {height} px.",
+                hint='Bring it there first: scroll {"y": 600}. A screenshot in scale css has the coordinates.',
+                details={"context": {"field": field, "viewport": {"width": width, "height": height}}},
+            )
+
+
+async def _do(page: BrowserPage, action: pointer.Mouse) -> str:
+    """Do it where the mouse is by now; what was done, with a gap for the place."""
+    hand, button, times = page.live.mouse, action.button, action.click_count
+    match action.do:
+        case "down":
+            await hand.down(button=button, click_count=times)
+            return "pressed, and not released, {}"
+        case "up":
+            await hand.up(button=button, click_count=times)
+            return "released {}"
+        case "click":
+            await hand.click(action.x, action.y, button=button, click_count=times, delay=action.delay)
+            return "clicked {}"
+        case "wheel" if action.by:
+            await hand.wheel(action.by.x, action.by.y)
+            return "turned the wheel {}"
+        case "drag" if action.to:
+            await hand.down(button=button)
+            try:
+                await hand.move(action.to.x, action.to.y, steps=action.steps)
+            finally:
+                await hand.up(button=button)
+            return f"dragged {{}} to {action.to.x:g},{action.to.y:g}"
+    return "moved the mouse: it is {}"
+
+
+def _scrolled(found: dict[str, Any], *, into_view: bool, pending: int = 0) -> str:  # Any: JSON
+    what, moved, more, position = found["what"], found["moved"], found["more"], found["position"]
+    far = f"{what} is at x={position['x']}, y={position['y']}" if position["x"] else f"{what} is at y={position['y']}"
+    if into_view:
+        first = f"the element is in view; {far}"
+    elif moved["x"] or moved["y"]:
+        first = f"scrolled by {moved['x']},{moved['y']} px; {far}"
+    else:
+        first = f"nothing moved; {far}"
+    rest = [f"{px} px more {where}" for where, px in more.items() if px]
+    if not pending:
+        return f"{first}; {', '.join(rest) if rest else 'all of it is shown'}"
+    waits = f"{pending} request{'s are' if pending > 1 else ' is'} pending: more may come, scroll again in a moment"
+    return "; ".join([first, *([", ".join(rest)] if rest else []), waits])

@@ -1,0 +1,206 @@
+"""Running JavaScript in a page, and requests sent from it with its cookies."""
+
+import base64
+import json
+import math
+import re
+from datetime import datetime
+from typing import Final
+from urllib.parse import ParseResult, urljoin, urlsplit
+
+from pydantic import JsonValue
+
+from browser_service.host.init_scripts import InitScripts
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.session import BrowserSession
+from shared.actions import scripting
+from shared.calls import Json
+from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
+
+_FETCH: Final = """async ({url, init, binary, timeout}) => {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), timeout);
+  try {
+    const response = await fetch(url, {...init, signal: stop.signal});
+    const found = {
+      status: response.status, statusText: response.statusText, url: response.url, type: response.type,
+      redirected: response.redirected, headers: Object.fromEntries(response.headers), timedOut: false,
+    };
+    if (!binary || !response.ok) return {...found, body: await response.text()};
+    const blob = await response.blob();
+    const data = await new Promise((done, fail) => {
+      const reader = new FileReader();
+      reader.onload = () => done(reader.result);
+      reader.onerror = () => fail(reader.error);
+      reader.readAsDataURL(blob);
+    });
+    return {...found, data: data.slice(data.indexOf(',') + 1)};
+  } catch (error) {
+    return {error: String(error.message || error), timedOut: stop.signal.aborted};
+  } finally {
+    clearTimeout(timer);
+  }
+}"""
+_REACHABLE: Final = """async ({url, timeout}) => {
+  try {
+    await fetch(url, {mode: 'no-cors', credentials: 'omit', method: 'HEAD', signal: AbortSignal.timeout(timeout)});
+    return true;
+  } catch { return false; }
+}"""
+_NOT_SENT: Final = "Failed to execute 'fetch' on 'Window': "
+_BODY_START: Final = 2_000
+_PROBE_MS: Final = 2_000
+
+
+async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -> Json:
+    if action.selector:
+        element = await page.element(action.selector, action.frame)
+        value = await element.evaluate(action.expression, action.arg, timeout=action.timeout)
+    elif action.frame:
+        frame = await page.frame(action.frame, action.timeout)
+        value = await frame.evaluate(action.expression, action.arg)
+    else:
+        value = await page.live.evaluate(action.expression, action.arg)
+    return await _json_value(page, value)
+
+
+async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) -> Json:
+    script_id = await page.entry.init_scripts.add(page.live, action.script)
+    return {"scriptId": script_id, "observed": f"{script_id} runs in each document of this page from the next one on"}
+
+
+async def remove_init_scripts(page: BrowserPage, action: scripting.RemoveInitScripts) -> Json:
+    gone = await page.entry.init_scripts.remove(action.script_ids)
+    if gone:
+        page.undoable(f"{len(gone)} init scripts of page {page.entry.page_id} removed", {"texts": {**gone}})
+    return _removed(gone, page.entry.init_scripts)
+
+
+async def add_session_init_script(session: BrowserSession, action: scripting.AddSessionInitScript) -> Json:
+    if session.entry.profile:
+        raise Forbidden(
+            f"Session {action.session_id!r} is the shared login, in whose pages no script of one client runs for all.",
+            hint='For one page: add_init_script {"pageId": "...", "script": "..."}. Or in a session of your own: '
+            "create_session {}.",
+        )
+    script_id = await session.entry.init_scripts.add(await session.context(), action.script)
+    said = f"{script_id} runs in each document of session {action.session_id} from the next one on"
+    return {"scriptId": script_id, "observed": said}
+
+
+async def remove_session_init_scripts(session: BrowserSession, action: scripting.RemoveSessionInitScripts) -> Json:
+    gone = await session.entry.init_scripts.remove(action.script_ids)
+    if gone:
+        session.undoable(f"{len(gone)} init scripts of session {action.session_id} removed", {"texts": {**gone}})
+    return _removed(gone, session.entry.init_scripts)
+
+
+def _removed(gone: dict[str, str], scripts: InitScripts) -> Json:
+    observed = f"init scripts removed: {', '.join(gone) or 'none'}; {len(scripts.texts)} left"
+    return {"removed": [*gone], "observed": observed}
+
+
+async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
+    url = urljoin(page.url, action.url)
+    binary = action.response_type == "binary"
+    asked = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
+    answer = await page.live.evaluate(_FETCH, asked)
+    if "error" in answer:
+        raise await _unreachable(page, action, url, answer)
+    if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - HTTP
+        raise _http_error(url, answer)
+    facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}
+    facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}
+    if binary:
+        kind = answer["headers"].get("content-type", "application/octet-stream")
+        return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind, "fetched")}
+    if action.response_type == "json":
+        return {**facts, "body": _parsed(url, answer)}
+    return {**facts, **await page.shown("body", answer["body"], None)}
+
+
+async def _json_value(page: BrowserPage, value: object) -> Json:
+    """A script's result; a large one is cut like any text, and said to be JSON text then."""
+    plain = _plain(value)
+    cut = await page.shown("value", json.dumps(plain, ensure_ascii=False), None)
+    return cut if "cursor" in cut else {"value": plain}
+
+
+def _plain(value: object, around: tuple[int, ...] = ()) -> JsonValue:
+    """A value of JavaScript as JSON; what JSON has no word for is spelled as JavaScript prints it."""
+    if id(value) in around:
+        return "[Circular]"
+    inside = (*around, id(value))
+    if isinstance(value, dict):
+        return {str(key): _plain(item, inside) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, inside) for item in value]
+    return _spelled(value)
+
+
+def _spelled(value: object) -> JsonValue:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if isinstance(value, re.Pattern):
+        return f"/{value.pattern}/"
+    return value.geturl() if isinstance(value, ParseResult) else str(value)
+
+
+def _no_json(literal: str) -> None:
+    raise ValueError(f"{literal} is not JSON")
+
+
+def _parsed(url: str, answer: Json) -> Json:
+    body = str(answer["body"])
+    try:
+        value: Json = json.loads(body, parse_constant=_no_json)
+    except ValueError as error:
+        raise ScriptExecutionFailed(
+            f"{url} answered {answer['status']} with a body that is no JSON: {error}",
+            hint='Ask for it as text: "responseType": "text".',
+            details={"url": url, "context": {**_context(answer), "field": "responseType"}},
+        ) from None
+    return value
+
+
+def _http_error(url: str, answer: Json) -> NetworkError:
+    unreadable = {"opaque": "an opaque response (no-cors)", "opaqueredirect": 'a redirect ("redirect": "manual")'}
+    said = f"{answer['status']} {answer['statusText']}".strip()
+    if answer["status"] == 0:
+        said = f"{unreadable.get(str(answer['type']), 'nothing')}, which scripts may not read"
+    return NetworkError(f"{url} answered {said}", details={"url": url, "context": _context(answer)})
+
+
+async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:
+    """fetch() says "Failed to fetch" for everything; a request that needs no permission tells CORS from a dead host."""
+    said = str(answer["error"])
+    details: Json = {"url": url, "context": {"lastError": said}}
+    if said.startswith(_NOT_SENT):
+        return ValidationFailed(f"fetch cannot be sent: {said.removeprefix(_NOT_SENT)}", details=details)
+    if answer["timedOut"]:
+        return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
+    foreign = urlsplit(url)[:2] != urlsplit(page.url)[:2]
+    if foreign and await page.live.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS}):
+        return NetworkError(
+            f"{url} may not be read from {page.url}: the server does not allow that origin (CORS).",
+            hint="Fetch it from a page of its own site: open_page there, then fetch.",
+            details=details,
+        )
+    refusals = [name for name in ("redirect", "integrity", "mode") if getattr(action, name)]
+    return NetworkError(
+        f"{url} could not be reached: {said}",
+        hint=f"Or its answer was refused by what you gave as {', '.join(refusals)}." if refusals else None,
+        details=details,
+    )
+
+
+def _context(answer: Json) -> Json:
+    return {
+        "status": answer["status"],
+        "headers": answer["headers"],
+        "bodyStart": str(answer.get("body", ""))[:_BODY_START],
+    }

@@ -1,0 +1,119 @@
+"""Sessions: who may use them, and what concerns all pages of one."""
+
+import json
+
+from playwright.async_api import Cookie
+from pydantic import JsonValue
+
+from browser_service.host.files import dated
+from browser_service.host.recovery import reversal
+from browser_service.host.session import BrowserSession
+from browser_service.security.urls import origin_of
+from shared.actions import sessions
+from shared.calls import Json
+from shared.errors import Forbidden, ValidationFailed
+
+
+async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
+    context = await session.context()
+    wanted = {"name": action.cookie, "path": action.path}
+    found = [
+        {**cookie}
+        for cookie in (await context.cookies(action.urls) if action.urls else await context.cookies())
+        if all(value is None or cookie.get(key) == value for key, value in wanted.items())
+        and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
+    ]
+    shown = await session.files.shown_data("cookies", found, action.budget)  # type: ignore[arg-type] # JSON
+    return {**shown, "count": len(found)}
+
+
+async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:
+    origin = origin_of(action.origin)
+    if origin is None or not session.entry.permits(origin):
+        raise Forbidden(f"{action.origin} is granted nothing: the URL policy does not allow the host.")
+    before = await session.entry.grant(origin, [*action.permissions])
+    ended = [name for name in before if name not in action.permissions]
+    taken = f"; taken back: {', '.join(ended)}" if ended else ""
+    now = ", ".join(action.permissions) or "nothing"
+    return {
+        "granted": [*action.permissions],
+        "observed": f"{origin} is granted {now} in session {action.session_id}{taken}",
+    }
+
+
+async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> Json:
+    for number, cookie in enumerate(action.cookies):
+        if problem := cookie.problem():
+            field = f"cookies.{number}"
+            raise ValidationFailed(f"{field} of set_cookies: {problem}.", details={"context": {"field": field}})
+        if not session.entry.permits(f"https://{cookie.host.lstrip('.')}/"):
+            raise Forbidden(f"Cookies for {cookie.host} may not be set here: the URL policy does not allow the host.")
+    context = await session.context()
+    before = await context.cookies()
+    await context.add_cookies([cookie.given() for cookie in action.cookies])  # type: ignore[misc] # by Playwright's names
+    session.entry.logins.save_soon()
+    after = await context.cookies()
+    names = {cookie.cookie for cookie in action.cookies}
+    _undoable(session, "set", *([each for each in all_ if each.get("name") in names] for all_ in (before, after)))
+    kept = {(c.get("name"), c.get("value"), c.get("domain", "").lstrip(".")) for c in after}
+    lost = [c.cookie for c in action.cookies if (c.cookie, c.value, c.host.lstrip(".")) not in kept]
+    told = f"{len(action.cookies) - len(lost)} cookies are set"
+    if not lost:
+        return {"set": len(action.cookies), "observed": told}
+    told += f"; the browser did not keep (expired, or against its rules): {', '.join(lost)}"
+    return {"set": len(action.cookies) - len(lost), "notKept": [*lost], "observed": told}
+
+
+async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) -> Json:
+    context = await session.context()
+    before = await context.cookies()
+    wanted = {"name": action.cookie, "domain": action.domain, "path": action.path}
+    await context.clear_cookies(**{name: value for name, value in wanted.items() if value is not None})
+    session.entry.logins.save_soon()
+    after = await context.cookies()
+    _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before])
+    cleared = len(before) - len(after)
+    return {"cleared": cleared, "observed": f"{cleared} cookies are deleted"}
+
+
+def _undoable(session: BrowserSession, done: str, before: list[Cookie], after: list[Cookie]) -> None:
+    changed = reversal.of_cookies(before, after)
+    if count := len(changed["was"] or changed["made"]):
+        what = f"cookies {done} in session {session.entry.session_id}: {count}"
+        session.undoable(what, changed, lost=bool(changed["was"]))
+
+
+async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:
+    state = await session.entry.keep(action.called)
+    return {"name": action.called, **_counted(state), "observed": f"saved as {action.called}: {_told(state)}"}
+
+
+async def restore_session_state(session: BrowserSession, action: sessions.RestoreSessionState) -> Json:
+    state = session.call.state or {}
+    before = await session.entry.storage()
+    await session.entry.restore(state)
+    session.undoable(
+        f"logins of session {session.entry.session_id} restored: {_told(before)} before", {"state": before}
+    )
+    return {"name": action.called, **_counted(state), "observed": f"restored {action.called}: {_told(state)}"}
+
+
+async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
+    state = await session.entry.storage()
+    name = dated("logins", session.entry.session_id)
+    file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", name, inline=False)
+    told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
+    return {"artifact": {**file, "secret": True}, **_counted(state), "observed": f"{told} of the file"}
+
+
+def _counted(state: Json) -> Json:
+    return {"cookies": len(_items(state, "cookies")), "origins": len(_items(state, "origins"))}
+
+
+def _told(state: Json) -> str:
+    return f"{len(_items(state, 'cookies'))} cookies, storage of {len(_items(state, 'origins'))} origins"
+
+
+def _items(state: Json, name: str) -> list[JsonValue]:
+    found = state.get(name)
+    return found if isinstance(found, list) else []

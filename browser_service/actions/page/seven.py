@@ -1,0 +1,57 @@
+"""The seven tools for a browser of one's own: each does what another action does, and says it in its own words."""
+
+from browser_service.actions.page import interaction, media, navigation
+from browser_service.host.page.handle import BrowserPage
+from browser_service.security.urls import abridged
+from shared.actions import seven
+from shared.actions.interaction import Fill
+from shared.actions.media import Screenshot
+from shared.actions.navigation import Goto
+from shared.calls import Artifact, Json
+
+_ERRORS_FROM = 400
+
+
+async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> Json:
+    goto = Goto.model_validate({"url": action.url, "waitUntil": action.wait_until, "timeout": action.timeout})
+    arrived = await navigation.goto(page, goto)
+    status, title = arrived.get("status"), await page.live.title()
+    refused = f"\nHTTP status: {status}" if isinstance(status, int) and status >= _ERRORS_FROM else ""
+    return {**arrived, "text": f"Successfully navigated to {abridged(action.url)}\nTitle: {title}{refused}"}
+
+
+async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:
+    found = await page.element(action.located(), strict=True, frames=False)
+    count = await found.count()
+    first = f"Found {count} element(s) matching: {action.repeated()}"
+    if not count:
+        return {"count": 0, "text": f"{first}\nVisible: false, Enabled: false"}
+    visible = await found.first.is_visible()
+    enabled = await found.first.is_enabled(timeout=action.timeout)
+    seen, usable = ("" if visible else "not ") + "visible", "enabled" if enabled else "disabled"
+    return {"count": count, "visible": visible, "enabled": enabled, "text": f"{first}\nElement is {seen} and {usable}"}
+
+
+async def browser_click(page: BrowserPage, action: seven.BrowserClick) -> Json:
+    done = await interaction.click(page, action.meant())
+    return {**done, "text": f"Successfully clicked element: {action.selector}"}
+
+
+async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
+    meant = action.meant()
+    typed = await (interaction.fill(page, meant) if isinstance(meant, Fill) else interaction.type_(page, meant))
+    shows = typed.get("value")
+    differs = f"\nThe page shows: {shows}" if isinstance(shows, str) and not shows.endswith(action.text) else ""
+    return {**typed, "text": f"Successfully typed into element: {action.selector}\nText: {action.text}{differs}"}
+
+
+async def browser_screenshot(page: BrowserPage, action: seven.BrowserScreenshot) -> Json:
+    kind = "jpeg" if action.path and action.path.lower().endswith((".jpg", ".jpeg")) else "png"
+    whole = action.full_page and action.selector is None
+    asked = {"selector": action.selector, "fullPage": whole, "type": kind, "timeout": action.timeout}
+    taken = await media.screenshot(page, Screenshot.model_validate(asked), action.path)
+    text = f"Screenshot captured ({taken['width']}x{taken['height']})"
+    if action.path is None:
+        return {**taken, "text": text}
+    kept = Artifact.model_validate(taken["artifact"])
+    return {**taken, "savedAs": kept.path, "text": f"{text} and saved to {kept.name}"}

@@ -1,0 +1,98 @@
+"""What resources are made of: a page's state, an element, a picture."""
+
+import base64
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from browser_service.actions.page import extraction, media
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import states
+from shared.actions.extraction import ExtractMetadata
+from shared.actions.media import Screenshot
+from shared.calls import Json
+from shared.errors import ArtifactNotFound
+from shared.wire import INLINE_BYTES
+
+_FACTS: Final = """e => ({
+  attributes: Object.fromEntries([...e.attributes].map(each => [each.name, each.value])),
+  text: e.innerText ?? e.textContent,
+  html: e.outerHTML,
+})"""
+_NO_BOX: Final[Json] = {"x": 0, "y": 0, "width": 0, "height": 0}
+"""As the browser has it of what is not shown."""
+_NOT_THERE: Final[Json] = {
+    "visible": False,
+    "enabled": False,
+    "boundingBox": _NO_BOX,
+    "attributes": {},
+    "text": "",
+    "html": "",
+}
+
+
+async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json:
+    async def look() -> Json:
+        found = await extraction.extract_metadata(page, ExtractMetadata(timeout=action.timeout))
+        ready = await page.live.evaluate("document.readyState")
+        return {
+            "url": page.url,
+            "title": await page.live.title(),
+            "readyState": ready,
+            "loaded": ready == "complete",
+            "frameCount": len(page.live.frames),
+            "metadata": _metadata(found["metadata"]),
+        }
+
+    return await page.recalled("state", action.max_age, look)
+
+
+async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
+    async def look() -> Json:
+        found = await page.element(action.selector, waits=False)
+        if not await found.count():
+            return {"selector": action.selector, "exists": False, **_NOT_THERE}
+        facts: dict[str, Any] = await found.evaluate(_FACTS, timeout=action.timeout)  # Any: JSON
+        return {
+            "selector": action.selector,
+            "exists": True,
+            "visible": await found.is_visible(),
+            "enabled": await found.is_enabled(timeout=action.timeout),
+            "boundingBox": {**(await found.bounding_box(timeout=action.timeout) or _NO_BOX)},
+            **facts,
+            **await page.shown("html", facts["html"], None),
+        }
+
+    return await page.recalled(f"element {action.selector}", action.max_age, look)
+
+
+async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Json:
+    if action.screenshot_id == states.CURRENT:
+
+        async def look() -> Json:
+            return await media.screenshot(page, Screenshot(timeout=action.timeout))
+
+        return await page.recalled("screenshot", action.max_age, look)
+    data, mime_type = await page.artifact(action.screenshot_id)
+    if not mime_type.startswith("image/"):
+        raise ArtifactNotFound(f"{action.screenshot_id!r} is no picture, but {mime_type}.")
+    whole = base64.b64encode(data).decode() if len(data) <= INLINE_BYTES else None
+    picture = (await page.known(action.screenshot_id)).model_copy(update={"data": whole})
+    return {"artifact": picture.model_dump(exclude_none=True)}
+
+
+def _metadata(said: JsonValue) -> Json:
+    """Empty where the page says nothing; the first where it says it twice."""
+    known = said if isinstance(said, dict) else {}
+    graph = known.get("openGraph")
+    og = graph if isinstance(graph, dict) else {}
+    return {
+        "description": _first(known.get("description")),
+        "keywords": known.get("keywords", []),
+        "ogTitle": _first(og.get("title")),
+        "ogImage": _first(og.get("image")),
+    }
+
+
+def _first(value: JsonValue) -> str:
+    return str(value[0] if isinstance(value, list) and value else value or "")

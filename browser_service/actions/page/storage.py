@@ -1,0 +1,84 @@
+"""What a site keeps in the browser besides cookies: local storage of its origin, session storage of a page."""
+
+import json
+from typing import Any, Final
+
+from browser_service.host.page.handle import BrowserPage
+from browser_service.security.urls import origin_of
+from shared.actions import storage
+from shared.actions.base import StorageAct
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+_GET: Final = """([kind, keys]) => {
+  const store = window[kind + 'Storage'];
+  return Object.fromEntries((keys ?? Object.keys(store)).map(key => [key, store.getItem(key)]));
+}"""
+_SET: Final = """([kind, items]) => {
+  const store = window[kind + 'Storage'], before = items.map(([key]) => [key, store.getItem(key)]);
+  const put = ([key, value]) => value === null ? store.removeItem(key) : store.setItem(key, value);
+  try {
+    items.forEach(put);
+  } catch (error) {
+    before.forEach(put);
+    throw error;
+  }
+  return Object.fromEntries(before);
+}"""
+_REMOVE: Final = """([kind, keys]) => {
+  const store = window[kind + 'Storage'];
+  const gone = (keys ?? Object.keys(store)).map(key => [key, store.getItem(key)]).filter(([, value]) => value !== null);
+  gone.forEach(([key]) => store.removeItem(key));
+  return Object.fromEntries(gone);
+}"""
+
+
+async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
+    items = await _run(page, _GET, action.kind, action.keys)
+    return {**await page.shown_data("items", items, action.budget), "count": len(items), "origin": origin_of(page.url)}
+
+
+async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
+    texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
+    was = await _run(page, _SET, action.kind, texts)
+    _undoable(page, action, was, dict(texts))
+    return {"set": len(texts), "observed": f"{_counted(len(texts))} set in {_where(page, action)}"}
+
+
+async def remove_storage(page: BrowserPage, action: storage.RemoveStorage) -> Json:
+    return await _removed(page, action, action.keys)
+
+
+async def clear_storage(page: BrowserPage, action: storage.ClearStorage) -> Json:
+    return await _removed(page, action, None)
+
+
+async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None) -> Json:
+    was = await _run(page, _REMOVE, action.kind, keys)
+    count = len(was)
+    _undoable(page, action, was, {})
+    return {"removed": count, "observed": f"{_counted(count)} removed from {_where(page, action)}"}
+
+
+def _undoable(page: BrowserPage, action: StorageAct, was: Json, made: Json) -> None:
+    if was:
+        state: Json = {"kind": action.kind, "origin": origin_of(page.url), "was": was, "made": made}
+        lost = any(value is not None for value in was.values())
+        page.undoable(f"{_counted(len(was))} changed in {_where(page, action)}", state, lost=lost)
+
+
+def _counted(count: int) -> str:
+    return "1 item is" if count == 1 else f"{count} items are"
+
+
+def _where(page: BrowserPage, action: StorageAct) -> str:
+    return f"the {action.kind} storage of {origin_of(page.url)}"
+
+
+async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any:  # Any: what the script gives
+    if origin_of(page.url) is None:
+        raise ValidationFailed(
+            f"A page at {page.url[:200]} has no storage.",
+            hint=f'Go to the site first: goto {{"pageId": "{page.entry.page_id}", "url": "..."}}.',
+        )
+    return await page.live.evaluate(script, [kind, what])

@@ -1,0 +1,61 @@
+"""Waiting for time to pass, for an element, or for where the page is."""
+
+import asyncio
+
+from browser_service.host.elements import css_text
+from browser_service.host.elements.locators import is_ref
+from browser_service.host.network.patterns import UrlPattern
+from browser_service.host.page.handle import BrowserPage
+from shared.actions import waiting
+from shared.calls import Json
+
+
+async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:
+    """Visible is when one of the matches is, and hidden when none."""
+    found = await page.element(action.selector, action.frame, strict=True, waits=False)
+    element = found if action.strict else found.first
+    if action.state in {"visible", "hidden"} and not action.strict and not is_ref(action.selector):
+        element = found.filter(visible=True).first
+    text = css_text.wanted(action.selector) if action.state != "attached" else None
+    if text is None:
+        await element.wait_for(state=action.state, timeout=action.timeout)
+    else:
+        root = await page.element(":root", action.frame, waits=False)
+        await css_text.wait_for(root, element, text, action)
+    return {"observed": f"{action.selector} is {action.state}"}
+
+
+async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigation) -> Json:
+    wanted = UrlPattern(action.pattern or "*", "url")
+    client, before = page.entry.last_act
+    if client == page.call.client_id and page.entry.navigations > before and wanted.matches(page.url):
+        await _loaded(page, action)
+    else:
+        async with page.live.expect_navigation(
+            url=wanted.matches, wait_until=action.wait_until, timeout=action.timeout
+        ) as arrival:
+            pass
+        await arrival.value
+    page.entry.last_act = (page.call.client_id, page.entry.navigations)
+    return {"url": page.url, "observed": f"the page has navigated to {page.url}"}
+
+
+async def wait_for_url(page: BrowserPage, action: waiting.WaitForUrl) -> Json:
+    wanted = UrlPattern(action.pattern, "url")
+    await page.live.wait_for_url(wanted.matches, wait_until=action.wait_until, timeout=action.timeout)
+    return {"url": page.url, "observed": f"the page is at {page.url}"}
+
+
+async def wait_for_load(page: BrowserPage, action: waiting.WaitForLoad) -> Json:
+    await page.live.wait_for_load_state(action.state, timeout=action.timeout)
+    return {"url": page.url, "observed": f"{page.url} has reached {action.state}"}
+
+
+async def _loaded(page: BrowserPage, action: waiting.WaitForNavigation) -> None:
+    if action.wait_until != "commit":
+        await page.live.wait_for_load_state(action.wait_until, timeout=action.timeout)
+
+
+async def wait(_: BrowserPage, action: waiting.Wait) -> Json:
+    await asyncio.sleep(action.duration / 1000)
+    return {"observed": f"waited {action.duration} ms"}

@@ -1,0 +1,1 @@
+"""Actions that touch no browser: each handler asks the service itself."""

@@ -1,0 +1,13 @@
+"""Calls that take long: read on, or stop."""
+
+from browser_service.spine.ports import Service
+from shared.actions import calls
+from shared.calls import Json
+
+
+async def get_call(service: Service, action: calls.GetCall) -> Json:
+    return await service.get_call(action.call_id, action.wait)
+
+
+async def cancel_call(service: Service, action: calls.CancelCall) -> Json:
+    return await service.cancel_call(action.call_id)

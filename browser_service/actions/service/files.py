@@ -1,0 +1,9 @@
+"""The list of downloads."""
+
+from browser_service.spine.ports import Service
+from shared.actions import files
+from shared.calls import Json
+
+
+async def list_downloads(service: Service, _: files.ListDownloads) -> Json:
+    return service.list_downloads()

@@ -1,0 +1,13 @@
+"""What there is to call, and how."""
+
+from browser_service.spine.ports import Service
+from shared import helping
+from shared.actions import help as asking
+from shared.calls import Json
+
+
+async def help_(_: Service, action: asking.Help) -> Json:
+    if action.toolset is None:
+        return {"help": helping.described(action.tool) if action.tool else helping.overview()}
+    texts = [helping.described(action.tool)] if action.tool else []
+    return {"help": "\n\n".join([*texts, helping.in_toolset(action.toolset)]), "toolset": action.toolset}

@@ -1,0 +1,68 @@
+"""Pages of clients that are gone: given up when nobody comes back to them, and told of when one had to make room."""
+
+import asyncio
+import secrets
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from browser_service.clients.listing import in_words
+from browser_service.clients.presence import Clients
+from browser_service.security.auth import Identity
+from shared.actions.pages import ClosePage
+from shared.calls import Notice, Outcome, PageRetired, PageState, Person
+
+if TYPE_CHECKING:
+    from browser_service.spine.dispatch import Dispatcher
+
+_LOOKS_EVERY_S: Final = 15
+_GONE_AFTER_MS: Final = 600_000
+"""A client that holds no stream shows by its calls alone that it is there; after a restart none has come back yet."""
+
+
+class Abandoned:
+    """What hosts cannot know of pages: who is there, and who must be told."""
+
+    def __init__(self, dispatcher: "Dispatcher", clients: Clients) -> None:
+        self._dispatcher = dispatcher
+        self._clients = clients
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOKS_EVERY_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Let the leases lapse of clients that have long not been there, and have used none of their pages."""
+        held: dict[str, list[PageState]] = defaultdict(list)
+        for page in await self._dispatcher.host.describe():
+            if page.holder_id is not None:
+                held[page.holder_id].append(page)
+        for client_id, pages in held.items():
+            here = self._clients.present(client_id) or self._dispatcher.register.running(client_id)
+            if not here and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
+                await self._dispatcher.release(client_id)
+
+    def retired(self, event: PageRetired) -> None:
+        """A page was closed to make room: both who left it and who came are told, and may bring it back."""
+        page, newcomer = event.page, event.newcomer
+        left = Person(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
+        whose = left if left.client_id else newcomer
+        if whose is None:
+            return
+        call_id, keeps = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
+        outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=keeps), undo=[event.undo])
+        kept = self._dispatcher.undos.keep(_identity(whose), call_id, ClosePage.name(), outcome).result or {}
+        back = f" Back: {kept['undo']}." if "undo" in kept else ""
+        since = in_words(page.idle_ms)
+        why = f'"{left.label}" had left it {since} ago' if left.label else f"nobody had used it for {since}"
+        text = f"{page.page_id} was closed to make room: {why}"
+        for each in {whose.client_id, newcomer.client_id if newcomer else whose.client_id}:
+            self._clients.notify(each, Notice(text=f"{text}.{back}", page_id=page.page_id))
+        if newcomer is not None:
+            closing = ClosePage.model_validate({"pageId": page.page_id, "reason": "to make room"})
+            self._dispatcher.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
+
+
+def _identity(client: Person) -> Identity:
+    return Identity(client_id=client.client_id, label=client.label)

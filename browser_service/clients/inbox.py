@@ -1,0 +1,121 @@
+"""What people are asked to do, as the front half shows it to them, and takes their answers."""
+
+from typing import Literal
+
+import structlog
+from pydantic import Field, ValidationError
+
+from browser_service.host.seam import SessionHost
+from browser_service.security.auth import Identity, mint_key
+from browser_service.security.redaction import safe_url
+from shared.calls import Answer, Json, Model, PageState
+from shared.errors import RequestNotFound, ValidationFailed
+from shared.wire import PERSON, REQUESTS
+
+log = structlog.get_logger(__name__)
+
+
+class Resolution(Model):
+    """The body of an answer. `by` counts where the account's own command line says it."""
+
+    state: Literal["done", "refused"] = "done"
+    answer: str = Field(default="", max_length=2_000, repr=False)
+    reason: str = Field(default="", max_length=500, repr=False)
+    by: str = Field(default="", max_length=80)
+
+
+class Requests:
+    """Shown and answered for the account's person, who may see all, and for clients what they asked themselves."""
+
+    def __init__(self, host: SessionHost, secret: str) -> None:
+        self._host = host
+        self._secret = secret
+
+    def link(self, request_id: str) -> str:
+        """Path of the page for a person. The key is a fragment: no log and no Referer has it."""
+        return f"{PERSON}/{request_id}#{mint_key(self._secret, request_id)}"
+
+    async def listed(self, who: Identity) -> list[Json]:
+        """The open ones. That a person looks shows that somebody is there."""
+        found = await self._open(who)
+        if who.operator:
+            for request_id in found:
+                await self._host.answer(request_id, Answer(state="there"))
+            return [{**shown(page), "link": self.link(request_id)} for request_id, page in found.items()]
+        return [shown(page) for page in found.values()]
+
+    async def one(self, who: Identity, request_id: str) -> Json:
+        """Raises RequestNotFound, also for one that is over."""
+        page = (await self._open(who)).get(request_id)
+        if page is None:
+            raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
+        if who.request_id:
+            await self._host.answer(request_id, Answer(state="there"))
+        return shown(page)
+
+    async def resolve(self, who: Identity, request_id: str, body: Json) -> Json:
+        """Raises RequestNotFound, also for one that is answered already, ValidationFailed."""
+        try:
+            said = Resolution.model_validate(body)
+        except ValidationError as error:
+            raise _invalid(error) from None
+        page = (await self._open(who)).get(request_id)
+        if page is None or page.person is None:
+            raise RequestNotFound(
+                f"There is no open request {request_id!r}; it may be answered already.", hint=f"See GET {REQUESTS}."
+            )
+        choices = page.person.choices
+        if (
+            said.state == "done"
+            and page.person.kind == "decision"
+            and said.answer not in (choices or {said.answer} - {""})
+        ):
+            raise ValidationFailed(
+                f"A decision needs an answer{', one of: ' + ', '.join(choices) if choices else ''}.",
+                hint='Send {"answer": "..."}.',
+                details={"context": {"field": "answer", "choices": [*choices]}},
+            )
+        text = said.answer if said.state == "done" else said.reason
+        by = _name(who, said)
+        if not await self._host.answer(request_id, Answer(state=said.state, text=text, by=by)):
+            raise RequestNotFound(f"Request {request_id!r} was answered by somebody else first.")
+        log.info("request to a person", request=request_id, kind=page.person.kind, state=said.state, by=by)
+        return {"requestId": request_id, "state": said.state}
+
+    async def _open(self, who: Identity) -> dict[str, PageState]:
+        """Each with the page that it was asked on."""
+        found: dict[str, PageState] = {}
+        for page in await self._host.describe():
+            if page.person is not None and self._may(who, page, page.person.request_id):
+                found.setdefault(page.person.request_id, page)
+        return found
+
+    def _may(self, who: Identity, page: PageState, request_id: str) -> bool:
+        return who.operator or who.request_id == request_id or who.client_id == page.asker_id
+
+
+def _name(who: Identity, said: Resolution) -> str:
+    """Who answers: the account's own command line says it; behind a request's own link it is not known."""
+    if who.operator:
+        return said.by
+    return "" if who.request_id else f'The person at "{who.label}"'
+
+
+def shown(page: PageState) -> Json:
+    """A request with where its page is: the origin is only what the agent says that it is about."""
+    assert page.person is not None  # noqa: S101 - only such pages come here
+    return {
+        **page.person.model_dump(mode="json", exclude={"link"}),
+        "url": safe_url(page.url),
+        "title": page.title[:200],
+    }
+
+
+def _invalid(error: ValidationError) -> ValidationFailed:
+    problem = error.errors(include_url=False)[0]
+    field = ".".join(map(str, problem["loc"]))
+    return ValidationFailed(
+        f"{field}: {problem['msg']}",
+        hint='Send {"state": "done", "answer": "..."} or {"state": "refused", "reason": "..."}.',
+        details={"context": {"field": field}},
+    )

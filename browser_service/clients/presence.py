@@ -1,0 +1,155 @@
+"""The clients: who is present, and what each has yet to be told."""
+
+import asyncio
+import itertools
+import time
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from browser_service.rules.bounded import Latest
+from shared.calls import CallMoved, CallState, Notice, PageMoved, Person
+from shared.errors import ValidationFailed
+
+_NOTICES_KEPT = 50
+_NOTICES_SHOWN = 3
+_QUEUED = 1_000
+_KNOWN = 1_000
+_ANNOUNCED_FOR_S = 86_400.0
+_ANNOUNCED = 20
+
+OnGone = Callable[[str], Awaitable[None]]
+
+
+class Clients:
+    """A client is present as long as it holds a stream; plain HTTP callers never are, and only idle out."""
+
+    def __init__(self, grace_ms: int) -> None:
+        self._grace_s = grace_ms / 1000
+        self._streams: dict[str, set[asyncio.Queue[CallMoved | PageMoved | None]]] = defaultdict(set)
+        self._leaving: dict[str, asyncio.Task[None]] = {}
+        self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
+        self._last: dict[tuple[str, str], CallMoved] = {}
+        self._labels = Latest[str](_KNOWN)
+        self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
+        self._numbers = itertools.count(1)
+        self._heard = Latest[int](_KNOWN)
+        """The number of the last announcement that each was told."""
+        self._closed = False
+        self.on_gone: OnGone | None = None
+
+    def met(self, client_id: str, label: str) -> None:
+        """Remember what a client calls itself."""
+        self._labels[client_id] = label
+
+    def named(self, label: str, *, besides: str) -> Person:
+        """The client of that name; of several the one that is present. Raises ValidationFailed."""
+        others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
+        found = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
+        found = [client_id for client_id in found if self.present(client_id)] or found
+        if len(found) == 1:
+            return Person(client_id=found[0], label=others[found[0]])
+        problem = f"{len(found)} clients are called {label!r}." if found else f"No client is called {label!r}."
+        known = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
+        hint = 'Name a page of the one that you mean: "to": "<pageId>".' if found else f"Known: {known}."
+        raise ValidationFailed(problem, hint=hint, details={"context": {"field": "to"}})
+
+    def present(self, client_id: str) -> bool:
+        return bool(self._streams.get(client_id))
+
+    @property
+    def present_ids(self) -> list[str]:
+        return [client_id for client_id, streams in self._streams.items() if streams]
+
+    async def stream(self, client_id: str) -> AsyncGenerator[CallMoved | PageMoved, None]:
+        """Events for a client, and its presence for as long as it listens."""
+        inbox: asyncio.Queue[CallMoved | PageMoved | None] = asyncio.Queue(_QUEUED)
+        self._streams[client_id].add(inbox)
+        if leaving := self._leaving.pop(client_id, None):
+            leaving.cancel()
+        try:
+            while not self._closed and (event := await inbox.get()) is not None:
+                yield event
+        finally:
+            self._streams[client_id].discard(inbox)
+            if not self._streams[client_id]:
+                del self._streams[client_id]
+                self._left(client_id)
+
+    def beat(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
+        """Where a call was last said to be, it still is."""
+        last = self._last.get((client_id, call_id))
+        if last is None:
+            last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
+        self.send(last.model_copy(update={"elapsed_ms": elapsed_ms}))
+
+    def ended(self, client_id: str, call_id: str) -> None:
+        self._last.pop((client_id, call_id), None)
+
+    def send(self, event: CallMoved) -> None:
+        """To whoever listens; progress that a slow reader has no room for is dropped, not queued for ever."""
+        self._last[event.client_id, event.call_id] = event
+        for inbox in self._streams.get(event.client_id, ()):
+            if not inbox.full():
+                inbox.put_nowait(event)
+
+    def page_moved(self, moved: PageMoved, may_know: Callable[[str], bool]) -> None:
+        """To all who listen and may know of the page."""
+        for client_id, inboxes in self._streams.items():
+            for inbox in inboxes:
+                if not inbox.full() and may_know(client_id):
+                    inbox.put_nowait(moved)
+
+    def notify(self, client_id: str, notice: Notice) -> None:
+        self._notices[client_id].append(notice)
+        if len(self._notices) > _KNOWN:
+            del self._notices[next(iter(self._notices))]
+
+    def announce(self, text: str) -> None:
+        """To every client once, also to one that comes within a day."""
+        self._announced.append((next(self._numbers), time.monotonic(), Notice(text=text)))
+
+    def take_notices(self, client_id: str) -> list[Notice]:
+        """What happened to a client's pages since its last reply: three lines at most."""
+        lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
+        if len(lines) <= _NOTICES_SHOWN:
+            return lines
+        rest = len(lines) - _NOTICES_SHOWN + 1
+        return [*lines[: _NOTICES_SHOWN - 1], Notice(text=f"and {rest} more things happened to your pages")]
+
+    def _unheard(self, client_id: str) -> list[Notice]:
+        if not self._announced:
+            return []
+        last, since = self._heard.get(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
+        self._heard[client_id] = self._announced[-1][0]
+        return [notice for number, at, notice in self._announced if number > last and at > since]
+
+    def drop_notices(self, client_id: str) -> int:
+        return len(self._notices.pop(client_id, ()))
+
+    def labels(self) -> list[tuple[str, str]]:
+        return [*self._labels.items()]
+
+    def end_streams(self) -> None:
+        for streams in self._streams.values():
+            for inbox in streams:
+                if inbox.full():
+                    inbox.get_nowait()
+                inbox.put_nowait(None)
+
+    async def close(self) -> None:
+        """End all streams, so that a server can shut down."""
+        self._closed = True
+        self.end_streams()
+        for leaving in self._leaving.values():
+            leaving.cancel()
+        await asyncio.gather(*self._leaving.values(), return_exceptions=True)
+
+    def _left(self, client_id: str) -> None:
+        if not self._closed:
+            self._leaving[client_id] = asyncio.create_task(self._gone(client_id))
+
+    async def _gone(self, client_id: str) -> None:
+        await asyncio.sleep(self._grace_s)  # a client that reconnects within this never left
+        self._leaving.pop(client_id, None)
+        if self.on_gone is not None:
+            await self.on_gone(client_id)

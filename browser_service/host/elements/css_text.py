@@ -1,0 +1,96 @@
+"""Text that a style sheet draws (content of ::before and ::after), which no selector of Playwright's finds."""
+
+import asyncio
+import json
+import re
+from typing import Any, Final
+
+from playwright.async_api import Locator
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from browser_service.host.elements.locators import unless_gone
+from shared.actions.waiting import WaitForSelector
+from shared.errors import TimedOut
+
+_LOOK_EVERY_MS: Final = 300
+_MOST: Final = 5_000
+_WITHIN_MS: Final = 50
+
+_DRAWN: Final = """(root, {exact, regex, flags, text, most, ms}) => {
+  const norm = said => said.replace(/\\s+/g, ' ').trim(), until = performance.now() + ms;
+  const matches = regex === null ? said => exact ? said === text : said.toLowerCase().includes(text.toLowerCase())
+    : said => new RegExp(regex, flags).test(said);
+  const drawn = (e, pseudo) => {
+    const style = getComputedStyle(e, pseudo), {content} = style;
+    if (!content || content === 'none' || content === 'normal' || style.display === 'none') return '';
+    const strings = content.split(' / ')[0].match(/"(?:[^"\\\\]|\\\\.)*"/g) || [];
+    return strings.map(each => each.slice(1, -1).replace(/\\\\(.)/g, '$1')).join('');
+  };
+  let looked = 0;
+  for (const e of root.querySelectorAll('*')) {
+    if (++looked > most || looked % 100 === 0 && performance.now() > until) return false;
+    const [before, after] = ['::before', '::after'].map(pseudo => drawn(e, pseudo));
+    if (!before && !after || !e.checkVisibility({visibilityProperty: true})) continue;
+    if ([before, after, before + (e.textContent || '') + after].some(said => said && matches(norm(said)))) return true;
+  }
+  return false;
+}"""
+
+
+def wanted(selector: str) -> dict[str, Any] | None:  # Any: JSON, for _DRAWN
+    """The text that a selector asks for, where it is that and nothing else."""
+    found = re.fullmatch(r"text\s*=\s*(.+)|((['\"]).+\3)", selector, re.DOTALL)
+    if found is None or ">>" in selector:
+        return None
+    said = (found.group(1) or found.group(2)).strip()
+    regex = re.fullmatch(r"/(.+)/([a-z]*)", said, re.DOTALL)
+    exact = len(said) > 1 and said[0] == said[-1] and said[0] in "'\""
+    text = _unquoted(said) if exact else said
+    return {
+        "exact": exact,
+        "regex": regex.group(1) if regex else None,
+        "flags": regex.group(2) if regex else "",
+        "text": " ".join(text.split()),
+        "most": _MOST,
+        "ms": _WITHIN_MS,
+    }
+
+
+async def wait_for(
+    root: Locator,
+    element: Locator,
+    text: dict[str, Any],  # Any: as `wanted` gives it
+    action: WaitForSelector,
+) -> None:
+    """Wait until a text is there, or gone: as an element, which is waited for, or drawn in the document of that root,
+    which is looked for now and then."""
+    clock, appears = asyncio.get_running_loop().time, action.state == "visible"
+    until = clock() + action.timeout / 1000
+    while (left_ms := (until - clock()) * 1000) > 0:
+        try:
+            await element.wait_for(state=action.state, timeout=min(_LOOK_EVERY_MS, max(1, left_ms)))
+        except PlaywrightTimeout:
+            if appears and await _is_drawn(root, text):
+                return
+        else:
+            if appears or not await _is_drawn(root, text):
+                return
+            await asyncio.sleep(_LOOK_EVERY_MS / 1000)
+    if appears:
+        await element.wait_for(state=action.state, timeout=1)  # its error says what there is instead
+    raise TimedOut(
+        f"{action.selector} was not {action.state} within {action.timeout} ms.",
+        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
+    )
+
+
+async def _is_drawn(root: Locator, text: dict[str, Any]) -> bool:  # Any: as there
+    """Whether it is drawn now somewhere in a document; not in one that is just going."""
+    return bool(await unless_gone(root.evaluate(_DRAWN, text)))
+
+
+def _unquoted(said: str) -> str:
+    try:
+        return str(json.loads(said))
+    except ValueError:
+        return said[1:-1]

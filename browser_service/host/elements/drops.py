@@ -1,0 +1,70 @@
+"""What a page makes of a drag."""
+
+from typing import Any, Final
+
+from playwright.async_api import ElementHandle, JSHandle, Locator
+
+from browser_service.host.elements.locators import in_page, unless_gone
+from browser_service.host.elements.targets import NAMED
+
+_WATCH: Final = f"""e => {{
+  const named = {NAMED}, seen = {{}}, off = new AbortController();
+  const on = (kind, note) => addEventListener(kind, note, {{capture: true, signal: off.signal}});
+  on('dragstart', event => seen.dragstart = event);
+  on('drop', event => seen.drop = named(event.target));
+  on('dragend', event => seen.effect = event.dataTransfer?.dropEffect);
+  on('mousedown', event => seen.pressed = named(event.composedPath()[0]));
+  on('mouseup', event => seen.released = named(event.composedPath()[0]));
+  return () => {{
+    off.abort();
+    return {{...seen, dragstart: Boolean(seen.dragstart && !seen.dragstart.defaultPrevented)}};
+  }};
+}}"""
+_SEEN: Final = "async end => { await new Promise(then => setTimeout(then)); return end(); }"
+_PLACE: Final = f"""e => {{
+  const {{x, y}} = e.getBoundingClientRect(), up = e.parentElement;
+  return {{there: e.isConnected, x: Math.round(x + scrollX), y: Math.round(y + scrollY),
+    parent: ({NAMED})(up).split(' ')[0], index: up ? [...up.children].indexOf(e) : 0}};
+}}"""
+
+Seen = dict[str, Any]  # Any: whatever JSON the page's listeners note
+
+
+class Drag:
+    """What the documents of a drag's two ends are told of it, and where the dragged element is afterwards."""
+
+    def __init__(self, source: Locator, held: ElementHandle, before: Seen, listeners: list[JSHandle]) -> None:
+        self._source = source
+        self._held = held
+        self._before = before
+        self._listeners = listeners
+
+    @classmethod
+    async def watched(cls, source: Locator, target: Locator, timeout_ms: int) -> "Drag":
+        held = await source.element_handle(timeout=timeout_ms)
+        before = await held.evaluate(_PLACE)
+        ends = [await end.evaluate_handle(_WATCH, timeout=timeout_ms) for end in (source, target)]
+        return cls(source, held, before, ends)
+
+    async def seen(self) -> Seen:
+        found: Seen = {"dragstart": False}
+        for listener in self._listeners:
+            noted = await unless_gone(listener.evaluate(_SEEN)) or {}
+            found |= {name: value for name, value in noted.items() if value}
+        return found
+
+    async def moved(self) -> str | None:
+        """Where the dragged element went, in words; nothing where it is as it was, None where that cannot be told."""
+        before, after = self._before, await unless_gone(self._held.evaluate(_PLACE))
+        if after is None or not after["there"]:  # the page may have made it anew
+            places = await unless_gone(in_page(self._source, f"found => found.slice(0, 2).map({_PLACE})")) or []
+            after = places[0] if len(places) == 1 else None
+        if after is None:
+            return None
+        if after["parent"] != before["parent"]:
+            return f"it moved into {after['parent']}"
+        if after["index"] != before["index"]:
+            return f"it is number {after['index'] + 1} in {after['parent']} now"
+        if (after["x"], after["y"]) != (before["x"], before["y"]):
+            return f"it moved from {before['x']},{before['y']} to {after['x']},{after['y']}"
+        return ""

@@ -1,0 +1,356 @@
+"""The fields of a form: of what kind each is, how it is filled, and what it has afterwards."""
+
+import asyncio
+import contextlib
+import itertools
+from collections import deque
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.elements import locators
+from browser_service.host.elements.read_back import SHOWS, WATCH, formatted, not_as_given, shortened
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery.filled_fields import FIELD
+from shared.actions.combining import FillForm, FormField
+from shared.actions.interaction import Fill
+from shared.calls import Json
+from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
+
+T = TypeVar("T")
+Look = dict[str, Any]  # Any: JSON, of a page
+
+_WAIT_MS: Final = 5_000
+_ANSWERED_WITHIN_S: Final = 0.5
+_ON_ITS_WAY: Final = 'See where it arrives: snapshot {"timeout": 30000}. Then fill what is left.'
+_STAYS_MS: Final = 100
+"""How long all that was filled is watched before the reply."""
+_YES_OR_NO: Final = {"true": True, "false": False}
+_CONTROL: Final = """e => {
+  const own = 'input, textarea, select, button, [role=checkbox], [role=radio], [role=switch], [contenteditable]';
+  return e.matches(own) ? e : e.control || e.closest(own) || e;
+}"""
+_LOOK: Final = f"""found => found.map({_CONTROL}).map(c => {{
+  const type = c.matches('input') ? c.type : c.getAttribute('role');
+  const kinds = {{checkbox: 'tick', switch: 'tick', radio: 'radio', file: 'file',
+    button: 'button', submit: 'button', reset: 'button', image: 'button'}};
+  const kind = c.matches('select') ? 'select' : c.matches('button') ? 'button' : kinds[type] || 'text';
+  const chosen = [...c.selectedOptions || []];
+  return {{
+    kind,
+    names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
+      .filter(name => name),
+    value: kind === 'select' ? chosen.map(o => o.value) : c.value ?? c.innerText,
+    labels: chosen.map(o => o.label),
+    checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
+    secret: c.type === 'password',
+    shows: ({SHOWS})(c),
+    there: c.isConnected,
+    field: c.isConnected && ['text', 'select', 'tick', 'radio'].includes(kind) ? ({FIELD})(c) : null,
+  }};
+}})"""
+_LOOK_NOW: Final = f"(_, [found]) => ({_LOOK})(found)"
+_LOOK_AFTER: Final = f"""async (_, [found, ms]) => {{
+  await ({WATCH})(() => found.map({_CONTROL}).filter(c => c.isConnected), ms, {SHOWS});
+  return ({_LOOK})(found);
+}}"""
+_SET: Final = f"""(found, wanted) => {{
+  const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
+  const tell = e => ['input', 'change']
+    .forEach(kind => e.dispatchEvent(new Event(kind, {{bubbles: true, composed: true}})));
+  const ready = e => e.isConnected && !e.matches(':disabled') && !e.readOnly
+    && e.checkVisibility({{visibilityProperty: true}}) && e.getBoundingClientRect().width > 0;
+  const choose = (e, names) => {{
+    const options = names.map(name => [...e.options].find(o => o.value === name || o.label === name));
+    if (options.some(o => !o || o.disabled) || (options.length > 1 && !e.multiple)) return false;
+    e.focus();
+    for (const o of e.options) o.selected = options.includes(o);
+    tell(e);
+    return true;
+  }};
+  const write = (e, text) => {{
+    if (!e.matches('input, textarea') || (e.type === 'number' && isNaN(Number(text)))) return false;
+    e.focus();
+    if (e.getRootNode().activeElement !== e) return false;
+    if (picked.includes(e.type)) {{
+      e.value = text;
+      if (e.value === text) tell(e);
+      return e.value === text;
+    }}
+    e.select();
+    return document.execCommand(text ? 'insertText' : 'delete', false, text) || e.value === text;
+  }};
+  for (const [number, e] of found.map({_CONTROL}).entries()) {{
+    const set = e.matches('select') ? choose : write;
+    if (!ready(e) || !set(e, wanted[number])) return number;
+  }}
+  return found.length;
+}}"""
+"""Fills one after the other as Playwright does, in a single turn of the page, and stops at the first that needs to be
+waited for or to be explained: how many it filled."""
+_REFUSED: Final = {
+    "file": ("is a file input", 'Give it its files by themselves: upload_file {"selector": "...", "files": [...]}.'),
+    "button": ("is a button", "Leave it out, or click it when all are filled: give it as submit."),
+}
+_TAKES: Final = {
+    "text": "text",
+    "tick": "true or false",
+    "radio": "true, or the value or label of the one to choose",
+    "select": "an option's value or label, or a list of them",
+}
+
+
+@dataclass
+class Field:
+    """One field that was asked for, and the element that it is."""
+
+    asked: FormField
+    place: str
+    locator: Locator
+    handle: ElementHandle | None = None
+    """None where there is no such element yet: an earlier field may make it appear."""
+    kind: str = ""
+    wanted: Any = None  # Any: what a field of that kind takes
+
+
+class Form:
+    """The fields of one call."""
+
+    def __init__(self, page: BrowserPage, action: FillForm) -> None:
+        self._page = page
+        self._action = action
+        self._wait_ms = min(_WAIT_MS, action.timeout)
+        self._fields: list[Field] = []
+        self._filled: list[str] = []
+
+    async def look(self) -> None:
+        """Tell all apart before the first is filled: for what cannot be filled the call is refused, nothing done."""
+        self._fields = [
+            await self._field(f"fields.{number}", asked) for number, asked in enumerate(self._action.fields)
+        ]
+        await self._tell_apart(self._fields)
+
+    async def fill(self) -> None:
+        left = deque(self._fields)
+        while left:
+            at_once = [*itertools.takewhile(lambda field: field.handle and field.kind in {"text", "select"}, left)]
+            filled = await _set_at_once(at_once) if at_once else 0
+            for _ in range(filled):
+                self._filled.append(left.popleft().asked.selector)
+            if left and filled < max(1, len(at_once)):
+                await self._fill_one(left[0])
+                self._filled.append(left.popleft().asked.selector)
+
+    async def told(self) -> Json:
+        """What each has now, once the answers to what was sent meanwhile have had their effect."""
+        if self._page.entry.observer is not None:
+            await self._page.entry.observer.answered(_ANSWERED_WITHIN_S)
+        looks = await _looked([field.handle for field in self._fields if field.handle], watch_ms=_STAYS_MS)
+        now = [
+            (field, look if look["there"] else await self._again(field))
+            for field, look in zip(self._fields, looks, strict=True)
+        ]
+        for field, look in now:
+            if look is not None and look["field"] is not None:
+                radio, found = field.kind == "radio", look["field"]
+                selector = found["selector"] if radio else field.asked.selector
+                self._page.filled(selector, found["frame"] if radio else self._action.frame, found)
+                self._note(field, look)
+        as_given = [field.asked.selector for field, look in now if _is_set(field, look)]
+        said = "; ".join(
+            ([f"as given: {', '.join(as_given)}"] if as_given else [])
+            + [f"{field.asked.selector} {_said(field, look)}" for field, look in now if not _is_set(field, look)]
+        )
+        if any(_is_refused(field, look) for field, look in now):
+            unsent = " Nothing was submitted." if self._action.submit else ""
+            raise not_as_given(f"Not every field has what it was given: {said}.{unsent}")
+        return {
+            "fields": [{"selector": field.asked.selector, **_has(field, look)} for field, look in now],
+            "observed": said,
+        }
+
+    def _note(self, field: Field, look: Look) -> None:
+        """To be looked at again; what is submitted may be emptied for it."""
+        if not self._action.submit:
+            page = self._page
+            page.entry.fields_left.note(
+                page.call.client_id, page.moves, field.asked.selector, field.locator, look["shows"]
+            )
+
+    async def submit(self, selector: str) -> None:
+        button = await self._field("submit", FormField(selector=selector, value=True))
+        await self._tried(button, self._sent(button))
+
+    async def _sent(self, button: Field) -> None:
+        try:
+            await button.locator.click(timeout=self._wait_ms)
+        except PlaywrightError as error:
+            if not self._page.led_on(error):
+                raise
+
+    async def _again(self, field: Field) -> Look | None:
+        """The page may have put another element in its place."""
+        return next(iter(await _looked((await self._tried(field, field.locator.element_handles()))[:1])), None)
+
+    async def _field(self, place: str, asked: FormField) -> Field:
+        with self._naming(place):
+            locator = await self._page.element(asked.selector, self._action.frame, strict=True)
+        return Field(asked, place, locator)
+
+    async def _fill_one(self, field: Field) -> None:
+        if field.handle is None:
+            await self._tried(field, field.locator.first.wait_for(state="attached", timeout=self._wait_ms))
+            await self._tell_apart([field])
+        await self._tried(field, _set(field, self._wait_ms))
+
+    async def _tell_apart(self, fields: list[Field]) -> None:
+        handles = await asyncio.gather(*(self._tried(field, field.locator.element_handles()) for field in fields))
+        looks = iter(await _looked([handle for found in handles for handle in found]))
+        for field, found in zip(fields, handles, strict=True):
+            await self._is(field, found, [next(looks) for _ in found])
+
+    async def _is(self, field: Field, handles: list[ElementHandle], looks: list[Look]) -> None:
+        """Note what a field is: of radio buttons the one that is named, else the one element."""
+        chosen = 0
+        if len(looks) > 1 and {look["kind"] for look in looks} == {"radio"}:
+            chosen = next((number for number, look in enumerate(looks) if field.asked.value in look["names"]), -1)
+            field.locator = field.locator.nth(chosen)
+        elif len(looks) > 1:
+            await self._tried(field, field.locator.evaluate("() => 0"))  # its error names the candidates
+        if handles:
+            field.handle, field.kind = handles[chosen], looks[chosen]["kind"]
+            with self._naming(field.place):
+                field.wanted = _wanted(field, looks[chosen])
+
+    async def _tried(self, field: Field, work: Awaitable[T]) -> T:
+        with self._naming(field.place):
+            try:
+                return await work
+            except PlaywrightError as error:
+                if errors.is_closed(error):
+                    raise
+                if going := self._page.under_way:
+                    raise UnknownOutcome(
+                        f"{field.asked.selector} was under way when the page began to go to {going}, "
+                        "whose server has not answered yet.",
+                        hint=_ON_ITS_WAY,
+                    ) from error
+                asked = Fill(selector=field.asked.selector, frame=self._action.frame, value="", timeout=self._wait_ms)
+                raise await locators.explain(error, self._page, asked) from error
+
+    @contextlib.contextmanager
+    def _naming(self, place: str) -> Iterator[None]:
+        """Errors name the field, and those that are filled."""
+        try:
+            yield
+        except BrowseError as error:
+            before = f"Filled before: {', '.join(self._filled)}." if self._filled else "Nothing was filled."
+            error.message = f"{place}: {error.message.removesuffix('.')}. {before}"
+            context = error.details.get("context")
+            context = context if isinstance(context, dict) else {}
+            error.details["context"] = {**context, "field": place, "filled": [*self._filled]}
+            raise
+
+
+async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]:
+    """What fields are and have: in one turn of the page where they are of one document, which most are."""
+    if not handles:
+        return []
+    found: list[Look]
+    try:
+        found = await handles[0].evaluate(_LOOK_AFTER if watch_ms else _LOOK_NOW, [handles, watch_ms])
+    except PlaywrightError:
+        found = [await handle.evaluate(f"e => ({_LOOK})([e])[0]") for handle in handles]
+    return found
+
+
+async def _set_at_once(fields: list[Field]) -> int:
+    """How many of them are filled; none where they are of several documents."""
+    handles = [field.handle for field in fields]
+    wanted = [
+        [field.wanted] if field.kind == "select" and isinstance(field.wanted, str) else field.wanted for field in fields
+    ]
+    try:
+        return int(
+            await cast("ElementHandle", handles[0]).evaluate(
+                f"(_, [found, wanted]) => ({_SET})(found, wanted)", [handles, wanted]
+            )
+        )
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return 0
+
+
+async def _set(field: Field, wait_ms: int) -> None:
+    if field.kind == "text":
+        await field.locator.fill(field.wanted, timeout=wait_ms)
+    elif field.kind == "select":
+        await field.locator.select_option(field.wanted, timeout=wait_ms)
+    else:
+        await field.locator.set_checked(field.wanted, timeout=wait_ms)
+
+
+def _wanted(field: Field, look: Look) -> Any:  # Any: what a field of that kind takes
+    """Raises ValidationFailed for what it does not take."""
+    value, kind = field.asked.value, field.kind
+    if kind in _REFUSED:
+        what, hint = _REFUSED[kind]
+        raise _unfit(f"{field.asked.selector} {what}", hint)
+    if kind == "tick" and isinstance(wanted := _YES_OR_NO.get(str(value).lower()), bool):
+        return wanted
+    if kind == "radio" and (value is True or value in look["names"]):
+        return True
+    if kind == "select" and not isinstance(value, bool):
+        return value if isinstance(value, list) else str(value)
+    if kind == "text" and not isinstance(value, bool | list):
+        return str(value)
+    hint = f"Its names: {', '.join(look['names'])}." if kind == "radio" else f"Give it {_TAKES[kind]}."
+    raise _unfit(f"{field.asked.selector} takes {_TAKES[kind]}", hint)
+
+
+def _unfit(problem: str, hint: str) -> ValidationFailed:
+    return ValidationFailed(f"{problem}.", hint=hint)
+
+
+def _is_set(field: Field, look: Look | None) -> bool:
+    if look is None:
+        return False
+    if field.kind in {"tick", "radio"}:
+        return bool(look["checked"] is field.wanted)
+    if field.kind == "text":
+        return bool(look["value"] == field.wanted)
+    wanted = {*field.wanted} if isinstance(field.wanted, list) else {field.wanted}
+    return wanted in ({*look["value"]}, {*look["labels"]})
+
+
+def _is_refused(field: Field, look: Look | None) -> bool:
+    """Whether the page has something else there, not only written otherwise."""
+    if look is None or _is_set(field, look):
+        return False
+    return field.kind != "text" or look["secret"] or not formatted(look["value"], field.wanted)
+
+
+def _has(field: Field, look: Look | None) -> Json:
+    """What it has now; passwords are not repeated."""
+    if look is None:
+        return {"gone": True}
+    if field.kind in {"tick", "radio"}:
+        return {"checked": look["checked"]}
+    return {"characters": len(look["value"])} if look["secret"] else {"value": look["value"]}
+
+
+def _said(field: Field, look: Look | None) -> str:
+    if look is None:
+        return "is no longer there"
+    if field.kind in {"tick", "radio"}:
+        return f"is {'checked' if look['checked'] else 'not checked'} now"
+    if look["secret"]:
+        return f"has {len(look['value'])} characters now, which are not those given"
+    if not _is_refused(field, look):
+        return f"is written as {look['value']!r}"
+    return f"shows {shortened(str(look['value']))} instead of {shortened(str(field.wanted))}"

@@ -1,0 +1,52 @@
+"""The files that a caller gives, as Playwright takes them."""
+
+import base64
+import binascii
+import mimetypes
+from pathlib import PurePosixPath
+
+from playwright.async_api import FilePayload
+
+from browser_service.host.page.handle import BrowserPage
+from shared.actions.files import GivenFile
+from shared.errors import ValidationFailed
+from shared.wire import FILE_BYTES
+
+
+async def payloads(page: BrowserPage, files: list[GivenFile]) -> list[FilePayload]:
+    """Raises ValidationFailed for a file with no content, or two, or where all are too large together."""
+    found: list[FilePayload] = []
+    for number, file in enumerate(files):
+        left = FILE_BYTES - sum(len(each["buffer"]) for each in found)
+        data, mime_type = await _content(page, file, f"files.{number}", left)
+        if len(data) > left:
+            raise _wrong(
+                f"files.{number}", f"The files have more than {FILE_BYTES:,} bytes together", "Give fewer at once."
+            )
+        name = PurePosixPath(file.called.replace("\\", "/")).name
+        kind = file.mime_type or mime_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        found.append(FilePayload(name=name, mimeType=kind, buffer=data))
+    return found
+
+
+async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) -> tuple[bytes, str | None]:
+    contents = [name for name in ("text", "data", "artifact_id") if getattr(file, name) is not None]
+    name = file.called
+    if len(contents) + (file.path is not None) > 1:
+        raise _wrong(field, f"{name!r} has two contents", "Give one of text, data, artifactId, path.")
+    if contents and PurePosixPath(name).name != name:
+        raise _wrong(f"{field}.name", f"{name!r} is a path", "Give the name alone.")
+    if file.text is not None:
+        return file.text.encode(), None
+    if file.artifact_id is not None:
+        return await page.artifact(file.artifact_id)
+    if file.data is None:
+        return await page.upload(file.path or name, most), None
+    try:
+        return base64.b64decode(file.data, validate=True), None
+    except binascii.Error as error:
+        raise _wrong(f"{field}.data", f"{name!r} is no base64: {error}", "Or give its `text`.") from None
+
+
+def _wrong(field: str, problem: str, hint: str) -> ValidationFailed:
+    return ValidationFailed(f"{problem}.", hint=hint, details={"context": {"field": field}})

@@ -1,0 +1,77 @@
+"""The files of a caller: bytes that a host hands over, because it has no disk of its own."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from browser_service.host.events import well_formed
+from shared.calls import Artifact, Json
+from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
+
+
+class ArtifactPort(Protocol):
+    """Where a host hands over bytes: it has no disk of its own."""
+
+    async def put(
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+    ) -> Artifact:
+        """With a name, people find it in the output directory."""
+
+    async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
+        """The same for a file of the browser's, which is moved."""
+
+    async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
+        """The bytes and the MIME type, for the client that it belongs to; None is the account's own person."""
+
+    async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
+        """What it is, where it is kept and how large it is, without its bytes."""
+
+    async def text(self, artifact_id: str, client_id: str | None) -> str: ...
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """A file of the upload folders, of `most` bytes at most."""
+
+
+def dated(what: str, of: str) -> str:
+    """The name of a file that nobody gave one: what it is, of which page or session, and when it was made."""
+    return f"{what}-{of}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+
+
+class Files:
+    """What one client keeps. `share`: how many actions tell of their files in one reply; `inline_text`: how many
+    characters of text the client wants in it."""
+
+    def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1, inline_text: int | None = None) -> None:
+        self._artifacts = artifacts
+        self._share = share
+        self._inline_text = inline_text
+        self._client_id = client_id
+
+    async def shown(self, key: str, text: str, budget: int | None) -> Json:
+        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
+        limit = budget or (self._inline_text or MAX_MESSAGE_BYTES // 2) // self._share
+        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), well_formed(text)
+        if len(text) <= limit:
+            return {key: text}
+        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self._client_id, inline=False)
+        return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
+
+    async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
+        """The same for data: as it is where it fits, else as JSON text, which is cut like any other."""
+        if isinstance(value, str):
+            return await self.shown(key, value, budget)
+        cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)
+        return cut if "cursor" in cut else {key: value}
+
+    async def keep(self, data: bytes, mime_type: str, name: str, *, inline: bool = True) -> Json:
+        """Hand bytes over; the reply names them."""
+        fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
+        kept = await self._artifacts.put(data, mime_type, self._client_id, inline=inline and fits, name=name)
+        return kept.model_dump(exclude_none=True)
+
+    async def data(self, artifact_id: str) -> bytes:
+        """Raises ArtifactNotFound, also for another's."""
+        return (await self._artifacts.data(artifact_id, self._client_id))[0]

@@ -1,0 +1,100 @@
+"""Scripts of a caller that run in each document before the document's own: kept by the pageId, or by the session, and
+put on each window or context behind it.
+
+A popup starts with a copy of its opener's; its first document may be there before that. What is set for a page ends
+when the page passes to another client, in whose name nothing of the other's may run.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Final
+
+from playwright.async_api import BrowserContext, Page
+
+from browser_service.host.close import bounded
+from shared.calls import Json
+from shared.errors import ResourceExhausted, ValidationFailed
+
+_MOST: Final = 20
+_MOST_CHARACTERS: Final = 300_000
+"""Of all together: each frame of each document runs them."""
+
+
+def _nobody() -> str:
+    return ""
+
+
+@dataclass(eq=False)
+class InitScripts:
+    """Of one page, or of all pages of a session."""
+
+    holder: Callable[[], str] = _nobody
+    """The id of the client that holds the page; empty for nobody, and for a session."""
+    owner: str = ""
+    """Who held it when they were added."""
+    texts: dict[str, str] = field(default_factory=dict)
+    _added: dict[str, AsyncExitStack] = field(default_factory=dict)
+
+    @property
+    def foreign(self) -> bool:
+        """Added by another client than the one that holds the page now."""
+        return bool(self.texts) and self.owner != self.holder()
+
+    def inherit(self, opener: "InitScripts") -> None:
+        """A popup starts as its opener is."""
+        self.owner, self.texts = opener.owner, {**opener.texts}
+
+    async def attach(self, to: Page | BrowserContext) -> None:
+        """Another Playwright page, or context, is behind it."""
+        self._added = {}
+        if self.foreign:
+            self.texts = {}
+        for script_id in self.texts:
+            await self._put(to, script_id)
+
+    async def add(self, to: Page | BrowserContext, text: str) -> str:
+        """Its id. Raises ResourceExhausted for one too many."""
+        if len(self.texts) >= _MOST or sum(map(len, self.texts.values())) + len(text) > _MOST_CHARACTERS:
+            raise ResourceExhausted(
+                f"There may be {_MOST} init scripts, of {_MOST_CHARACTERS:,} characters together.",
+                hint="Remove some of them: remove_init_scripts {...}.",
+            )
+        script_id = next(name for number in range(1, _MOST + 2) if (name := f"s{number}") not in self.texts)
+        self.owner, self.texts[script_id] = self.holder(), text
+        await self._put(to, script_id)
+        return script_id
+
+    async def remove(self, script_ids: Iterable[str] | None) -> dict[str, str]:
+        """Those that are gone. Raises ValidationFailed for one that is not there. A page that hangs keeps nobody: what
+        it still has goes with its window."""
+        wanted = [*self.texts] if script_ids is None else [*script_ids]
+        if unknown := [script_id for script_id in wanted if script_id not in self.texts]:
+            raise ValidationFailed(
+                f"scriptIds: there is no init script {unknown[0]!r}.",
+                hint=f"There are {', '.join(self.texts) or 'none'}: list_routes {{}}.",
+                details={"context": {"field": "scriptIds"}},
+            )
+        gone = {script_id: self.texts.pop(script_id) for script_id in wanted}
+        for script_id in wanted:
+            if added := self._added.pop(script_id, None):
+                await bounded(added.aclose())
+        return gone
+
+    async def put_back(self, to: Page | BrowserContext | None, texts: Mapping[str, str]) -> list[str]:
+        """Removed ones, but for those whose id another has by now: the ids that are back."""
+        back = [script_id for script_id in texts if script_id not in self.texts]
+        self.owner = self.holder()
+        for script_id in back:
+            self.texts[script_id] = texts[script_id]
+            if to is not None:
+                await self._put(to, script_id)
+        return back
+
+    def shown(self) -> list[Json]:
+        """That they are there, and not what they do: that may have secrets."""
+        return [{"scriptId": script_id, "characters": len(text)} for script_id, text in self.texts.items()]
+
+    async def _put(self, to: Page | BrowserContext, script_id: str) -> None:
+        self._added[script_id] = added = AsyncExitStack()
+        await added.enter_async_context(await to.add_init_script(self.texts[script_id]))

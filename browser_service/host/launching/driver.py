@@ -1,0 +1,70 @@
+"""Playwright's driver, which starts the browsers: its own start, within bounds."""
+
+import asyncio
+import contextlib
+from typing import Final
+
+import psutil
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Playwright, async_playwright
+from playwright.async_api._context_manager import PlaywrightContextManager
+
+from browser_service.host.launching.errors import AGAIN
+from shared.errors import BrowserLaunchFailed
+
+_STARTS_WITHIN_S: Final = 20
+
+
+async def start_driver() -> tuple[Playwright, psutil.Process | None]:
+    """The driver and its process. Raises BrowserLaunchFailed where it ends at once, or does not answer."""
+    before = set(psutil.Process().children())
+    manager = async_playwright()
+    try:
+        async with asyncio.timeout(_STARTS_WITHIN_S):
+            playwright = await manager.start()
+    except TimeoutError:
+        for hanging in _drivers(before):
+            hanging.kill()
+        said = f"Playwright's driver did not answer within {_STARTS_WITHIN_S} s, and was ended."
+        raise BrowserLaunchFailed(said, hint=AGAIN) from None
+    except PlaywrightError as error:
+        raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=AGAIN) from error
+    except Exception as error:
+        if type(error) is not Exception:
+            raise
+        raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=AGAIN) from error
+    _read_its_end(manager)
+    _write_to_nobody(manager)
+    return playwright, next(iter(_drivers(before)), None)
+
+
+def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
+    found = []
+    for child in set(psutil.Process().children()) - before:
+        with contextlib.suppress(psutil.Error):
+            if "run-driver" in child.cmdline():
+                found.append(child)
+    return found
+
+
+def _read_its_end(manager: PlaywrightContextManager) -> None:
+    """Playwright tells a driver's sudden end in a future too that nobody reads: asyncio would log it as our mistake."""
+    client = manager._client  # noqa: SLF001 - there is no public way
+    ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
+    if ended is not None:
+        ended.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+
+def _write_to_nobody(manager: PlaywrightContextManager) -> None:
+    """Uvloop raises where a pipe is closed already; what waits for an answer fails by the connection's own end."""
+    client = manager._client  # noqa: SLF001 - as above
+    if client is None:
+        return
+    transport = client._transport  # noqa: SLF001 - as above
+    send = transport.send
+
+    def sent(message: dict[str, object]) -> None:
+        with contextlib.suppress(RuntimeError):
+            send(message)
+
+    transport.send = sent  # type: ignore[method-assign] # there is no other way in

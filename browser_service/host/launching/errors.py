@@ -1,0 +1,94 @@
+"""Why a browser did not start, or could not be attached to: Playwright's words made ours."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.launching.options import LaunchOptions
+from shared.calls import Json
+from shared.errors import BrowserLaunchFailed
+
+STARTS: Final = 3
+"""How often one is started that is killed while it starts."""
+UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not start")
+AGAIN: Final = "Repeat the call: it is started anew. `browse-together doctor` checks."
+
+
+def not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
+    """Without the URL's path, which is the key to that browser."""
+    parts = urlsplit(url)
+    return BrowserLaunchFailed(
+        f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
+        hint="Start it with --remote-debugging-port=9222 and a --user-data-dir of its own, or correct BROWSE_CDP_URL, "
+        "or unset it for a browser of the service's own. `browse-together doctor` checks.",
+        details={"context": {"lastError": str(error).splitlines()[0].replace(parts.path or url, "")[:300]}},
+    )
+
+
+_NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
+
+
+_QUOTED: Final = 3
+_LINE: Final = 200
+_SAID: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
+"""What the browser wrote to stdout or stderr, in Playwright's log of its start."""
+_ENDED: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
+_COMMAND: Final = re.compile(r"(<launching> (?:(?! --).)*) --.*")
+"""The command line has thousands of characters, and comes before all that is worth reading."""
+_FROM_OUTSIDE: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"})
+"""Who is ended by one of these may start the next time."""
+
+
+def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int = STARTS) -> BrowserLaunchFailed:
+    """`starts`: how often it was tried."""
+    text = _COMMAND.sub(r"\1", str(error))
+    details: Json = {"context": {"lastError": text[:2_000]}}
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    if "Executable doesn't exist" in text:
+        return BrowserLaunchFailed("The browser is not installed.", details=details)
+    if "ProcessSingleton" in text or "SingletonLock" in text:
+        return BrowserLaunchFailed(
+            f"Another browser has the profile {options.profile_dir.name} open.",
+            hint="Close that browser, or give this service a data directory of its own: BROWSE_DATA_DIR.",
+            details=details,
+        )
+    if any(said in text for said in _NO_SANDBOX):
+        return BrowserLaunchFailed(
+            "Chromium could not start its sandbox.",
+            hint="Allow user namespaces on this machine, or set BROWSE_SANDBOX=off where that is acceptable.",
+            details=details,
+        )
+    if not options.headless and ("XServer" in text or "$DISPLAY" in text or "headed" in text):
+        return BrowserLaunchFailed(
+            "A window was asked for, but there is no display.", hint="Set HEADLESS=true.", details=details
+        )
+    if errors.is_closed(error):
+        times = f", {starts} times in a row" if starts > 1 else ""
+        return BrowserLaunchFailed(f"{UNEXPLAINED[0]}{times}: {_last_words(text)}", hint=_remedy(text), details=details)
+    return BrowserLaunchFailed(f"{UNEXPLAINED[1]}: {first[:300]}", hint=_remedy(text), details=details)
+
+
+def _last_words(text: str) -> str:
+    """How a browser ended, and what it said before."""
+    said = [line[:_LINE] for line in dict.fromkeys(_SAID.findall(text))][-_QUOTED:]
+    code, signal = found.groups() if (found := _ENDED.search(text)) else ("null", "null")
+    ended = f"it was ended by {signal}" if signal != "null" else f"exit code {code}" if code != "null" else ""
+    quoted = f"it said {' / '.join(said)!r}" if said else "it said nothing"
+    return "; ".join(filter(None, (ended, quoted)))
+
+
+def _remedy(text: str) -> str:
+    """A binary that ends by itself, or is none, does so the next time too."""
+    found, launched = _ENDED.search(text), re.search(r"<launching> (.+)", text)
+    if found is None and "spawn" not in text:
+        return AGAIN
+    if found is not None and (found[2] in _FROM_OUTSIDE or found.groups() == ("null", "null")):
+        return AGAIN
+    what = f"{launched[1].strip()} does not run on this machine" if launched else "This browser does not run"
+    return (
+        f"{what}, and will not the next time: install it anew (`playwright install chromium`), or name "
+        "another in BROWSE_EXECUTABLE_PATH and restart the service. `browse-together doctor` checks."
+    )

@@ -1,0 +1,118 @@
+"""Which browser of this machine is started, and the name that it gives itself to sites."""
+
+import asyncio
+import contextlib
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from browser_service.host.launching.options import LaunchOptions
+from shared.errors import BrowserLaunchFailed
+
+if TYPE_CHECKING:
+    from playwright.async_api import Playwright
+
+_ON_PATH: Final = (
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+    "microsoft-edge-stable",
+    "microsoft-edge",
+    "msedge",
+    "chromium",
+    "chromium-browser",
+)
+_ELSEWHERE: Final = {
+    "darwin": (
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    ),
+    "win32": (
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+    ),
+}
+
+_PLATFORMS: Final = {
+    "linux": "X11; Linux x86_64",
+    "darwin": "Macintosh; Intel Mac OS X 10_15_7",
+    "win32": "Windows NT 10.0; Win64; x64",
+}
+"""What Chromium says in its user agent since it tells no more of a machine than this."""
+_VERSION_WITHIN_S: Final = 5
+
+
+def installed_browser() -> Path | None:
+    """A Chrome, Edge or Chromium of this machine."""
+    found = next((path for name in _ON_PATH if (path := shutil.which(name))), None)
+    elsewhere = next((path for path in _ELSEWHERE.get(sys.platform, ()) if Path(path).exists()), None)
+    path = found or elsewhere
+    return Path(path) if path else None
+
+
+def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
+    """Configured; else Playwright's own; else an installed one.
+
+    Playwright's own is named as well, because left to itself it starts another program without windows than with them,
+    and the two do not share a profile.
+    """
+    if options.executable is not None:
+        if not options.executable.exists():
+            raise BrowserLaunchFailed(
+                f"BROWSE_EXECUTABLE_PATH names {options.executable}, which does not exist.",
+                hint="Correct it, or unset it to have a browser found.",
+            )
+        return options.executable
+    playwrights = Path(getattr(playwright, options.engine).executable_path)
+    if playwrights.exists():
+        return playwrights
+    if options.engine == "chromium" and (found := installed_browser()):
+        return found
+    raise BrowserLaunchFailed(
+        f"No {options.engine} was found on this machine.",
+        hint=f"Install it with `playwright install {options.engine}`, then repeat the call.",
+    )
+
+
+def is_installed(playwright: "Playwright", engine: str) -> bool:
+    """Whether Playwright has its own of an engine."""
+    return Path(getattr(playwright, engine).executable_path).exists()
+
+
+async def user_agent(executable: Path) -> str | None:
+    """The user agent of this Chromium's windows, for when it runs without them and would say HeadlessChrome instead.
+
+    Sites that look would take it for another browser than the one that was signed in. None where it is not known.
+    """
+    said = await _said_version(executable)
+    number = re.search(r"(\d+)\.\d+\.\d+\.\d+", said)
+    platform = _PLATFORMS.get(sys.platform)
+    if number is None or platform is None:
+        return None
+    plain = f"Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{number[1]}.0.0.0 Safari/537.36"
+    return f"{plain} Edg/{number[1]}.0.0.0" if "Edge" in said or executable.stem == "msedge" else plain
+
+
+async def _said_version(executable: Path) -> str:
+    if sys.platform == "win32":  # there it would open a window; the directory beside it has the version as its name
+        return next((path.name for path in executable.parent.iterdir() if re.match(r"\d+(\.\d+){3}$", path.name)), "")
+    with contextlib.suppress(OSError, TimeoutError):
+        asked = await asyncio.create_subprocess_exec(
+            executable,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            async with asyncio.timeout(_VERSION_WITHIN_S):
+                said, _ = await asked.communicate()
+                return said.decode(errors="replace")
+        finally:
+            if asked.returncode is None:
+                asked.kill()
+    return ""

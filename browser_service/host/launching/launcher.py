@@ -1,0 +1,400 @@
+"""The one browser of all sessions: started once, or attached to, and whether it still lives."""
+
+import asyncio
+import contextlib
+import difflib
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.close import bounded
+from browser_service.host.launching.driver import start_driver
+from browser_service.host.launching.errors import AGAIN, STARTS, launch_failed, not_attached
+from browser_service.host.launching.executables import find_executable, is_installed, user_agent
+from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
+from browser_service.host.launching.ordinary import OrdinaryWindow
+from browser_service.host.launching.orphans import Orphans
+from browser_service.host.launching.pool import Kind, Pool, new_id
+from browser_service.host.launching.processes import Watched, browsers_of, children_of, end_all
+from browser_service.host.launching.profile import Profile
+from browser_service.host.launching.profile_repair import lay_aside, may_be_profile, mend, starts_on_empty
+from shared.calls import Json, SessionOptions, SessionSpec
+from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed
+
+_ATTACHES_WITHIN_MS: Final = 10_000
+_LAUNCHES_WITHIN_S: Final = 35
+"""Playwright gives a browser 30 s; a driver that hangs would give it for ever."""
+
+_UNTOUCHED: Final = {"handle_sigint": False, "handle_sigterm": False, "handle_sighup": False}
+"""A signal to the service is not the browser's: that is closed in good order."""
+
+Home = BrowserContext | Browser
+"""The context of the profile on disk, or a browser of another kind."""
+
+
+class Launcher:
+    """One driver and one browser for all sessions, started by the first who needs it."""
+
+    def __init__(self, options: LaunchOptions) -> None:
+        self.options = options
+        self.pool = Pool(options.max_instances)
+        self._playwright: Playwright | None = None
+        self._driver: Watched | None = None
+        self._context: BrowserContext | None = None
+        self._browser_id = ""
+        self._processes: list[Watched] = []
+        self._orphans = Orphans(options.profile_dir)
+        self.ended_badly = False
+        """Whether the last to have the profile was a service that was killed."""
+        self._end_of_last = ""
+        self._one_at_a_time = asyncio.Lock()
+        self._profile = Profile(options.profile_dir)
+        self._executable: Path | None = None
+        self._person_since: datetime | None = None
+        self._windows_user_agent: str | None = None
+        self.mended: list[str] = []
+        """What was set aside of the profile, until somebody tells it."""
+        self.kept_sessions = False
+        """Whether the profile brought the session cookies of a person's window with it."""
+
+    @property
+    def attached(self) -> bool:
+        """Whether the browser is somebody else's, who goes on with it when we leave."""
+        return self.options.cdp_url is not None
+
+    def runs(self, home: Home | None) -> bool:
+        """Whether this very browser runs, not a later one.
+
+        Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
+        """
+        if home is None or not self._drives:
+            return False
+        if home is self._context:
+            return all(process.runs for process in self._processes) and _connected(home)
+        return self.pool.has(home) and _connected(home)
+
+    def browser_id(self, home: Home) -> str:
+        """Which start of a browser it is."""
+        return self._browser_id if home is self._context else self.pool.id_of(home)
+
+    def device(self, name: str) -> Json:
+        """Raises ValidationFailed for one that Playwright does not know."""
+        known = self._playwright.devices if self._playwright is not None else {}
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            raise ValidationFailed(
+                f"There is no device {name!r}.",
+                hint=f"Did you mean {' or '.join(near)}?" if near else 'Such as "Pixel 7" or "iPhone 15".',
+                details={"context": {"field": "device"}},
+            )
+        return {"name": name, **known[name]}
+
+    @property
+    def _drives(self) -> bool:
+        return self._playwright is not None and (self._driver is None or self._driver.runs)
+
+    @property
+    def shared_runs(self) -> bool:
+        return self.runs(self._context)
+
+    @property
+    def running(self) -> int:
+        """How many browsers run."""
+        return len(self.pool.running) + self.shared_runs
+
+    @property
+    def reserved(self) -> bool:
+        """Whether a person has the profile."""
+        return self._person_since is not None
+
+    @property
+    def driver(self) -> psutil.Process | None:
+        """Whose descendants all browsers are."""
+        return self._driver.process if self._driver is not None else None
+
+    async def home(self, spec: SessionSpec) -> Home:
+        """What a session's context lives in: the shared browser, or one of its own kind."""
+        kind = self.kind(spec)
+        if kind is None:
+            return await self.persistent_context()
+        self.check_free()
+        async with self._one_at_a_time:
+            self.check_free()
+            playwright = await self._started()
+            return await self.pool.browser(kind, spec.session_id, lambda: self._launch_other(playwright, kind))
+
+    async def check_installed(self, options: SessionOptions) -> None:
+        """Raises BrowserLaunchFailed for another engine that is not there. The service's own tells it by its start."""
+        engine = options.browser_type or self.options.engine
+        if engine in {self.options.engine, "chromium"}:  # Chromium without windows may be another program
+            return
+        async with self._one_at_a_time:
+            playwright = await self._started()
+        if not is_installed(playwright, engine):
+            raise BrowserLaunchFailed(
+                f"{engine.capitalize()} is not installed on this machine; no session was made.", hint=_install(engine)
+            )
+
+    def kind(self, spec: SessionSpec) -> Kind | None:
+        """None for a session that is at home in the shared browser."""
+        options = spec.options
+        engine = options.browser_type or self.options.engine
+        headless = self._headless if options.headless is None else options.headless
+        if spec.profile or (engine, headless, options.own_browser) == (self.options.engine, self._headless, False):
+            return None
+        return Kind(engine, spec.session_id if options.own_browser else "", headless)
+
+    @property
+    def _headless(self) -> bool:
+        """Whether the shared browser has no windows; one that is somebody else's has."""
+        return self.options.headless and not self.attached
+
+    def user_agent(self, kind: Kind | None) -> str | None:
+        """What pages say where the browser's own user agent would tell that it has no windows."""
+        engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
+        return self._windows_user_agent if headless and engine == "chromium" else None
+
+    async def persistent_context(self) -> BrowserContext:
+        """The context of the profile on disk: the shared login."""
+        self.check_free()
+        async with self._one_at_a_time:
+            self.check_free()
+            if self._context is None or not self.runs(self._context):
+                self._context = await self._launched()
+            return self._context
+
+    def ended(self) -> str:
+        """What has ended without our doing, now or the last time, in words; nothing where it was our doing."""
+        if self._context is not None and not self.runs(self._context):
+            self._end_of_last = "the browser ended" if self._drives else "Playwright's driver ended"
+        return self._end_of_last
+
+    async def _launched(self) -> BrowserContext:
+        """One that is killed while it starts is started again, and again: then something is wrong with it."""
+        self.ended()
+        for left in reversed(range(STARTS)):
+            await self._end_shared()
+            playwright = await self._started()
+            try:
+                async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                    context = await (self._attach if self.attached else self._launch)(playwright)
+                break
+            except PlaywrightError as error:
+                if not left or not errors.is_closed(error):
+                    context = await self._launch_anew(playwright, error)
+                    break
+            except TimeoutError:
+                raise await self._hangs() from None
+        self._processes, self._browser_id = browsers_of(self._driver, self.options.profile_dir), new_id()
+        self._note()
+        return context
+
+    async def _launch_anew(self, playwright: Playwright, error: PlaywrightError) -> BrowserContext:
+        """On a new profile, if it starts on an empty one, and once more not on this. Raises what else is wrong."""
+        failed, profile = launch_failed(error, self.options), self.options.profile_dir
+        try:
+            async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                if self.attached or not may_be_profile(failed):
+                    raise failed from error
+                if not await starts_on_empty(profile, lambda empty: self._start_on(playwright, empty)):
+                    raise failed from error
+                with contextlib.suppress(PlaywrightError):
+                    return await self._launch(playwright)
+                self.mended.append(lay_aside(profile))
+                return await self._launch(playwright)
+        except (PlaywrightError, TimeoutError):
+            raise failed from error
+
+    async def _hangs(self) -> BrowserLaunchFailed:
+        await self._end(kills=True)
+        said = f"The browser did not start within {_LAUNCHES_WITHIN_S} s, and was ended."
+        return BrowserLaunchFailed(said, hint=AGAIN)
+
+    def _note(self) -> None:
+        """So that these processes are known to a service that follows when this one is killed."""
+        if self.driver is not None:
+            self._orphans.note([self.driver, *children_of(self.driver)])
+
+    async def end_hanging(self) -> None:
+        """End a browser and a driver that do not answer any more; the next who needs one has it started."""
+        async with self._one_at_a_time:
+            await self._end(kills=True)
+
+    async def rest(self, kind: Kind | None) -> None:
+        """Close a browser, until somebody needs it. Its sessions have let go of it."""
+        if self._one_at_a_time.locked():
+            return  # somebody needs one now
+        async with self._one_at_a_time:
+            await (self._end_shared() if kind is None else self.pool.close(kind))
+            self._end_of_last = ""
+            if self._context is None and not self.pool.running:
+                await self._end()
+
+    async def _started(self) -> Playwright:
+        """Playwright, with a driver that runs; where it does not, what it had started is gone with it."""
+        if self._playwright is None or not self._drives:
+            await self._end()
+            self._playwright, driver = await start_driver()
+            self._driver = Watched(driver) if driver else None
+        return self._playwright
+
+    async def _launch_other(self, playwright: Playwright, kind: Kind) -> Browser:
+        options = self.options
+        ours = kind.engine == options.engine
+        if ours:
+            await self._find(playwright, headless=kind.headless)
+        try:
+            async with asyncio.timeout(_LAUNCHES_WITHIN_S):
+                browser: Browser = await getattr(playwright, kind.engine).launch(
+                    headless=kind.headless, **_UNTOUCHED, **(self._how() if ours else {})
+                )
+        except PlaywrightError as error:
+            failed = launch_failed(error, replace(options, engine=kind.engine, headless=kind.headless), starts=1)
+            failed.advice = failed.advice if ours else _install(kind.engine)
+            raise failed from error
+        except TimeoutError:
+            raise await self._hangs() from None
+        self._note()
+        return browser
+
+    async def stop(self) -> None:
+        """Close what runs; a dead driver or browser is no reason to fail."""
+        async with self._one_at_a_time:
+            await self._end()
+
+    # --- the profile in a person's hands --------------------------------------------------------------------------
+
+    async def clear(self) -> None:
+        """End what a service which was killed left behind: its driver and browser, and a person's window."""
+        self.ended_badly = await self._orphans.end()
+        if not self.attached:
+            await self._profile.take_back()
+
+    def check_free(self) -> None:
+        """Raises HumanInControl while a person has the profile."""
+        if self._person_since is not None:
+            raise HumanInControl(
+                "A person is signing in at this machine, in an ordinary window that has the profile "
+                f"(since {self._person_since:%H:%M:%S}). Nothing was done.",
+                hint="Repeat the call when they have closed it; every page comes back under its pageId.",
+            )
+
+    def reserve(self) -> None:
+        """From now on nobody starts the browser, until `free`."""
+        self.check_free()
+        self._person_since = datetime.now().astimezone()
+
+    def free(self) -> None:
+        self._person_since = None
+
+    async def hand_over(self, url: str | None) -> OrdinaryWindow:
+        """Close the browser and open an ordinary window instead. To be reserved first, and `free` afterwards."""
+        async with self._one_at_a_time:
+            await self._end()
+            self._end_of_last = "a person signed in"
+            if self._executable is None:
+                raise BrowserLaunchFailed("There is no browser to open a window of.")
+            self._profile.hand_over()
+            options = self.options
+            window = await OrdinaryWindow.open(
+                self._executable, options.profile_dir, url, sandboxed=options.sandboxed, proxy=options.proxy
+            )
+            self._profile.note_window(window.process)
+            return window
+
+    async def _end(self, *, kills: bool = False) -> None:
+        """`kills`: nobody is asked to end first."""
+        playwright, driver = self._playwright, self._driver
+        family = [Watched(each) for each in children_of(driver.process)] if driver and kills else []
+        await self.pool.close_all(forget=kills)
+        await self._end_shared(kills=kills)
+        self._playwright, self._driver = None, None
+        if playwright is not None and not kills:
+            await bounded(playwright.stop())
+        await asyncio.to_thread(end_all, [*([driver] if driver else []), *family])
+        self._orphans.forget()
+
+    async def _end_shared(self, *, kills: bool = False) -> None:
+        context, processes = self._context, self._processes
+        self._context, self._processes = None, []
+        if not kills:
+            await self._close(context)
+        await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
+
+    async def _close(self, context: BrowserContext | None) -> None:
+        if context is not None and (not self.attached or context.browser is None):
+            await bounded(context.close())
+        elif context is not None and context.browser is not None:
+            await bounded(context.browser.close())  # which lets go of a browser that was attached to
+
+    async def _launch(self, playwright: Playwright) -> BrowserContext:
+        await self._prepare(playwright)
+        return await self._start_on(playwright, self.options.profile_dir)
+
+    async def _start_on(self, playwright: Playwright, profile: Path) -> BrowserContext:
+        options = self.options
+        width, height = options.viewport
+        return await getattr(playwright, options.engine).launch_persistent_context(  # type: ignore[no-any-return] # getattr by engine
+            profile,
+            headless=options.headless,
+            viewport={"width": width, "height": height},
+            user_agent=self.user_agent(None),
+            **_UNTOUCHED,
+            **self._how(),
+        )
+
+    def _how(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
+        """What every browser of the service's own engine is started with."""
+        options = self.options
+        return {
+            "executable_path": self._executable,
+            "chromium_sandbox": options.sandboxed,
+            "args": CHROMIUM_ARGS if options.engine == "chromium" else (),
+            "proxy": ProxySettings(server=options.proxy) if options.proxy else None,
+        }
+
+    async def _prepare(self, playwright: Playwright) -> None:
+        """What is started, under what name, on a profile that nobody else has."""
+        options = self.options
+        await self._find(playwright, headless=options.headless)
+        self.mended += await asyncio.to_thread(mend, options.profile_dir)
+        options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if options.engine == "chromium":
+            self.kept_sessions = await self._profile.take_back()
+            if not self._profile.handed_over:
+                self._profile.forget_setting()
+
+    async def _find(self, playwright: Playwright, *, headless: bool) -> None:
+        executable = find_executable(playwright, self.options)
+        unknown = executable != self._executable or self._windows_user_agent is None
+        if unknown and self.options.engine == "chromium" and headless:
+            self._windows_user_agent = await user_agent(executable)
+        self._executable = executable
+
+    def took_back(self) -> None:
+        """The cookies of a person's window, or of a killed service, are known, and saved where they must be."""
+        self.ended_badly = False
+        self._profile.taken_back()
+
+    async def _attach(self, playwright: Playwright) -> BrowserContext:
+        url = self.options.cdp_url or ""
+        try:
+            browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
+        except PlaywrightError as error:
+            raise not_attached(error, url) from error
+        return browser.contexts[0]
+
+
+def _connected(home: Home) -> bool:
+    browser = home.browser if isinstance(home, BrowserContext) else home
+    return browser is None or browser.is_connected()
+
+
+def _install(engine: str) -> str:
+    return f"Install it: playwright install {engine}. Or leave browserType out."

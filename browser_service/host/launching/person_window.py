@@ -1,0 +1,80 @@
+"""A person's window for signing in: whether it can be opened, how long it is waited for, what came of it."""
+
+import asyncio
+from typing import NamedTuple
+
+from browser_service.host.launching.launcher import Launcher
+from browser_service.host.launching.ordinary import OrdinaryWindow, check_display
+from shared.calls import Json, SessionSpec
+from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed
+
+
+class SignedIn(NamedTuple):
+    """What became of a window for signing in."""
+
+    sites: list[str]
+    kept_sessions: bool
+
+    @property
+    def told(self) -> str:
+        sites = f"cookies are new or changed of: {', '.join(self.sites)}" if self.sites else "no cookie has changed"
+        lost = "" if self.kept_sessions else "; those that sites set for the session alone ended with the window"
+        return f"the window was closed; {sites}{lost}"
+
+
+def check(spec: SessionSpec, launcher: Launcher) -> None:
+    """Raise where no window on the profile can be opened."""
+    if not spec.profile:
+        raise ValidationFailed(
+            f"login works in the shared login only, not in session {spec.session_id!r}, which has no profile.",
+            hint="Leave sessionId out.",
+            details={"context": {"field": "sessionId"}},
+        )
+    if launcher.attached:
+        raise BrowserLaunchFailed(
+            "The shared browser is one that runs already (BROWSE_CDP_URL): no window of its profile can be opened.",
+            hint="Have the person sign in there, in its own window; then open_page, which has that login.",
+        )
+    if launcher.options.engine != "chromium":
+        raise BrowserLaunchFailed(
+            f"An ordinary window on the shared profile works with Chromium only, not with {launcher.options.engine}.",
+            hint="Bring the login from another browser: browse-together import FILE.",
+        )
+    check_display()
+
+
+async def until_closed(launcher: Launcher, url: str | None) -> None:
+    """Open the window, and wait until its person closes it. Raises TimedOut."""
+    window = await _opened(launcher, url)
+    seconds = launcher.options.login_within_s
+    try:
+        async with asyncio.timeout(seconds):
+            await window.closed()
+    except TimeoutError:
+        raise TimedOut(
+            f"The window for signing in was still open after {seconds} s, and was closed. What was "
+            "signed in until then is kept.",
+            hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_WITHIN_S sets it.",
+        ) from None
+    finally:
+        await window.close()
+
+
+async def _opened(launcher: Launcher, url: str | None) -> OrdinaryWindow:
+    """Opened whole or not at all: one that nobody knows of would keep the profile."""
+    opening = asyncio.create_task(launcher.hand_over(url))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        await (await opening).close()
+        raise
+
+
+def sites(before: list[Json], after: list[Json]) -> list[str]:
+    """Whose cookies are not what they were."""
+    old, new = ({(*cookie_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
+    return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})
+
+
+def cookie_key(cookie: Json) -> tuple[object, ...]:
+    return cookie.get("name"), cookie.get("domain"), cookie.get("path")

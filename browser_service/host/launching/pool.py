@@ -1,0 +1,87 @@
+"""The browsers besides the shared one: for sessions of another engine, and for those that have one to themselves."""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from playwright.async_api import Browser
+
+from browser_service.host.close import bounded
+from shared.calls import Engine
+from shared.errors import ResourceExhausted
+
+
+class Kind(NamedTuple):
+    """Sessions of the same kind share a browser."""
+
+    engine: Engine
+    session_id: str = ""
+    """Whose alone it is."""
+    headless: bool = True
+
+
+def new_id() -> str:
+    """Which start of a browser it is: told with its crash."""
+    return f"browser_{secrets.token_hex(3)}"
+
+
+@dataclass(eq=False)
+class Instance:
+    browser: Browser
+    browser_id: str = field(default_factory=new_id)
+    sessions: set[str] = field(default_factory=set)
+
+
+class Pool:
+    """At most so many, the shared one included. Asked by one caller at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._instances: dict[Kind, Instance] = {}
+
+    @property
+    def running(self) -> list[Kind]:
+        return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
+
+    def has(self, browser: object) -> bool:
+        return any(instance.browser is browser for instance in self._instances.values())
+
+    def id_of(self, browser: object) -> str:
+        return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
+
+    async def browser(self, kind: Kind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
+        """The browser of that kind, started where it does not run. Raises ResourceExhausted."""
+        if kind not in self.running:
+            await self.close(kind)
+            self._check_room()
+            self._instances[kind] = Instance(await launch())
+        instance = self._instances[kind]
+        instance.sessions.add(session_id)
+        return instance.browser
+
+    async def close(self, kind: Kind) -> None:
+        instance = self._instances.pop(kind, None)
+        if instance is not None:
+            await bounded(instance.browser.close())
+
+    async def close_all(self, *, forget: bool = False) -> None:
+        """`forget`: they are ended otherwise, and asked for nothing."""
+        if forget:
+            self._instances.clear()
+        for kind in [*self._instances]:
+            await self.close(kind)
+
+    def _check_room(self) -> None:
+        running = self.running
+        if len(running) + 1 < self._most:
+            return
+        sessions = sorted({session_id for kind in running for session_id in self._instances[kind].sessions})
+        close = (
+            f'close_session {{"sessionId": "{sessions[0]}"}}' if sessions else "create_session {} without browserType"
+        )
+        raise ResourceExhausted(
+            f"{len(running) + 1} browsers run, the shared one included, which is the limit (BROWSE_MAX_INSTANCES).",
+            hint=f"Work in a session of the shared browser, or close one that has another: {close}.",
+            details={"context": {"limit": "instances", "value": self._most, "sessions": [*sessions]}},
+        )

@@ -1,0 +1,56 @@
+"""A profile that a browser cannot use: what of it is set aside, and whether the profile is at fault at all."""
+
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.close import bounded
+from browser_service.host.launching.errors import UNEXPLAINED
+from browser_service.store.opening import damage_of
+from browser_service.store.quarantine import set_aside
+from shared.errors import BrowserLaunchFailed
+
+_COOKIES: Final = (Path("Default", "Cookies"), Path("Default", "Network", "Cookies"))
+_BACK: Final = "Cookies come back from what the service has saved; pages' own storage does not."
+
+
+def mend(profile: Path) -> list[str]:
+    """Before the browser starts, which would remove a damaged file of cookies without a word. What was done."""
+    if profile.exists() and not profile.is_dir():
+        return [f"The profile was no folder: it lies aside as {set_aside(profile).name}. {_BACK}"]
+    told = []
+    for name in _COOKIES:
+        file = profile / name
+        if file.is_file() and damage_of(file):
+            told.append(f"The profile's cookies were damaged: they lie aside as {set_aside(file, ('-journal',)).name}.")
+    return told
+
+
+def may_be_profile(failed: BrowserLaunchFailed) -> bool:
+    """Whether nothing else is known to be at fault."""
+    return failed.message.startswith(UNEXPLAINED)
+
+
+async def starts_on_empty(profile: Path, start: Callable[[Path], Awaitable[BrowserContext]]) -> bool:
+    """Whether a browser that does not start on a profile starts on an empty one."""
+    if _is_new(profile):
+        return False
+    with tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True) as empty:
+        try:
+            await bounded((await start(Path(empty))).close())
+        except PlaywrightError:
+            return False
+    return True
+
+
+def lay_aside(profile: Path) -> str:
+    """What is to be told."""
+    return f"The browser did not start on its profile: that lies aside as {set_aside(profile).name}. {_BACK}"
+
+
+def _is_new(profile: Path) -> bool:
+    return not profile.is_dir() or not any(profile.iterdir())

@@ -1,0 +1,188 @@
+"""Downloads: what a page began is followed to its end, and kept for whoever holds the page."""
+
+import asyncio
+import contextlib
+import mimetypes
+import secrets
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.async_api import CDPSession, Download
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background
+from browser_service.host.events import well_formed
+from browser_service.host.files import ArtifactPort
+from shared.calls import DownloadMoved, DownloadState, HostEvent
+from shared.errors import BrowseError
+
+if TYPE_CHECKING:
+    from browser_service.host.page.entry import PageEntry
+
+_WITHIN_S = 3_600
+_SHOWN_URL = 2_000
+_SHOWN_NAME = 200
+_MB = 1_000_000
+
+
+@dataclass(eq=False)
+class Arriving:
+    """A download on its way, and what is known of it so far."""
+
+    state: DownloadState
+    download: Download
+    entry: "PageEntry"
+    tell: Callable[[], None]
+    """Gives its owner a notice, once it has ended."""
+    refused: str = ""
+    told: bool = False
+
+    @property
+    def ended(self) -> bool:
+        return self.state.state != "running"
+
+    def report(self) -> str:
+        """What an act's reply, or a notice, says of it; its end is told once."""
+        self.told = self.told or self.ended
+        return self.state.line
+
+
+class Downloads:
+    """All that pages of a host download. Following takes no turn."""
+
+    def __init__(self, port: ArtifactPort, emit: Callable[[HostEvent], None], max_mb: int) -> None:
+        self._port = port
+        self._emit = emit
+        self._max_mb = max_mb
+        self._arriving: set[Arriving] = set()
+        self._background = Background()
+
+    def began(self, entry: "PageEntry", download: Download) -> None:
+        """It belongs to who holds the page, else to who acts there. A person's own is for no agent."""
+        turn, owner = entry.queue.current, entry.lease.client_id if entry.lease else ""
+        owner = owner or (turn.call.client_id if turn else "")
+        if not owner or not entry.guarded or entry.person is not None:
+            return
+        state = DownloadState(
+            download_id=f"dl-{secrets.token_hex(6)}",
+            client_id=owner,
+            page_id=entry.page_id,
+            url=well_formed(download.url)[:_SHOWN_URL],
+            name=_name(download.suggested_filename),
+            began_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        )
+        arriving = Arriving(state, download, entry, lambda: entry.tell(owner, f"{entry.page_id}: {arriving.report()}"))
+        self._arriving.add(arriving)
+        if entry.observer is not None:
+            entry.observer.download(arriving)
+        self._emit(DownloadMoved(download=state))
+        self._background.spawn(self._follow(arriving))
+
+    def running_on(self, entry: "PageEntry") -> bool:
+        return any(arriving.entry is entry and not arriving.ended for arriving in self._arriving)
+
+    def watch(self, cdp: CDPSession) -> None:
+        """Have Chromium tell how much has come. Elsewhere only the end is known."""
+        urls: dict[str, str] = {}
+
+        def progressed(event: dict[str, str | float]) -> None:
+            url, state = urls.get(str(event["guid"])), event["state"]
+            if url is not None and state == "inProgress":
+                self._progressed(url, int(float(event["receivedBytes"])), int(float(event["totalBytes"])))
+
+        cdp.on("Page.downloadWillBegin", lambda event: urls.update({event["guid"]: event["url"]}))
+        cdp.on("Page.downloadProgress", progressed)
+        self._background.spawn(_enabled(cdp))
+
+    async def stop(self) -> None:
+        """What has not come by now is lost with the browser."""
+        for arriving in [*self._arriving]:
+            self._end(arriving, state="failed", reason="the service was stopped")
+        await self._background.stop()
+
+    def _progressed(self, url: str, received: int, total: int) -> None:
+        for arriving in [each for each in self._arriving if each.download.url == url and not each.ended]:
+            arriving.state = arriving.state.model_copy(update={"size": received})
+            self._emit(DownloadMoved(download=arriving.state))
+            if self._exceeds(max(received, total)) and not arriving.refused:
+                arriving.refused = self._too_large(max(received, total))
+                self._background.spawn(_cancelled(arriving.download))
+
+    async def _follow(self, arriving: Arriving) -> None:
+        try:
+            async with asyncio.timeout(_WITHIN_S):
+                failure = await arriving.download.failure()
+                if failure is None:
+                    await self._keep(arriving)
+                else:
+                    self._end(arriving, state="cancelled" if failure == "canceled" else "failed", reason=failure)
+        except TimeoutError:
+            await _cancelled(arriving.download)
+            self._end(arriving, state="failed", reason=f"it did not end within {_WITHIN_S // 60} minutes")
+        except BrowseError as error:
+            self._end(arriving, state="failed", reason=error.message)
+        except (PlaywrightError, OSError) as error:
+            self._end(arriving, state="failed", reason=str(error).splitlines()[0])
+        finally:
+            self._arriving.discard(arriving)
+
+    async def _keep(self, arriving: Arriving) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "download"
+            await arriving.download.save_as(path)
+            with contextlib.suppress(PlaywrightError):
+                await arriving.download.delete()
+            size = path.stat().st_size
+            if self._exceeds(size):
+                self._end(arriving, state="failed", reason=self._too_large(size))
+                return
+            mime_type = mimetypes.guess_type(arriving.state.name)[0] or "application/octet-stream"
+            artifact = await self._port.take(path, mime_type, arriving.state.client_id, name=arriving.state.name)
+        self._end(
+            arriving,
+            state="finished",
+            size=size,
+            mime_type=mime_type,
+            artifact_id=artifact.artifact_id,
+            file=artifact.url,
+            path=artifact.path or "",
+        )
+
+    def _end(self, arriving: Arriving, *, reason: str = "", **known: str | int) -> None:
+        """Its end is told in the reply of the act that began it, where that is still to come, else in a notice."""
+        if arriving.ended:
+            return
+        known = {**known, "state": "failed"} if arriving.refused else known
+        reason = arriving.refused or reason
+        arriving.state = arriving.state.model_copy(update={**known, **({"reason": reason} if reason else {})})
+        self._emit(DownloadMoved(download=arriving.state))
+        observer = arriving.entry.observer
+        if observer is None or not observer.awaits(arriving):
+            arriving.tell()
+
+    def _exceeds(self, size: int) -> bool:
+        return 0 < self._max_mb * _MB < size
+
+    def _too_large(self, size: int) -> str:
+        return f"it has {size:,} bytes, and {self._max_mb} MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
+
+
+async def _enabled(cdp: CDPSession) -> None:
+    """Beside what opens the page: one that shows a dialog already answers when that is closed."""
+    with contextlib.suppress(PlaywrightError):
+        await cdp.send("Page.enable")
+
+
+async def _cancelled(download: Download) -> None:
+    with contextlib.suppress(PlaywrightError):
+        await download.cancel()
+
+
+def _name(suggested: str) -> str:
+    """One line, and no path."""
+    last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
+    return "".join(each for each in last if each.isprintable())[:_SHOWN_NAME] or "download"

@@ -1,0 +1,112 @@
+"""What Playwright's routes do not see of a page's requests: where redirects lead, what service workers and the memory
+cache answer, and WebSockets.
+
+By a session of Chromium's own, for as long as the page has rules. Frames of other sites have sessions of their own, and
+a shared worker is of no one page: for those the routes alone hold. Not seen are a prefetch by a document that was there
+before the rule, and what a service worker answers to a worker.
+"""
+
+import contextlib
+from collections.abc import Callable, Collection
+from typing import Final
+
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background
+from shared.calls import Json
+
+Blocks = Callable[[str, str], bool]
+"""Whether a request is blocked, by its URL and method."""
+
+_LITTLE: Final = 1_000
+"""Bytes of answers that Chromium keeps for this session, which asks for none."""
+_CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+
+
+class Interception:
+    """Of one page."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+        self._session: CDPSession | None = None
+        self._asks = False
+        self._cuts = False
+        self._background = Background()
+
+    def attach(self) -> None:
+        """Another Playwright page is behind the pageId."""
+        self._session, self._asks, self._cuts = None, False, False
+
+    async def update(self, page: Page, *, rules: bool, hops: bool, sockets: Collection[str]) -> None:
+        """`hops`: some redirect may lead to what is blocked. `sockets`: patterns of WebSockets that are not opened."""
+        if not _of_chromium(page):
+            return
+        if not rules:
+            session, self._session = self._session, None
+            if session is not None:
+                self.attach()
+                await session.detach()
+            return
+        session = self._session or await self._opened(page)
+        if hops != self._asks:
+            self._asks = hops
+            await session.send("Fetch.enable" if hops else "Fetch.disable", _ALL if hops else {})
+        await self._cut(session, sockets)
+
+    async def forget_answers(self, page: Page) -> None:
+        """Empty the memory cache, where later requests would still find what a mock has answered."""
+        if not _of_chromium(page):
+            return
+        session = self._session or await page.context.new_cdp_session(page)
+        await _listen(session)
+        await session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        await session.send("Network.setCacheDisabled", {"cacheDisabled": False})
+        if session is not self._session:
+            await session.detach()
+
+    async def _opened(self, page: Page) -> CDPSession:
+        """A service worker would answer in the place of the network, and of the routes."""
+        self._session = session = await page.context.new_cdp_session(page)
+        session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide(session, event)))
+        session.on("Network.webSocketCreated", self._on_socket)
+        await _listen(session)
+        await session.send("Network.setBypassServiceWorker", {"bypass": True})
+        return session
+
+    def _on_socket(self, event: dict[str, str]) -> None:
+        """It is cut already, where it is blocked; here it is counted."""
+        self._blocks(event["url"], "GET")
+
+    async def _cut(self, session: CDPSession, sockets: Collection[str]) -> None:
+        """No pause is told of a WebSocket; for what matches, the network can be away."""
+        if not sockets and not self._cuts:
+            return
+        self._cuts = bool(sockets)
+        conditions = [{**_CUT, "urlPattern": url} for url in sockets]
+        with contextlib.suppress(PlaywrightError):  # an older Chromium has no such command
+            await session.send("Network.emulateNetworkConditionsByRule", {"matchedNetworkConditions": conditions})
+
+    async def _decide(self, session: CDPSession, event: Json) -> None:
+        """A type is the same from the first hop to the last; and CDP calls a fetch an XHR."""
+        request, request_id = event["request"], event["requestId"]
+        blocked = isinstance(request, dict) and self._blocks(str(request["url"]), str(request["method"]))
+        try:
+            if blocked:
+                await session.send("Fetch.failRequest", {"requestId": request_id, "errorReason": "BlockedByClient"})
+            else:
+                await session.send("Fetch.continueRequest", {"requestId": request_id})
+        except PlaywrightError:
+            return  # the page went meanwhile
+
+
+_ALL: Final = {"patterns": [{"urlPattern": "*"}]}
+
+
+async def _listen(session: CDPSession) -> None:
+    await session.send("Network.enable", {"maxTotalBufferSize": _LITTLE, "maxResourceBufferSize": _LITTLE})
+
+
+def _of_chromium(page: Page) -> bool:
+    browser = page.context.browser
+    return browser is not None and browser.browser_type.name == "chromium"

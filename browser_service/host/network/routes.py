@@ -1,0 +1,259 @@
+"""What a page's requests meet: mocks, blocks and extra headers. They belong to the pageId, not to the window behind it.
+
+A popup starts with a copy of its opener's; its first document may be asked for before that. What is set ends when the
+page passes to another client, who must neither send the other's keys nor be told made-up answers, and with the page or
+the service. While a page has routes, Playwright keeps it from using the HTTP cache; what else routes do not see is
+the business of `interception`.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page, Route
+
+from browser_service.host.network.interception import Interception
+from browser_service.host.network.patterns import UrlPattern
+from browser_service.host.network.traffic import Traffic
+from shared.calls import Json
+from shared.errors import ResourceExhausted, ValidationFailed
+
+_MOST_ROUTES: Final = 50
+_MOST_COMPARED: Final = 1_000
+"""Each request of the page is compared with all of them, in the service."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a mock answers with."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+    delay_s: float
+
+
+@dataclass
+class Rule:
+    """Which requests are answered by us, or not sent at all."""
+
+    patterns: tuple[UrlPattern, ...]
+    method: str | None = None
+    types: frozenset[str] = frozenset()
+    answer: Answer | None = None
+    """None: they are blocked."""
+    route_id: str = ""
+    matched: int = 0
+
+    @property
+    def kind(self) -> Literal["mock", "block"]:
+        return "block" if self.answer is None else "mock"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Of two rules for the same requests the later one takes the other's place."""
+        return self.kind, tuple(pattern.text for pattern in self.patterns), self.method, self.types
+
+    @property
+    def size(self) -> int:
+        """What each request is compared with."""
+        return sum(pattern.size for pattern in self.patterns)
+
+    def sockets(self) -> list[str]:
+        """Which WebSockets it is about, as Chromium takes it."""
+        by_type = ["ws://*:*/*", "wss://*:*/*"] if "websocket" in self.types else []
+        return by_type + [url for pattern in self.patterns for url in pattern.sockets()]
+
+    def applies(self, url: str, method: str, resource_type: str) -> bool:
+        if self.method not in {None, method}:
+            return False
+        return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
+
+    def kept(self) -> Json:
+        """All of it, to have it again."""
+        patterns = [pattern.text for pattern in self.patterns]
+        answer: Json | None = {**vars(self.answer)} if self.answer else None
+        rest: Json = {"method": self.method, "types": [*self.types], "route_id": self.route_id}
+        return {"patterns": [*patterns], "answer": answer, **rest}
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> "Rule":  # Any: what `kept` gave
+        patterns = tuple(UrlPattern(text) for text in kept["patterns"])
+        answer = Answer(**kept["answer"]) if kept["answer"] else None
+        return cls(patterns, kept["method"], frozenset(kept["types"]), answer, kept["route_id"])
+
+    def shown(self) -> Json:
+        """As every reader of the page may see it: not what a mock answers."""
+        found: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
+        if self.patterns:
+            found["patterns"] = [pattern.text for pattern in self.patterns]
+        if self.types:
+            found["resourceTypes"] = [*sorted(self.types)]
+        if self.method:
+            found["method"] = self.method
+        if self.answer:
+            found |= {"status": self.answer.status, "bodyLength": len(self.answer.body)}
+        if any(pattern.too_slow for pattern in self.patterns):
+            found["ended"] = "A regular expression took too long for a URL and matches nothing any more."
+        return found
+
+
+@dataclass(eq=False)
+class PageNetwork:
+    """The rules and headers of one page, put on every Playwright page that comes to be behind it."""
+
+    traffic: Traffic
+    holder: Callable[[], str]
+    """The id of the client that holds the page; empty for nobody."""
+    owner: str = ""
+    """Who held it when this was set."""
+    rules: list[Rule] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    offline: bool = False
+    """What frames of other sites ask for too is refused; the page itself Chromium has offline."""
+    _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+    _routing: Page | None = None
+    _interception: Interception = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._interception = Interception(self._blocks)
+
+    def inherit(self, opener: "PageNetwork") -> None:
+        """A popup starts as its opener is."""
+        self.owner, self.headers = opener.owner, {**opener.headers}
+        for rule in opener.rules:
+            self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
+
+    async def attach(self, page: Page, *, came_by_itself: bool) -> None:
+        """Another Playwright page is behind the pageId."""
+        self._routing = None
+        self._interception.attach()
+        if self.foreign:
+            self.rules, self.headers = [], {}
+        self.traffic.attach(page)
+        if came_by_itself:
+            await self.traffic.recall(page)
+        if self.headers:
+            await page.set_extra_http_headers(self.headers)
+        await self._update(page)
+
+    async def set_offline(self, page: Page, *, offline: bool) -> None:
+        self.offline = offline
+        await self._update(page)
+
+    async def set_headers(self, page: Page, headers: dict[str, str]) -> None:
+        await page.set_extra_http_headers(headers)
+        self.owner, self.headers = self.holder(), headers
+
+    async def add(self, page: Page, rule: Rule) -> Rule:
+        """Raises ResourceExhausted for one too many."""
+        kept = [each for each in self.rules if each.key != rule.key]
+        if len(kept) >= _MOST_ROUTES:
+            raise ResourceExhausted(
+                f"The page has {_MOST_ROUTES} routes.", hint="Remove some of them: list_routes {}, remove_routes {...}."
+            )
+        if sum(each.size for each in kept) + rule.size > _MOST_COMPARED:
+            raise ResourceExhausted(
+                f"The page's routes would have more than {_MOST_COMPARED} patterns, {{a,b}} being two.",
+                hint="Name what they have in common, such as *.example.com; or remove some: remove_routes {...}.",
+            )
+        rule.route_id = f"r{next(self._numbers)}"
+        gone = [each for each in self.rules if each not in kept]
+        self.owner, self.rules = self.holder(), [*kept, rule]
+        await self._update(page)
+        await self._forget(page, gone)
+        return rule
+
+    async def remove(self, page: Page, route_ids: list[str] | None) -> list[Rule]:
+        """Raises ValidationFailed for one that is not there."""
+        known = {rule.route_id for rule in self.rules}
+        for route_id in route_ids or ():
+            if route_id not in known:
+                raise ValidationFailed(
+                    f"routeIds: the page has no route {route_id!r}.",
+                    hint=f"It has {', '.join(sorted(known)) or 'none'}: list_routes {{}}.",
+                    details={"context": {"field": "routeIds"}},
+                )
+        gone = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]
+        self.rules = [rule for rule in self.rules if rule not in gone]
+        await self._update(page)
+        await self._forget(page, gone)
+        return gone
+
+    async def put_back(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
+        """Rules that were removed, behind those of later: the ids that are back, and of those that a later one stands
+        in for."""
+        later = {rule.key for rule in self.rules}
+        back = [rule for rule in rules if rule.key not in later]
+        self.owner, self.rules = self.holder(), [*back, *self.rules]
+        await self._update(page)
+        return [rule.route_id for rule in back], [rule.route_id for rule in rules if rule.key in later]
+
+    @property
+    def foreign(self) -> bool:
+        """Set by another client than the one that holds the page now."""
+        return bool(self.rules or self.headers) and self.owner != self.holder()
+
+    async def clear(self, page: Page) -> None:
+        gone, self.rules = self.rules, []
+        await self._update(page)
+        await self._forget(page, gone)
+        if self.headers:
+            await self.set_headers(page, {})
+
+    def shown(self) -> Json:
+        """The names of headers alone: their values may be secrets."""
+        return {"routes": [rule.shown() for rule in self.rules], "extraHeaders": [*self.headers]}
+
+    async def _forget(self, page: Page, gone: list[Rule]) -> None:
+        """What mocks answered holds no longer than they do."""
+        if any(rule.answer is not None for rule in gone):
+            await self._interception.forget_answers(page)
+
+    async def _update(self, page: Page) -> None:
+        routes = bool(self.rules) or self.offline
+        if routes and self._routing is not page:
+            await page.route("**/*", self._decide)
+            self._routing = page
+        elif not routes and self._routing is page:
+            await page.unroute("**/*", self._decide)
+            self._routing = None
+        blocks = [rule for rule in self.rules if rule.answer is None]
+        sockets = () if self.offline else {url for rule in blocks for url in rule.sockets()}
+        hops = any(rule.patterns for rule in blocks)
+        await self._interception.update(page, rules=bool(self.rules), hops=hops, sockets=sockets)
+
+    async def _decide(self, route: Route) -> None:
+        request = route.request
+        rule = self._rule(request.url, request.method, request.resource_type)
+        try:
+            if rule is None and self.offline:
+                await route.abort("internetdisconnected")
+            elif rule is None:
+                await route.fallback()
+            elif rule.answer is None:
+                rule.matched += 1
+                await route.abort("blockedbyclient")
+            else:
+                rule.matched += 1
+                self.traffic.answered_by(request, rule.route_id)
+                await asyncio.sleep(rule.answer.delay_s)
+                answer = rule.answer
+                await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
+        except PlaywrightError:
+            return  # the page went meanwhile
+
+    def _rule(self, url: str, method: str, resource_type: str) -> Rule | None:
+        """The latest that applies."""
+        return next((rule for rule in reversed(self.rules) if rule.applies(url, method, resource_type)), None)
+
+    def _blocks(self, url: str, method: str) -> bool:
+        """Whether a rule of URLs has it blocked; that is counted."""
+        rule = self._rule(url, method, resource_type="websocket" if url.startswith(("ws:", "wss:")) else "")
+        if rule is None or rule.answer is not None:
+            return False
+        rule.matched += 1
+        return True

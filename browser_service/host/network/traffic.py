@@ -1,0 +1,288 @@
+"""The requests of a page: a ring of the last ones, from the moment the page is opened, and who may see what of them.
+
+Reading a page is free, and its traffic has what no reader may have: cookies, tokens, what was typed and sent. So each
+request belongs to the client that held the page when it was sent, and to nobody while a person had it or nobody held
+it. Headers and bodies are told to that client alone, of others' requests method, status and the address without what a
+query carries. Values of headers that are keys to something are told to it only where it asks for secrets.
+"""
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page, Request, Response
+
+from browser_service.host.events import well_formed
+from browser_service.security.redaction import safe_url
+from shared.calls import Throttled
+from shared.errors import PageNotFound, TimedOut
+
+KEPT: Final = 500
+"""Requests of a page; the oldest go first."""
+MOST_BODY: Final = 100_000
+"""Characters of one body in a log or an archive."""
+_ASKS_WITHIN_S: Final = 2.0
+_SECRET: Final = re.compile(
+    r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
+)
+_TOLD: Final = 5
+_SHOWS_BY: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
+"""What a page may show more by; pictures and streams are for its frame and its life."""
+_LONG_S: Final = 30
+"""An answer that takes longer is waited for as an event, not as what the page is to show."""
+REDACTED: Final = "(redacted)"
+
+Whose = Callable[[], str]
+"""The id of the client that a request sent now belongs to; empty for nobody."""
+Headers = list[tuple[str, str]]
+
+
+@dataclass(eq=False)
+class Sent:
+    """One request, and what came of it."""
+
+    number: int
+    request: Request
+    owner: str
+    is_document: bool = False
+    """Of the main frame."""
+    at: float = field(default_factory=time.time)
+    response: Response | None = None
+    ended_at: float | None = None
+    failure: str = ""
+    mock: str = ""
+    """The route that answered in the server's place."""
+
+    @property
+    def started(self) -> datetime:
+        return datetime.fromtimestamp(self.at, UTC)
+
+    @property
+    def ms(self) -> int | None:
+        return None if self.ended_at is None else max(0, round((self.ended_at - self.at) * 1000))
+
+    @property
+    def state(self) -> str:
+        """Its status, or what kept it from one."""
+        if self.response is not None:
+            return str(self.response.status)
+        return self.failure or "pending"
+
+    def url(self, client_id: str) -> str:
+        """The address as a client may see it."""
+        url = well_formed(self.request.url)
+        return url if self.owner == client_id else safe_url(url)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a client wants to see of requests; of those that are not its own it sees less, whatever it wants."""
+
+    client_id: str
+    secrets: bool = False
+
+    def owns(self, sent: Sent) -> bool:
+        return sent.owner == self.client_id
+
+    async def request_headers(self, sent: Sent) -> Headers:
+        if not self.owns(sent):
+            return []
+        return self._cleaned(await _headers(sent.request))
+
+    async def response_headers(self, sent: Sent) -> Headers:
+        if not self.owns(sent) or sent.response is None:
+            return []
+        return self._cleaned(await _headers(sent.response))
+
+    async def request_body(self, sent: Sent) -> str | None:
+        data = sent.request.post_data_buffer if self.owns(sent) else None
+        return None if data is None else data[: MOST_BODY * 4].decode("utf-8", "replace")[:MOST_BODY]
+
+    async def response_body(self, sent: Sent) -> bytes | None:
+        """None where it may not be seen, or the browser no longer has it: it goes with its document."""
+        if not self.owns(sent) or sent.response is None or sent.ended_at is None:
+            return None
+        try:
+            async with asyncio.timeout(_ASKS_WITHIN_S):
+                body = await sent.response.body()
+                # what a script has read as a blob is no longer there, and given as nothing
+                return body if body or not (await sent.request.sizes())["responseBodySize"] else None
+        except (PlaywrightError, TimeoutError):
+            return None
+
+    def _cleaned(self, headers: Headers) -> Headers:
+        return [
+            (well_formed(name), well_formed(value) if self.secrets or not _SECRET.search(name) else REDACTED)
+            for name, value in headers
+        ]
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a call waits for: told of each request, and again of its answer."""
+
+    name: str
+    within_ms: int
+    client_id: str
+    holds: Callable[[Sent], bool]
+    whole: bool = False
+    """Until all of the answer is there."""
+    armed_before_act: bool = False
+
+
+class Traffic:
+    """The ring, and those who wait for what comes next."""
+
+    def __init__(self, whose: Whose) -> None:
+        self._whose = whose
+        self._ring: deque[Sent] = deque(maxlen=KEPT)
+        self._by_request: dict[Request, Sent] = {}
+        self._waiting: dict[asyncio.Future[Sent], Callable[[Sent], bool]] = {}
+        self.count = 0
+
+    def attach(self, page: Page) -> None:
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
+        page.on("close", lambda _: self._end_waits())
+
+    async def recall(self, page: Page) -> None:
+        """What a page that came by itself has asked for before it was known here."""
+        try:
+            async with asyncio.timeout(_ASKS_WITHIN_S):
+                before = await page.requests()
+        except (PlaywrightError, TimeoutError):
+            return
+        for request in before:
+            if request not in self._by_request:
+                sent = self._add(request)
+                sent.response = request.existing_response
+
+    @property
+    def document_by_get(self) -> bool:
+        """Whether the document that the page shows was asked for so that it can be again."""
+        last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)
+        return last is None or last.request.method == "GET"
+
+    def pending(self) -> list[Sent]:
+        """The requests of the document that the page shows, which it may show more by once they are answered."""
+        found: list[Sent] = []
+        for sent in reversed(self._ring):
+            if time.time() - sent.at > _LONG_S or (sent.is_document and sent.response is not None):
+                break
+            if sent.response is None and sent.ended_at is None and sent.request.resource_type in _SHOWS_BY:
+                found.insert(0, sent)
+        return found
+
+    def since(self, number: int = 0) -> list[Sent]:
+        return [sent for sent in self._ring if sent.number > number]
+
+    def answered_by(self, request: Request, route_id: str) -> None:
+        if sent := self._by_request.get(request):
+            sent.mock = route_id
+
+    @asynccontextmanager
+    async def armed(self, wait: "Wait") -> AsyncIterator[Callable[[], Awaitable[Sent]]]:
+        """From here on the first request, or answer, that is waited for is kept, until it is asked for. Raises
+        TimedOut, naming what was seen meanwhile."""
+        found: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
+        self._waiting[found] = wait.holds
+        before = self.count
+
+        async def arrival() -> Sent:
+            try:
+                async with asyncio.timeout(wait.within_ms / 1000):
+                    sent = await found
+                    if wait.whole and sent.response is not None:
+                        await sent.response.finished()
+                    return sent
+            except TimeoutError:
+                raise self._in_vain(wait, before) from None
+
+        try:
+            yield arrival
+        finally:
+            self._waiting.pop(found, None)
+            found.cancel()
+
+    def _in_vain(self, wait: "Wait", before: int) -> TimedOut:
+        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_TOLD:]]
+        arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
+        return TimedOut(
+            f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
+            hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: get_network_log {{}}.{arm}",
+            details={"context": {"timeout": wait.within_ms, "seen": [*seen]}},
+        )
+
+    def _end_waits(self) -> None:
+        for found in self._waiting:
+            if not found.done():
+                found.set_exception(PageNotFound("The page was closed meanwhile.", hint="See yours: list_pages {}."))
+
+    def _add(self, request: Request) -> Sent:
+        self.count += 1
+        if len(self._ring) == KEPT:
+            self._by_request.pop(self._ring[0].request, None)
+        sent = Sent(self.count, request, self._whose(), _is_document(request))
+        self._ring.append(sent)
+        self._by_request[request] = sent
+        return sent
+
+    def _on_request(self, request: Request) -> None:
+        if request not in self._by_request:
+            self._tell(self._add(request))
+
+    def _on_response(self, response: Response) -> None:
+        if sent := self._by_request.get(response.request):
+            sent.response = response
+            self._tell(sent)
+
+    def _on_finished(self, request: Request) -> None:
+        if sent := self._by_request.get(request):
+            sent.ended_at = time.time()
+
+    def _on_failed(self, request: Request) -> None:
+        if sent := self._by_request.get(request):
+            sent.ended_at, sent.failure = time.time(), request.failure or "failed"
+
+    def _tell(self, sent: Sent) -> None:
+        for found, holds in [*self._waiting.items()]:
+            if not found.done() and holds(sent):
+                found.set_result(sent)
+
+
+def _is_document(request: Request) -> bool:
+    try:
+        return request.is_navigation_request() and request.frame.parent_frame is None
+    except PlaywrightError:  # asked for before its frame was there
+        return False
+
+
+async def _headers(of: Request | Response) -> Headers:
+    """With what the network added; of a page that is gone, those that its document had set."""
+    try:
+        async with asyncio.timeout(_ASKS_WITHIN_S):
+            return [(header["name"], header["value"]) for header in await of.headers_array()]
+    except (PlaywrightError, TimeoutError):
+        return [*of.headers.items()]
+
+
+def throttled(response: Response, *, fetching: bool) -> Throttled | None:
+    """That a site asks for a pause, by its answer to a page's document, or to what is fetched for a caller. What else a
+    page loads is its own affair."""
+    if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        return None
+    request, retry_after = response.request, response.headers.get("retry-after")
+    document = request.is_navigation_request() and request.frame.parent_frame is None
+    if not document and not (fetching and request.resource_type == "fetch"):
+        return None
+    return Throttled(url=response.url, status=response.status, retry_after=retry_after)

@@ -1,0 +1,319 @@
+"""A page as one call sees it: what handlers are given."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from playwright.async_api import CDPSession, Frame, Locator, Page
+from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
+
+from browser_service.host import errors
+from browser_service.host.elements import frames as in_frames
+from browser_service.host.elements import locators
+from browser_service.host.events import well_formed
+from browser_service.host.files import ArtifactPort, Files, dated
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.recovery import BLANK
+from browser_service.host.reading import identity, snapshot, tree
+from browser_service.host.reading.snapshot import Refs, Seen, State
+from browser_service.security.urls import abridged
+from browser_service.spine.pictures import slice_of
+from shared.actions.base import Action
+from shared.actions.dialogs import HandleDialog
+from shared.calls import Artifact, Call, Json
+from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
+from shared.wire import MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from browser_service.host.dialogs import Dialogs
+    from browser_service.host.run import Undoes
+
+
+_FRAME_MS = 1_000
+_SAME = 5
+_DIGITS = 15
+_HEAD = 1_000
+
+
+class BrowserPage:
+    """A live page as one call sees it: what handlers are given."""
+
+    def __init__(
+        self,
+        entry: PageEntry,
+        call: Call,
+        artifacts: ArtifactPort,
+        dialogs: "Dialogs",
+        *,
+        do: Callable[[Action], Awaitable[Json]],
+        undoable: "Undoes",
+        share: int = 1,
+    ) -> None:
+        self.entry = entry
+        self.call = call
+        self.undoable = undoable
+        """Notes what it takes to take the act back."""
+        self.do = do
+        """Does an action that the call carries, and gives what came of it."""
+        self.files = Files(artifacts, call.client_id, share, call.inline_text)
+        self._artifacts = artifacts
+        self._dialogs = dialogs
+        self.quiet = False
+        """Others of the same call follow: the last of them tells what all did to the page."""
+
+    @property
+    def live(self) -> Page:
+        """The Playwright page."""
+        if self.entry.page is None:
+            raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
+        return self.entry.page
+
+    @property
+    def url(self) -> str:
+        """Where the page is, as it is shown. The nonce that a new window is known by is no part of it."""
+        return BLANK if self.live.url.startswith(f"{BLANK}#") else abridged(self.live.url)
+
+    async def element(
+        self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True, frames: bool = True
+    ) -> Locator:
+        """The element of a selector or ref. Not strict: the first that matches. Raises ElementNotFound at once where
+        only frames have it, unless those are not asked for (`frames`), or there may be none yet (`waits`)."""
+        if ref := locators.scope_of(selector):
+            await self._check_ref(ref, waits=waits or ref != selector)
+        if frame and locators.is_ref(frame):
+            await self._check_ref(frame)
+        found = locators.find(self.live, selector, frame)
+        if waits and frames and not ref and self._of_main_frame(selector, frame):
+            await in_frames.check(self.live, found, selector)
+        return found if strict else found.first
+
+    async def in_frames(self, selector: str, frame: str | None) -> Json:
+        """For a reply that found nothing on the page itself: which frames have it."""
+        if not self._of_main_frame(selector, frame):
+            return {}
+        where = await in_frames.matching(self.live, selector)
+        return {"inFrames": f"{in_frames.said(where)}: repeat it with {in_frames.call(where)}"} if where else {}
+
+    @staticmethod
+    def _of_main_frame(selector: str, frame: str | None) -> bool:
+        return not frame and not locators.scope_of(selector) and "enter-frame" not in selector
+
+    async def answered(self, seconds: float) -> bool:
+        """Wait for the answers to requests that the running act sent, which may change what it left; whether there
+        were any."""
+        return self.entry.observer is not None and await self.entry.observer.answered(seconds)
+
+    def pending(self) -> list[str]:
+        """The addresses of requests that the page waits for, without those that it sends again and again."""
+        observer, traffic = self.entry.observer, self.entry.network.traffic
+        waits = [sent for sent in traffic.pending() if observer is None or not observer.rhythm.has(sent.request)]
+        return [sent.url(self.call.client_id) for sent in waits]
+
+    @property
+    def under_way(self) -> str:
+        """The address that the page goes to, whose server has not answered yet."""
+        return self.entry.observer.under_way if self.entry.observer else ""
+
+    def led_on(self, error: PlaywrightError) -> bool:
+        """Whether an act that did not end in time was done: only the navigation that it began goes on."""
+        observer = self.entry.observer
+        return observer is not None and errors.is_timeout(error) and errors.began(error) and observer.led_on()
+
+    @property
+    def acted(self) -> bool:
+        """Whether the running act was seen to do anything besides what it may have changed on the page."""
+        return self.entry.observer is not None and self.entry.observer.acted()
+
+    def noted(self, *lines: str, silence: str = "") -> None:
+        """What was seen besides of the act that runs; `silence`: why nothing else may be."""
+        if self.entry.observer is not None:
+            self.entry.observer.noted(lines, silence)
+
+    def filled(self, selector: str, frame: str | None, seen: Json | None, *, strict: bool = True) -> None:
+        """What an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
+        if seen is not None:
+            self.entry.filled.note(self.call.client_id, selector, frame, strict, seen)
+
+    def frame_of(self, selector: str, frame: str | None) -> Frame | None:
+        """The frame that an element is in, where that needs no looking: the main one."""
+        ref = locators.scope_of(selector)
+        inside = self.seen is not None and ref is not None and tree.prefix_of(ref) in self.seen.frames
+        return None if frame or inside or "enter-frame" in selector else self.live.main_frame
+
+    async def frame(self, selector: str, timeout_ms: int) -> Frame:
+        """The frame of an iframe element."""
+        element = await (await self.element(selector)).element_handle(timeout=timeout_ms)
+        frame = await element.content_frame()
+        if frame is None:
+            raise ValidationFailed(
+                f"frame {selector!r} is no iframe.", hint="Name an iframe element.", details=_field("frame")
+            )
+        return frame
+
+    async def cdp(self) -> CDPSession:
+        return await self.live.context.new_cdp_session(self.live)
+
+    @property
+    def seen(self) -> Seen | None:
+        """What this client was shown of the page, whichever document that was."""
+        return self.entry.seen.get(self.call.client_id)
+
+    async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Seen:
+        """The whole page as it is now, beside what this client was shown of it."""
+        look = await snapshot.take(self.live, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
+        seen = self.seen
+        if seen is None or seen.document != look.state.document:
+            older = seen.elements if seen else {}
+            seen = Seen(look.state.document, older=older)
+        self.entry.seen[self.call.client_id] = seen
+        seen.looked(look)
+        return seen
+
+    async def state(self, turns: int = 0) -> State:
+        """What differs when anything on the page does, in a tenth of the time of a look."""
+        state = await snapshot.state_of(self.live, turns)
+        if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
+            self.entry.set_title(well_formed(state.title))
+        return state
+
+    @property
+    def moves(self) -> int:
+        """How often the page has gone anywhere."""
+        return self.entry.observer.moves if self.entry.observer else 0
+
+    async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
+        """The refs of the first elements of a locator; their own are this client's from now on."""
+        refs = await snapshot.refs_of(self.live, found, most, timeout_ms)
+        seen = await self.look(timeout_ms)
+        own = {each.own for each in refs}
+        seen.give(node for node in seen.tree if node.ref in own)
+        return refs
+
+    async def answer_dialog(self, action: HandleDialog) -> Json:
+        return await self._dialogs.answer(self.entry, self.call, action)
+
+    async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
+        return await self.files.shown_data(key, value, budget)
+
+    async def shown(self, key: str, text: str, budget: int | None) -> Json:
+        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
+        return await self.files.shown(key, text, budget)
+
+    async def keep(
+        self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
+    ) -> Json:
+        """Hand bytes over as a file of that name, or one that says what it is; the reply names it."""
+        return await self.files.keep(data, mime_type, name or dated(what, self.entry.page_id), inline=inline)
+
+    async def saved(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
+        """`text` as a file, and its head under `key` with a cursor to read on."""
+        text = well_formed(text)
+        artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
+        head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
+        cursor: Json = {"cursor": f"{artifact['artifactId']}:{len(head)}"} if len(head) < len(text) else {}
+        return {key: head, **cursor, "length": len(text), "artifact": artifact}
+
+    async def artifact(self, artifact_id: str) -> tuple[bytes, str]:
+        """What an earlier reply to this client named: its bytes and MIME type."""
+        return await self._artifacts.data(artifact_id, reader(self.call))
+
+    async def known(self, artifact_id: str) -> Artifact:
+        """The same without its bytes."""
+        return await self._artifacts.known(artifact_id, reader(self.call))
+
+    async def upload(self, name: str, most: int) -> bytes:
+        """A file of the folders that the operator opened for uploads."""
+        return await self._artifacts.upload(name, most)
+
+    async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
+        """What `look` finds, or found for the same client not longer ago than that, at the page's same revision."""
+        key = self.call.client_id, what
+        return await self.entry.recall.answer(key, lambda: self.entry.revision, max_age_ms, look)
+
+    async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
+        """A ref means what it meant to the client when it was given, or nothing."""
+        seen = self.seen
+        was = (seen.elements.get(ref) or seen.older.get(ref)) if seen else None
+        if seen is None or was is None:
+            raise self._stale(
+                f"ref {ref} is of nothing that you were shown of what {self.entry.page_id!r} shows now.", ref
+            )
+        older = f"ref {ref} ({was}) is of an older document than {self.entry.page_id!r} shows now."
+        if ref not in seen.elements or not await self._shows(seen):
+            raise self._stale(older, ref)
+        element = self.live.locator(f"aria-ref={ref}")
+        if waits and await element.count() == 0:
+            raise await self._gone(ref, was, "is gone from the page")
+        if waits:
+            await self._check_identity(element, ref, was, seen.rows.get(ref, ""))
+        if began := seen.frames.get(tree.prefix_of(ref)):
+            now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
+            if now != began:
+                raise self._stale(older, ref)
+
+    async def _shows(self, seen: Seen) -> bool:
+        """Whether the page still shows the document that a client was shown."""
+        moves = self.moves
+        if seen.moves != moves and await snapshot.document_of(self.live) == seen.document:
+            seen.moves = moves
+        return seen.moves == moves
+
+    def _stale(self, said: str, ref: str) -> StaleRevision:
+        hint = f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.'
+        return StaleRevision(said, hint=hint, details={"selector": ref, "url": self.url})
+
+    async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:
+        """Raise ElementGone for an element that the page has made another one of, or moved to another row."""
+        now = await identity.otherwise(element, was, row)
+        if not now:
+            return
+        seen = await self.look(timeout_ms=5_000)
+        here = next((node for node in seen.tree if node.ref == ref), None)
+        if here is None or here.what != was or identity.rows(seen.tree, {ref}).get(ref, "") != row:
+            of_row = f" in the row of {row!r}" if row else ""
+            raise await self._gone(ref, was + of_row, f"is not that any more: {now} now", row)
+
+    async def _gone(self, ref: str, was: str, what: str, row: str = "") -> ElementGone:
+        seen = await self.look(timeout_ms=5_000)
+        role_and_name = self.seen.elements.get(ref, was) if self.seen else was
+        alike = [node for node in seen.tree if node.ref not in {None, ref} and node.what == role_and_name]
+        in_rows = identity.rows(seen.tree, {str(node.ref) for node in alike}) if row else {}
+        same = [node for node in alike if not row or in_rows.get(str(node.ref)) == row][:_SAME]
+        seen.give(same)
+        hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
+        return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})
+
+
+def reader(call: Call) -> str | None:
+    """Whose files a call may read: its client's, or where the account's own person calls, all of them."""
+    return None if call.by_person else call.client_id
+
+
+async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
+    artifact_id, start = _place(cursor)
+    text = await artifacts.text(artifact_id, reader(call))
+    end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
+    more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}
+    return {key: text[start:end], **more, "length": len(text)}
+
+
+async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json:
+    """The next rows of a picture that is kept."""
+    artifact_id, top = _place(cursor)
+    data, _ = await artifacts.data(artifact_id, reader(call))
+    shown = await slice_of(data, artifact_id, top)
+    kept = await artifacts.known(artifact_id, reader(call))
+    return {"artifact": kept.model_copy(update={"preview": shown}).model_dump(exclude_none=True)}
+
+
+def _place(cursor: str) -> tuple[str, int]:
+    artifact_id, _, offset = cursor.rpartition(":")
+    if not artifact_id or not (offset.isascii() and offset.isdecimal() and len(offset) < _DIGITS):
+        raise ValidationFailed(
+            f"cursor {cursor!r} is not one of ours.", hint="Give it exactly as a reply did.", details=_field("cursor")
+        )
+    return artifact_id, int(offset)
+
+
+def _field(name: str, **context: str | int) -> Json:
+    return {"context": {"field": name, **context}}

@@ -1,0 +1,237 @@
+"""Listens to a page, and notes in the record of the running act what it was seen to do."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Error, Frame, Page, Request, Response
+
+from browser_service.host.events import well_formed
+from browser_service.host.network.rhythm import Rhythm, Window
+from browser_service.host.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, reads
+from browser_service.security.urls import abridged
+
+if TYPE_CHECKING:
+    from browser_service.host.network.downloads import Arriving
+
+_REQUESTS_END_WITHIN_S = 1.0
+_EFFECTS_END_WITHIN_S = 2.0
+"""Of requests that follow from the answers to others."""
+_DRAWN_WITHIN_S = 0.1
+_ERROR_CHARACTERS = 300
+
+
+class Observer:
+    """Listens to one Playwright page for as long as it lives, and tells the observation of the running act."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._running: set[Observation] = set()
+        self.moves = 0
+        """How often the page went anywhere."""
+        self.rhythm = Rhythm()
+        self._toward: Request | None = None
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfailed", self._on_failed)
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", self._on_document)
+        page.on("requestfinished", self._on_finished)
+        page.on("pageerror", self._on_script_error)
+        page.on("crash", self._on_end)
+        page.on("close", self._on_end)
+
+    def begin(self, *, navigates: bool = False) -> Observation:
+        """`navigates`: the act is a navigation itself, and what the new document asks for is not its effect."""
+        observation = Observation(window=None if navigates else Window(self.rhythm))
+        observation.earlier = bool(self.under_way)
+        self._running.add(observation)
+        return observation
+
+    def end(self, observation: Observation) -> None:
+        self._running.discard(observation)
+        for each in observation.downloads:
+            if each.ended and not each.told:
+                each.tell()
+
+    async def settle(self, observation: Observation) -> None:
+        """Wait until the page shows what the act made of it: answers to the requests that it caused, and to those that
+        followed from these."""
+        loop = asyncio.get_running_loop()
+        ends_at, known = loop.time() + _EFFECTS_END_WITHIN_S, 0
+        while observation.caused > known and (left := ends_at - loop.time()) > 0:
+            known = observation.caused
+            await observation.answered(min(left, _REQUESTS_END_WITHIN_S))
+            if not observation.navigating:
+                await self._drawn()
+        await observation.settle()
+
+    @property
+    def under_way(self) -> str:
+        """The address that the page goes to, while its server has not answered. Until then no script runs in it."""
+        return well_formed(self._toward.url) if self._toward else ""
+
+    def led_on(self) -> bool:
+        """Note that the time of the running act is over; whether that is because it navigates."""
+        under_way = [observation for observation in self._running if observation.under_way]
+        for observation in under_way:
+            observation.outlasted = True
+        return bool(under_way)
+
+    async def _drawn(self) -> None:
+        """What a page makes of an answer is there with its next frame."""
+        with contextlib.suppress(TimeoutError, Error):
+            async with asyncio.timeout(_DRAWN_WITHIN_S):
+                await self._page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    def popup_coming(self) -> None:
+        for observation in self._running:
+            observation.popups_coming += 1
+
+    async def answered(self, seconds: float) -> bool:
+        """Wait until the requests that the running act sent are answered; whether there were any."""
+        waiting = [observation for observation in self._running if observation.caused]
+        for observation in waiting:
+            await observation.answered(seconds)
+        return bool(waiting)
+
+    def acted(self) -> bool:
+        """Whether a running act sent something, went somewhere, or opened a window or a dialog."""
+        return any(seen.sent or seen.navigated or seen.popups_coming or seen.dialogs for seen in self._running)
+
+    def popup(self, page_id: str) -> bool:
+        """Whether a reply is still to come that tells of it."""
+        for observation in self._running:
+            observation.popups.append(page_id)
+            observation.changed.set()
+        return bool(self._running)
+
+    def noted(self, lines: Iterable[str], silence: str) -> None:
+        for observation in self._running:
+            observation.noted.extend(lines)
+            observation.silence = observation.silence or silence
+
+    def dialog_coming(self) -> None:
+        """One that is answered at once, which will be told."""
+        for observation in self._running:
+            observation.dialogs_coming += 1
+
+    def dialog(self, said: str) -> bool:
+        """Whether a reply is still to come that tells of it."""
+        for observation in self._running:
+            observation.dialogs.append(said)
+            observation.changed.set()
+        return bool(self._running)
+
+    def _on_end(self, _: Page) -> None:
+        for observation in self._running:
+            observation.over = True
+            observation.changed.set()
+
+    def _on_request(self, request: Request) -> None:
+        navigation = self._is_document(request)
+        if navigation:
+            self._toward = request
+        elif not self._running and request.method in SAFE_METHODS and reads(request):
+            self.rhythm.sent(request)
+        for observation in self._running:
+            observation.loading.add(request)
+            if navigation:
+                observation.navigating, observation.toward, observation.earlier = True, request, False
+            if not navigation or request.method not in SAFE_METHODS:
+                observation.asked(request)
+            if observation.reads and self.rhythm.has(request):
+                observation.forget([each for each in observation.reads if self.rhythm.has(each)])
+
+    def _on_response(self, response: Response) -> None:
+        navigation = bool(self._running) and self._is_document(response.request)
+        self._toward = None if response.request is self._toward else self._toward
+        for observation in self._running:
+            if navigation:
+                observation.status = response.status
+                observation.documents.add(response.request)
+            if response.request in observation.sent or response.request in observation.reads:
+                observation.came(response.request, str(response.status))
+            elif response.request in observation.loading and _is_refused(response):
+                observation.unread.append(line(response.request, str(response.status)))
+
+    def _on_failed(self, request: Request) -> None:
+        self._toward = None if request is self._toward else self._toward
+        navigation = bool(self._running) and self._is_document(request)
+        for observation in self._running:
+            own = request in observation.loading
+            observation.loading.discard(request)
+            if request in observation.reads and not observation.reads[request] and _given_up(request):
+                observation.forget([request])
+            # an answer whose body nobody read "fails" afterwards: it was an answer all the same
+            observation.came(request, request.failure or "failed")
+            by_get = navigation and request not in observation.sent and (own or not _given_up(request))
+            if by_get and observation.status in NO_CONTENT:
+                said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
+                observation.failed.append(said)
+            elif by_get and request not in observation.documents:
+                observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
+            if request in observation.documents and observation.status not in NO_CONTENT:
+                observation.broken_off.append(f"navigation to {request.url} failed: {request.failure}")
+            observation.navigating = observation.navigating and not navigation
+            observation.changed.set()
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame != self._page.main_frame:
+            return
+        self.moves += 1
+        self._toward = None
+        for observation in self._running:
+            if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
+                observation.error_pages += 1
+            else:
+                observation.navigated.append(abridged(frame.url))
+                observation.ready = False
+                observation.committed()
+            observation.changed.set()
+
+    def _on_document(self, _: Page) -> None:
+        for observation in self._running:
+            observation.navigating = False
+            observation.ready = bool(observation.navigated)
+            observation.changed.set()
+
+    def download(self, arriving: "Arriving") -> None:
+        """What seemed to be a navigation was none."""
+        self._toward = None
+        for observation in self._running:
+            observation.downloads.append(arriving)
+            observation.navigating = False
+            observation.changed.set()
+
+    def awaits(self, arriving: "Arriving") -> bool:
+        """Whether a reply is still to come that tells of it."""
+        waiting = [observation for observation in self._running if arriving in observation.downloads]
+        for observation in waiting:
+            observation.changed.set()
+        return bool(waiting)
+
+    def _on_finished(self, request: Request) -> None:
+        for observation in self._running:
+            observation.loading.discard(request)
+            observation.changed.set()
+
+    def _on_script_error(self, error: Error) -> None:
+        for observation in self._running:
+            observation.script_errors.append(well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
+
+    def _is_document(self, request: Request) -> bool:
+        return request.is_navigation_request() and request.frame == self._page.main_frame
+
+
+def _is_refused(response: Response) -> bool:
+    """To a script that wanted to read something."""
+    request = response.request
+    fetched = request.method in SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
+    return fetched and response.status >= FAILURES
+
+
+def _given_up(request: Request) -> bool:
+    """By the page itself, which asked for something else or went elsewhere."""
+    return "ERR_ABORTED" in (request.failure or "")

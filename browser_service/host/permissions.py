@@ -1,0 +1,55 @@
+"""What sites may do in a session, such as read the clipboard: granted on request to one origin, and granted again where
+its browser was started anew."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from playwright.async_api import BrowserContext
+
+from browser_service.host.windows import Windows
+from shared.errors import ResourceExhausted
+
+_MOST_ORIGINS = 100
+
+
+@dataclass(eq=False)
+class Permissions:
+    """Of one session."""
+
+    by_origin: dict[str, list[str]] = field(default_factory=dict)
+
+    async def attach(self, context: BrowserContext, windows: Windows) -> None:
+        """Another context is behind the session."""
+        for origin, names in self.by_origin.items():
+            await _put(context, windows, origin, names, ())
+
+    async def grant(self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str]) -> list[str]:
+        """In place of what the origin was granted before, which is the answer."""
+        before = self.by_origin.get(origin, [])
+        if names and not before and len(self.by_origin) >= _MOST_ORIGINS:
+            raise ResourceExhausted(
+                f"{_MOST_ORIGINS} sites of the session were granted something.",
+                hint='Take it back from one: grant_permissions {"permissions": [], "origin": "..."}.',
+            )
+        await _put(context, windows, origin, names, [name for name in before if name not in names])
+        if names:
+            self.by_origin[origin] = [*names]
+        else:
+            self.by_origin.pop(origin, None)
+        return before
+
+
+async def _put(
+    context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], ended: Sequence[str]
+) -> None:
+    """One by one where that can be: Playwright's own call denies an origin everything that it does not name, and takes
+    back only from all origins at once."""
+    browser = context.browser
+    if browser is None or browser.browser_type.name != "chromium":
+        await context.grant_permissions([*granted], origin=origin)
+        return
+    for names, setting in ((granted, "granted"), (ended, "prompt")):
+        for name in names:
+            await windows.command(
+                "Browser.setPermission", {"permission": {"name": name}, "setting": setting, "origin": origin}
+            )

@@ -1,0 +1,161 @@
+"""What changed between two trees of one document, in lines that can be understood without the whole."""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final
+
+from browser_service.host.reading.places import place
+from browser_service.host.reading.tree import FIELDS, Node, Tree, above
+
+_LOUD: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
+"""What a page shows to be noticed."""
+
+
+@dataclass
+class Change:
+    """One element that came, went, or is otherwise now: its lines, where it is or was, and where in the new tree."""
+
+    lines: list[str]
+    nodes: list[Node]
+    """Those that the lines show, in their order."""
+    at: tuple[Tree, int]
+    index: int
+    loud: bool = False
+    of_field: bool = False
+    """Only what a field has in it is otherwise."""
+
+
+@dataclass
+class _Side:
+    """A tree by its refs: each with the text that is its own, and with what is in it."""
+
+    nodes: Tree
+    at: dict[str, int] = field(default_factory=dict)
+    own: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    inner: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    outer: dict[str, str] = field(default_factory=dict)
+    owners: list[str] = field(default_factory=list)
+    """The nearest ref round each element."""
+
+    def __post_init__(self) -> None:
+        for index, node in enumerate(self.nodes):
+            above_it = node.parent
+            outer = "" if above_it is None else self.nodes[above_it].ref or self.owners[above_it]
+            self.owners.append(outer)
+            self.own[node.ref or outer].append(_key(node))
+            if node.ref:
+                self.at[node.ref], self.outer[node.ref] = index, outer
+                self.inner[outer].append(node.ref)
+
+    def inside(self, index: int) -> Iterator[tuple[Node, str]]:
+        """An element and what is in it, each with the ref that it belongs to."""
+        for number in range(index, len(self.nodes)):
+            node = self.nodes[number]
+            if number > index and node.depth <= self.nodes[index].depth:
+                return
+            yield node, node.ref or self.owners[number]
+
+    def texts(self, ref: str) -> list[Node]:
+        """What is in an element and has no ref of its own; of the page, where there is none round it."""
+        inner = self.inside(self.at[ref]) if ref else ((n, self.owners[i]) for i, n in enumerate(self.nodes))
+        return [node for node, owner in inner if not node.ref and owner == ref]
+
+
+def _key(node: Node) -> str:
+    """A node's line without where it is on the screen, and without the focus."""
+    return f"{node.what} {node.states} {node.url} {node.text}"
+
+
+def changes(old: Tree, new: Tree) -> list[Change]:
+    """In the order of the page; nothing where it is the same."""
+    before, after = _Side(old), _Side(new)
+    found = [*_came(before, after), *_differ(before, after), *_went(before, after)]
+    return sorted(found, key=lambda change: change.index)
+
+
+def _came(before: _Side, after: _Side) -> Iterator[Change]:
+    new = after.at.keys() - before.at.keys()
+    for ref, index in after.at.items():
+        if ref in new and after.outer[ref] not in new:
+            shown = [node for node, owner in after.inside(index) if owner in new]
+            top = after.nodes[index].depth
+            lines = [f"+ {'  ' * (node.depth - top)}{node.line.removeprefix('- ')}" for node in shown]
+            yield Change(lines, shown, (after.nodes, index), index, loud=any(node.role in _LOUD for node in shown))
+
+
+def _differ(before: _Side, after: _Side) -> Iterator[Change]:
+    for ref, own in after.own.items():
+        moved = _moved(before, after, ref)
+        if (ref and ref not in before.at) or (own == before.own.get(ref, []) and not moved):
+            continue
+        index = after.at.get(ref, 0)
+        itself = [after.nodes[index]] if ref else []
+        shown = [*itself, *after.texts(ref)]
+        lines = [f"~ {node.line.removeprefix('- ').removesuffix(':')}" for node in itself]
+        lines += [f"~   {node.line.removeprefix('- ')}" for node in shown[len(itself) :]]
+        if moved:
+            lines.append(f"~   in this order now: {', '.join(moved)}")
+            shown += [after.nodes[after.at[inner]] for inner in moved]
+        loud, of_field = (any(node.role in roles for node in itself) for roles in (_LOUD, FIELDS))
+        yield Change(lines, shown, (after.nodes, index), index, loud=loud, of_field=of_field)
+
+
+def _moved(before: _Side, after: _Side, ref: str) -> list[str]:
+    """Those in an element that stayed in it, where they stand in another order now."""
+    stayed = {*before.inner.get(ref, [])} & {*after.inner.get(ref, [])}
+    old = [inner for inner in before.inner.get(ref, []) if inner in stayed]
+    new = [inner for inner in after.inner.get(ref, []) if inner in stayed]
+    return new if new != old else []
+
+
+def _went(before: _Side, after: _Side) -> Iterator[Change]:
+    gone = before.at.keys() - after.at.keys()
+    for ref, index in before.at.items():
+        if ref in gone and (outer := before.outer[ref]) not in gone:
+            lines = [f"- {before.nodes[index].what} [ref={ref}] is gone"]
+            yield Change(lines, [], (before.nodes, index), after.at.get(outer, 0))
+
+
+@dataclass(frozen=True)
+class Told:
+    """Changes in words: what is shown of the page by that, and how many changes found no room."""
+
+    text: str
+    shown: list[Node]
+    left: int
+
+
+def tell(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str | None = None) -> Told:
+    """The changes in the order of the page. Where not all find room, the loud and the near come first."""
+    ranked = sorted(found, key=lambda change: (not change.loud, -_shared(new, change.index, acted_on)))
+    taken: list[tuple[Change, str, int]] = []
+    room, left = limit, 0
+    for change in ranked:
+        where = place(*change.at)
+        fits = [size for size in accumulate(len(line) + 1 for line in change.lines) if size + len(where) + 2 <= room]
+        left += len(fits) < len(change.lines)
+        if fits:
+            room -= fits[-1] + len(where) + 2
+            taken.append((change, where, len(fits)))
+    lines, last = [], ""
+    for change, where, count in sorted(taken, key=lambda one: one[0].index):
+        lines += [f"{where}:"] if where and where != last else []
+        lines += change.lines[:count]
+        last = where
+    return Told("\n".join(lines), [node for change, _, count in taken for node in _shown(change, count)], left)
+
+
+def _shown(change: Change, count: int) -> list[Node]:
+    return change.nodes if count == len(change.lines) else change.nodes[:count]
+
+
+def _shared(nodes: Tree, index: int, ref: str | None) -> int:
+    """How deep in the tree the element lies that holds both a change and what was acted on."""
+    acted = next((i for i, node in enumerate(nodes) if (node.ref == ref if ref else "active" in node.marks)), None)
+    if acted is None:
+        return 0
+    round_it = {acted, *above(nodes, acted)}
+    return next((nodes[i].depth + 1 for i in (index, *above(nodes, index)) if i in round_it), 0)

@@ -1,0 +1,117 @@
+"""How unlike two pictures are: pixel by pixel, as an eye weighs colours, and where."""
+
+import asyncio
+import io
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
+
+from browser_service.host.files import Files, dated
+from browser_service.spine.pictures import MOST_PIXELS, flat
+from shared.actions.media import CompareScreenshots
+from shared.calls import Json
+from shared.errors import ValidationFailed
+
+_STRIP: Final = 256
+"""Rows at a time: the arithmetic takes forty bytes a pixel."""
+_MOST_UNLIKE: Final = 35_215
+"""The distance of black and white in that weighing, which is the one of the library pixelmatch (YIQ)."""
+_PALE: Final = 0.1
+_CHANGED: Final = (255, 0, 0)
+
+
+@dataclass(frozen=True)
+class Difference:
+    sizes: tuple[tuple[int, int], tuple[int, int]]
+    pixels: int
+    count: int
+    box: tuple[int, int, int, int] | None
+    """Left, top, right and bottom of what differs."""
+    png: bytes
+
+    def told(self) -> Json:
+        ratio = self.count / self.pixels
+        facts: Json = {"same": not self.count, "differentPixels": self.count, "pixels": self.pixels, "ratio": ratio}
+        lines = [f"{self.count} of {self.pixels} pixels differ ({ratio:.4%})" if self.count else "no pixel differs"]
+        if self.box:
+            left, top, right, bottom = self.box
+            facts["where"] = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+            lines.append(f"all within x {left} to {right}, y {top} to {bottom}")
+        one, two = (" x ".join(map(str, size)) for size in self.sizes)
+        if one != two:
+            facts["sizes"] = {"baseline": [*self.sizes[0]], "current": [*self.sizes[1]]}
+            lines.append(f"the sizes differ: {one} and {two}, and what only one of them has counts as different")
+        return {**facts, "observed": "; ".join(lines)}
+
+
+async def compare_kept(files: Files, action: CompareScreenshots) -> Json:
+    """Two pictures that the caller keeps."""
+    return await compare_with(files, action, await files.data(action.current or ""))
+
+
+async def compare_with(files: Files, action: CompareScreenshots, current: bytes) -> Json:
+    """A picture that the caller keeps and another one."""
+    baseline = await files.data(action.baseline)
+    found = await asyncio.to_thread(_compared, action, baseline, current)
+    return {**found.told(), "artifact": await files.keep(found.png, "image/png", dated("difference", "of-pictures"))}
+
+
+def _compared(action: CompareScreenshots, baseline: bytes, current: bytes) -> Difference:
+    one = _opened(baseline, "baseline", action.baseline)
+    return compare(one, _opened(current, "current", action.current or "the page"), action.threshold)
+
+
+def _opened(data: bytes, field: str, name: str) -> Image.Image:
+    """Raises ValidationFailed for what is no picture, or too large a one."""
+    try:
+        picture = Image.open(io.BytesIO(data))
+    except (UnidentifiedImageError, Image.DecompressionBombError):
+        raise _no_picture(field, f"{name} is no picture.") from None
+    if picture.width * picture.height > MOST_PIXELS:
+        raise _no_picture(field, f"{name} has {picture.width} x {picture.height} pixels, more than can be compared.")
+    return flat(picture)
+
+
+def compare(one: Image.Image, two: Image.Image, threshold: float) -> Difference:
+    """`threshold` is how unlike two colours may be and still count as the same, from 0 to 1."""
+    width, height = max(one.width, two.width), max(one.height, two.height)
+    mask = Image.new("L", (width, height), 255)
+    both = min(one.width, two.width), min(one.height, two.height)
+    for top in range(0, both[1], _STRIP):
+        box = (0, top, both[0], min(top + _STRIP, both[1]))
+        mask.paste(_unlike(one.crop(box), two.crop(box), threshold), box)
+    shown = Image.new("RGB", (width, height), "white")
+    shown.paste(Image.blend(Image.new("L", one.size, "white"), one.convert("L"), _PALE).convert("RGB"))
+    shown.paste(_CHANGED, mask=mask)
+    out = io.BytesIO()
+    shown.save(out, "PNG")
+    return Difference((one.size, two.size), width * height, mask.histogram()[255], mask.getbbox(), out.getvalue())
+
+
+def _unlike(one: Image.Image, two: Image.Image, threshold: float) -> Image.Image:
+    """White where the pixels are more unlike than that, else black."""
+    if ImageChops.difference(one, two).getbbox() is None:
+        return Image.new("L", one.size, 0)
+    bands = {
+        f"{band}{side}": each for side, of in ((1, one), (2, two)) for band, each in zip("rgb", of.split(), strict=True)
+    }
+    most = _MOST_UNLIKE * threshold * threshold
+    found = ImageMath.lambda_eval(lambda given: (_distance(given) > most) * 255, **bands)
+    return cast("Image.Image", found).convert("L")
+
+
+def _distance(given: dict[str, Any]) -> Any:  # Any: Pillow's operands have no type of their own
+    red, green, blue = (given["float"](given[f"{band}1"]) - given["float"](given[f"{band}2"]) for band in "rgb")
+    light = red * 0.29889531 + green * 0.58662247 + blue * 0.11448223
+    warm = red * 0.59597799 - green * 0.27417610 - blue * 0.32180189
+    green_to_purple = red * 0.21147017 - green * 0.52261711 + blue * 0.31114694
+    return light * light * 0.5053 + warm * warm * 0.299 + green_to_purple * green_to_purple * 0.1957
+
+
+def _no_picture(field: str, problem: str) -> ValidationFailed:
+    return ValidationFailed(
+        problem,
+        hint="Take one: screenshot {} answers its artifactId.",
+        details={"context": {"field": field}},
+    )

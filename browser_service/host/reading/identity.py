@@ -1,0 +1,56 @@
+"""Whether an element is still what its ref was given for: by its name, and by the row that it is in."""
+
+import json
+from typing import Final
+
+from playwright.async_api import Locator
+
+from browser_service.host.elements import targets
+from browser_service.host.reading.tree import CONTROLS, Tree, above, within, words
+
+_ROWS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
+_ALIKE: Final = CONTROLS - {"link"}
+"""What is called the same in every row."""
+_CHECKED_WITHIN_MS: Final = 1_000
+
+_OTHER: Final = f"""(e, {{name, row}}) => {{
+  const named = {targets.NAMED}, flat = text => text.replace(/\\s+/g, '').toLowerCase();
+  const spaced = text => ` ${{text.replace(/\\s+/g, ' ').trim().toLowerCase()}} `;
+  const marks = n => ['aria-label', 'alt', 'title', 'placeholder', 'value'].map(mark => n.getAttribute(mark));
+  const said = n => [n.innerText, n.textContent, n.value, ...[n, ...n.querySelectorAll('*')].flatMap(marks)].join(' ');
+  const labels = [...e.labels ?? [], ...e.ariaLabelledByElements ?? []].map(said).join(' ');
+  if (!flat(`${{said(e)}} ${{labels}}`).includes(flat(name))) return `it is ${{named(e)}}`;
+  const around = row && e.closest('tr, li, article, option, ' +
+    ['row', 'listitem', 'article', 'option', 'treeitem'].map(role => `[role=${{role}}]`).join());
+  if (!around || spaced(said(around)).includes(spaced(row))) return '';
+  return `it is in the row of '${{(around.innerText || '').trim().split(/[\\n\\t]/)[0].slice(0, 60)}}'`;
+}}"""
+"""Words that a style sheet or the browser writes are not found here: who is told otherwise looks again."""
+
+
+def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
+    """What tells the rows of these elements from their like: the first words in each, for all refs in it."""
+    of_refs = {row for index, node in enumerate(nodes) if node.ref in refs and (row := _row(nodes, index)) is not None}
+    found: dict[str, str] = {}
+    for row in sorted(of_refs):  # one that is in another comes after it, and counts
+        label = _first_words(nodes, row)
+        found |= {node.ref: label for node in (nodes[row], *within(nodes, row)) if node.ref}
+    return found
+
+
+def _row(nodes: Tree, index: int) -> int | None:
+    return next((outer for outer in (index, *above(nodes, index)) if nodes[outer].role in _ROWS), None)
+
+
+def _first_words(nodes: Tree, row: int) -> str:
+    leaves = (n for n in (nodes[row], *within(nodes, row)) if not n.inner and n.role not in _ALIKE)
+    return next((said for n in leaves if (said := n.name or words(n.text))), "")
+
+
+async def otherwise(element: Locator, was: str, row: str) -> str:
+    """What an element seems to be now, where that is not what it was; nothing where it is."""
+    name = was.partition(" ")[2]
+    known = {"name": json.loads(name) if name else "", "row": row}
+    if not any(known.values()):
+        return ""
+    return str(await element.evaluate(_OTHER, known, timeout=_CHECKED_WITHIN_MS))

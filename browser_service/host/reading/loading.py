@@ -1,0 +1,32 @@
+"""Whether a page says of itself that it is still loading."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from browser_service.host.reading.snapshot import Seen
+from browser_service.host.reading.tree import Node, words
+
+_LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
+_LONGEST: Final = 40
+"""Characters of a text that says no more than that."""
+_SHOWN: Final = 2
+
+
+def note(seen: Seen, pending: list[str]) -> str:
+    """A line for an outline, or nothing: what the page still waits for, by its requests and by its own words."""
+    signs = []
+    if pending:
+        paths = ", ".join((urlsplit(url).path or "/")[:_LONGEST] for url in pending[:_SHOWN])
+        more = ", ..." if len(pending) > _SHOWN else ""
+        signs.append(f"{len(pending)} request{'s' if len(pending) > 1 else ''} pending ({paths}{more})")
+    if seen.state is not None and seen.state.busy:
+        signs.append(f"{seen.state.busy} part{'s' if seen.state.busy > 1 else ''} of it marked as busy")
+    said = [text for text in dict.fromkeys(map(_words, seen.tree)) if text]
+    signs += [repr(text) for text in said[:_SHOWN]]
+    return f"still loading: {', '.join(signs)}; look again in a moment: snapshot {{}}" if signs else ""
+
+
+def _words(node: Node) -> str:
+    """What an element says, where that is that it is loading."""
+    return next((said for said in (node.name, words(node.text)) if len(said) <= _LONGEST and _LOADING.match(said)), "")

@@ -1,0 +1,172 @@
+"""Pictures of a page, of bounded pixels: a large one is taken in pieces, so that nobody waits long for any of them."""
+
+import asyncio
+import io
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from PIL import Image
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator
+
+from browser_service.host.errors import is_timeout
+from browser_service.host.page.handle import BrowserPage
+from browser_service.spine.pictures import MOST_PIXELS, stitched, worked
+from shared.actions.media import Screenshot
+from shared.errors import ValidationFailed
+
+Options = dict[str, Any]  # Any: as Playwright types each
+_PIECE: Final = 4_000_000
+_LONGEST: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
+"""Pixels that a side may have in each form."""
+_SIZES: Final = """() => {
+  const {body, documentElement: root} = document;
+  const most = name => Math.max(...[body, root].filter(Boolean).flatMap(e => [e['scroll' + name], e['offset' + name]]));
+  return [most('Width'), most('Height'), scrollX, scrollY, innerWidth, innerHeight].map(Number);
+}"""
+_RATIO: Final = "Number(devicePixelRatio)"
+_RATIOS: Final = (1.0, 10.0)
+_FARTHEST: Final = 50_000_000.0
+"""CSS pixels: no document is larger."""
+_TAKING: Final = 0.6
+"""The part of a call's time that taking pieces may cost."""
+_OUTSIDE: Final = "Clipped area"
+
+
+class Taken(NamedTuple):
+    data: bytes
+    width: int
+    height: int
+    cut: str = ""
+    """What is not in it, where the page goes on."""
+
+
+@dataclass(frozen=True)
+class _Area:
+    """A part of the document in CSS pixels, and how many of the picture's make one of them."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    ratio: float
+
+    @property
+    def pixels(self) -> float:
+        return self.width * self.height * self.ratio**2
+
+    def clip(self, top: float = 0, height: float | None = None) -> dict[str, float]:
+        return {"x": self.x, "y": self.y + top, "width": self.width, "height": height or self.height}
+
+
+async def take(page: BrowserPage, action: Screenshot) -> Taken:
+    """Raises ValidationFailed for what the asked form cannot hold."""
+    options: Options = {name: value for name, value in action.own().items() if name in _OPTIONS}
+    if action.mask:
+        options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
+    element = await page.element(action.selector, action.frame) if action.selector else None
+    area = await _area(page, action, element)
+    if area is not None and area.pixels > _PIECE:
+        return await _in_pieces(page, action, area, options)
+    how: Options = {**options, "type": action.type, "timeout": action.timeout}
+    if action.type != "png":
+        how["quality"] = action.quality
+    if element is not None:
+        return _opened(await element.screenshot(**how))
+    clip: Options = {"clip": action.clip.model_dump()} if action.clip else {}
+    return _opened(await page.live.screenshot(**how, **clip, full_page=action.full_page))
+
+
+async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) -> _Area | None:
+    """What is to be on it, where that can be more than a window has."""
+    window = page.live.viewport_size
+    small = window is None or window["width"] * window["height"] <= _PIECE
+    if element is None and not action.full_page and small:
+        return None
+    box = None
+    if element is not None:
+        await element.wait_for(state="attached", timeout=action.timeout)
+        box = await element.bounding_box(timeout=action.timeout)
+        if box is None:
+            return None  # it is not visible, which taking it says
+    width, height, left, top, inner_width, inner_height = await _sizes(page)
+    ratio = 1.0 if action.scale == "css" else _within(await page.live.evaluate(_RATIO), *_RATIOS, otherwise=1.0)
+    if box is not None:
+        return _Area(box["x"] + left, box["y"] + top, box["width"], box["height"], ratio)
+    if not action.full_page:
+        width, height = inner_width, inner_height
+    if action.clip is None:
+        return _Area(0 if action.full_page else left, 0 if action.full_page else top, width, height, ratio)
+    x, y = max(0, action.clip.x), max(0, action.clip.y)
+    clip = _Area(x, y, min(action.clip.width, width - x), min(action.clip.height, height - y), ratio)
+    if clip.width <= 0 or clip.height <= 0:
+        return None  # it is outside, which taking it says
+    return clip if action.full_page else replace(clip, x=x + left, y=y + top)
+
+
+async def _sizes(page: BrowserPage) -> list[float]:
+    """The document's width and height, where the window is in it, and the window's own. Asked of Chromium, whose answer
+    no script of the page makes; elsewhere what the page says is taken for what it can be."""
+    if page.entry.cdp is None:
+        return [_within(each, 0.0, _FARTHEST, otherwise=0.0) for each in await page.live.evaluate(_SIZES)]
+    known = await page.entry.cdp.send("Page.getLayoutMetrics")
+    document, window = known["cssContentSize"], known["cssVisualViewport"]
+    shown = [window[name] for name in ("pageX", "pageY", "clientWidth", "clientHeight")]
+    return [document["width"], document["height"], *shown]
+
+
+def _within(said: object, least: float, most: float, *, otherwise: float) -> float:
+    """A number of a page's own, which may be anything."""
+    known = isinstance(said, int | float) and math.isfinite(said)
+    return min(most, max(least, float(said))) if known and isinstance(said, int | float) else otherwise
+
+
+async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> Taken:
+    whole, longest = area, _LONGEST[action.type] / area.ratio
+    if action.type == "webp" and max(area.width, area.height) > longest:
+        raise ValidationFailed(
+            f"A webp picture has at most {_LONGEST['webp']:,} pixels a side, and this one would have"
+            f" {area.width * area.ratio:,.0f} x {area.height * area.ratio:,.0f}.",
+            hint='Take png or jpeg, or a part: "fullPage": true with "clip": {"x": 0, "y": 0, ...}.',
+            details={"context": {"field": "type"}},
+        )
+    area = replace(area, width=min(area.width, longest))
+    area = replace(area, height=min(area.height, longest, math.floor(MOST_PIXELS / area.ratio**2 / area.width)))
+    pieces, height = await _pieces(page, action, area, options)
+    data, size = await worked(round(area.pixels), stitched, pieces, action.type, action.quality)
+    cut = ""
+    if whole.width > area.width or whole.height > height:
+        cut = (
+            f"the picture ends at {area.width:,.0f} x {height:,.0f} px of {whole.width:,.0f} x {whole.height:,.0f};"
+            f' the rest: "fullPage": true with "clip": {{"x": {area.x:.0f}, "y": {area.y + height:.0f}, ...}}'
+        )
+    return Taken(data, *size, cut)
+
+
+async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> tuple[list[bytes], float]:
+    """Pictures that lie below one another, and where they end: by what time there is, that leaves some to join them."""
+    rows = max(1, math.floor(_PIECE / area.ratio**2 / area.width))
+    now = asyncio.get_running_loop().time
+    deadline, enough = (now() + share * action.allowed_ms() / 1000 for share in (1, _TAKING))
+    pieces: list[bytes] = []
+    top = 0.0
+    while top < area.height and (not pieces or now() < enough):
+        height = min(rows, area.height - top)
+        clip: Any = area.clip(top, height)  # Any: Playwright's own type of it
+        left_ms = max(1.0, (deadline - now()) * 1000)
+        try:
+            pieces.append(await page.live.screenshot(**options, type="png", full_page=True, clip=clip, timeout=left_ms))
+        except PlaywrightError as error:
+            if not pieces or not (is_timeout(error) or _OUTSIDE in str(error)):
+                raise
+            break  # it takes too long, or the page has become shorter meanwhile
+        top += height
+    return pieces, top
+
+
+_OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
+
+
+def _opened(data: bytes) -> Taken:
+    return Taken(data, *Image.open(io.BytesIO(data)).size)

@@ -1,0 +1,158 @@
+"""What the scripts of a page said on its console, and what they threw: the last of it, within bounds."""
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
+
+from browser_service.host.background import Background
+from shared.calls import Json
+
+_KEPT: Final = 200
+_TEXT: Final = 2_000
+_STACK: Final = 4_000
+_PLACE: Final = 300
+_PER_SECOND: Final = 200
+"""A page that says more is not listened to until the second is over: each message costs the service a part of a ms."""
+_NAMED: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
+
+
+@dataclass(frozen=True)
+class Said:
+    number: int
+    at: float
+    type: str
+    text: str
+    place: str
+    stack: str
+    whose: str
+    document: int
+
+    @property
+    def kind(self) -> str:
+        """What it is filtered by."""
+        return "error" if self.type == "assert" else self.type if self.type in _NAMED else "other"
+
+    def told(self, document: int) -> Json:
+        """As it is told while the page shows that document."""
+        at = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        told: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
+        earlier = "earlier" if self.document != document else ""
+        more = (("location", self.place), ("stack", self.stack), ("document", earlier))
+        return told | {key: value for key, value in more if value}
+
+
+class Console:
+    """Of one page, whichever Playwright page is behind it. Errors are kept apart, so that talk does not push them out.
+
+    `whose` is who holds the page, whose alone it is what earlier documents said; None while nothing may be kept.
+    """
+
+    def __init__(self, whose: Callable[[], str | None]) -> None:
+        self._whose = whose
+        self._talk: deque[Said] = deque(maxlen=_KEPT)
+        self._wrong: deque[Said] = deque(maxlen=_KEPT)
+        self._numbers = itertools.count(1)
+        self._document = 0
+        self._coming: Request | None = None
+        self._background = Background()
+        self._second, self._heard, self._missed = 0, 0, False
+
+    async def attach(self, page: Page, *, came_by_itself: bool) -> None:
+        """Another Playwright page is behind the pageId; what a popup said before we knew it is told by its driver."""
+        if came_by_itself:
+            for message in await page.console_messages(filter="all"):
+                self._keep_message(message)
+            for error in await page.page_errors(filter="all"):
+                self._keep_error(error)
+        page.on("console", self._on_console)
+        page.on("pageerror", self._keep_error)
+        page.on("request", self._on_request)
+        page.on("framenavigated", self._on_navigated)
+
+    def told(
+        self,
+        client_id: str,
+        *,
+        kinds: list[str] | None,
+        text: str | None,
+        since: int,
+        limit: int,
+        earlier: bool,
+    ) -> tuple[list[Json], int, int]:
+        """What a client may read, the number of the last of it, and how much of earlier documents is left out."""
+        found = [
+            said
+            for said in sorted([*self._talk, *self._wrong], key=lambda said: said.number)
+            if (said.document == self._document or said.whose in {client_id, ""})
+            and said.number > since
+            and (kinds is None or said.kind in kinds)
+            and (text is None or text.casefold() in said.text.casefold())
+        ]
+        shown = [said for said in found if earlier or said.document == self._document]
+        last = found[-1].number if found else since
+        return [said.told(self._document) for said in shown[-limit:]], last, len(found) - len(shown)
+
+    def _on_request(self, request: Request) -> None:
+        if request.is_navigation_request():
+            with contextlib.suppress(Error):  # a popup's first has no frame yet
+                self._coming = request if request.frame.parent_frame is None else self._coming
+
+    def _on_navigated(self, frame: Frame) -> None:
+        """To another document, or a script only changed the address of the same."""
+        if frame.parent_frame is None:
+            coming, self._coming = self._coming, None
+            answered = coming is not None and coming.failure is None
+            self._document += answered or not frame.url.startswith(("http:", "https:"))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        now = int(time.monotonic())
+        if now != self._second:
+            self._second, self._heard = now, 0
+        self._heard += 1
+        if self._heard <= _PER_SECOND:
+            self._keep_message(message)
+        elif self._heard == _PER_SECOND + 1 and message.page is not None:
+            self._keep("other", f"(more than {_PER_SECOND} messages within a second; the rest of them is not kept)")
+            self._pause(message.page)
+
+    def _pause(self, page: Page) -> None:
+        page.remove_listener("console", self._on_console)
+
+        def again() -> None:
+            if not page.is_closed():
+                page.on("console", self._on_console)
+
+        asyncio.get_running_loop().call_later(1, again)
+
+    def _keep_message(self, message: ConsoleMessage) -> None:
+        where = message.location
+        place = f"{where['url'][:_PLACE]}:{where['lineNumber'] + 1}:{where['columnNumber'] + 1}" if where["url"] else ""
+        self._keep(message.type, message.text, at=message.timestamp / 1000, place=place)
+        if message.args:
+            self._background.spawn(_let_go(message.args))
+
+    def _keep_error(self, error: Error) -> None:
+        text = f"{error.name}: {error.message}" if error.name else error.message
+        self._keep("exception", text, stack=(error.stack or "")[:_STACK])
+
+    def _keep(self, kind: str, text: str, *, at: float | None = None, place: str = "", stack: str = "") -> None:
+        whose = self._whose()
+        if whose is None:
+            return
+        said = Said(next(self._numbers), at or time.time(), kind, text[:_TEXT], place, stack, whose, self._document)
+        (self._wrong if said.kind in {"exception", "error"} else self._talk).append(said)
+
+
+async def _let_go(values: list[JSHandle]) -> None:
+    """Of what a message was made of. Browser, driver and this process would all keep it as long as the page is open."""
+    with contextlib.suppress(Error):
+        for value in values:
+            await value.dispose()

@@ -1,0 +1,198 @@
+"""A video of one page: begun while the page is open, and kept however it ends."""
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Final
+
+from playwright.async_api import Page, ScreencastFrame
+
+from browser_service.host.close import bounded
+from browser_service.host.files import Files, dated
+from browser_service.host.recording.video import MIME_TYPE, Video
+from shared.calls import Call, Json
+from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
+
+if TYPE_CHECKING:
+    from browser_service.host.page.entry import PageEntry
+
+_MOST_BYTES: Final = 30_000_000
+_MOST_AT_ONCE: Final = 4
+"""In one session: each holds its video in memory."""
+_FIRST_WITHIN_S: Final = 3.0
+_KEPT_WITHIN_S: Final = 10.0
+_JPEG_QUALITY: Final = 80
+_LONGEST_SIDE: Final = 1_280
+
+
+class Recording:
+    """Of pictures that come faster than they are wanted, one waits: the newest."""
+
+    def __init__(self, entry: "PageEntry", call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+        self.client_id = call.client_id
+        self.label = call.client_label or "another client"
+        self._entry = entry
+        self._files = files
+        self._every_s = 1 / fps
+        self._max_s = max_seconds
+        self._began_at = time.monotonic()
+        self._waiting: bytes | None = None
+        self._news = asyncio.Event()
+        self._over = asyncio.Event()
+        self._why = ""
+        self._work: asyncio.Task[Json] | None = None
+
+    @property
+    def running(self) -> bool:
+        return not self._over.is_set()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began_at
+
+    async def begin(self, page: Page) -> None:
+        """Raises ResourceExhausted where too many run, TimedOut where the page shows nothing."""
+        others = self._entry.session.recordings
+        if len(others) >= _MOST_AT_ONCE:
+            raise ResourceExhausted(
+                f"{_MOST_AT_ONCE} pages of this session are being recorded.",
+                hint='End one of yours: record_video {"pageId": "...", "command": "stop"}.',
+            )
+        others.add(self)
+        try:
+            await self._first(page)
+        except BaseException:
+            others.discard(self)
+            await bounded(page.screencast.stop())
+            raise
+        page.on("close", lambda _: self._end("the page was closed"))
+        page.on("crash", lambda _: self._end("the page crashed"))
+        self._work = asyncio.create_task(self._run(page))
+
+    async def end(self, why: str) -> Json:
+        """Have it ended, if it runs, and kept. Raises what keeping it raised."""
+        self._end(why)
+        assert self._work is not None  # noqa: S101 - only one that has begun is known to anybody
+        async with asyncio.timeout(_KEPT_WITHIN_S):
+            return await asyncio.shield(self._work)
+
+    async def _first(self, page: Page) -> None:
+        size = page.viewport_size or {"width": _LONGEST_SIDE, "height": _LONGEST_SIDE}
+        await page.screencast.start(
+            on_frame=self._on_frame,
+            quality=_JPEG_QUALITY,
+            size={"width": min(size["width"], _LONGEST_SIDE), "height": min(size["height"], _LONGEST_SIDE)},
+        )
+        try:
+            async with asyncio.timeout(_FIRST_WITHIN_S):
+                await self._news.wait()
+        except TimeoutError:
+            raise TimedOut(
+                f"{self._entry.page_id} showed no picture within {_FIRST_WITHIN_S:.0f} s.",
+                hint="Look whether it answers: snapshot {}; else reload_page {}.",
+            ) from None
+
+    def _on_frame(self, frame: ScreencastFrame) -> None:
+        if not self.running:
+            return
+        if self._entry.hidden_from(self.client_id):
+            self._end("the page became private to somebody else")
+            return
+        self._waiting = frame["data"]
+        self._news.set()
+
+    def _end(self, why: str) -> None:
+        if self.running:
+            self._why = why
+            self._over.set()
+            self._news.set()
+
+    async def _run(self, page: Page) -> Json:
+        try:
+            told = await self._kept()
+        except BrowseError as error:
+            self._entry.tell(self.client_id, f"The video of {self._entry.page_id} is lost: {error.message}")
+            raise
+        finally:
+            self._end("it could not be kept")
+            self._entry.session.recordings.discard(self)
+            await bounded(page.screencast.stop())
+        return told
+
+    async def _kept(self) -> Json:
+        video = await self._recorded()
+        data = await asyncio.to_thread(video.finish, self._now_ms())
+        width, height = video.size
+        kept = await self._files.keep(data, MIME_TYPE, dated("video", self._entry.page_id), inline=False)
+        seconds = round(video.last_ms / 1000, 1)
+        line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._why}"
+        if self._why != STOPPED:
+            told = f"The video of {self._entry.page_id} is kept: {kept['artifactId']}, {kept['name']} ({line})."
+            self._entry.tell(self.client_id, told)
+        facts: Json = {"seconds": seconds, "frames": video.frames, "width": width, "height": height}
+        return {"observed": line, **facts, "artifact": kept}
+
+    async def _recorded(self) -> Video:
+        """All pictures until something ends it."""
+        picture = await self._next()
+        video = await asyncio.to_thread(Video, picture or b"", _MOST_BYTES)
+        while picture is not None:
+            await asyncio.to_thread(video.show, picture, self._now_ms())
+            if video.full:
+                self._end(f"it had grown to {_MOST_BYTES // 1_000_000} MB")
+            await _either(self._over, self._every_s)
+            picture = await self._next()
+        return video
+
+    async def _next(self) -> bytes | None:
+        """The newest picture that was not shown yet; none when it is over."""
+        if not await _either(self._news, self._max_s - self.seconds):
+            self._end(f"its {self._max_s} s were over")
+        picture, self._waiting = self._waiting, None
+        if self.running:
+            self._news.clear()
+        return picture
+
+    def _now_ms(self) -> int:
+        return round(self.seconds * 1000)
+
+
+STOPPED: Final = "it was stopped"
+
+
+async def start(entry: "PageEntry", page: Page, recording: Recording) -> None:
+    """One at a time on a page. Raises ValidationFailed while another runs."""
+    other = entry.recording
+    if other is not None and other.running:
+        raise _wrong(
+            f'"{entry.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
+            'End that first, who began it keeps it: record_video {"command": "stop"}.',
+        )
+    await recording.begin(page)
+    entry.recording = recording
+
+
+async def stop(entry: "PageEntry", call: Call) -> Json:
+    """End it, or take what was kept when it ended by itself. The file is for who began it."""
+    recording = entry.recording
+    if recording is None:
+        raise _wrong(f'"{entry.page_id}" is not being recorded.', 'Begin: record_video {"command": "start"}.')
+    entry.recording = None
+    own = recording.client_id == call.client_id
+    found = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')
+    if own:
+        return found
+    return {"observed": f'the video that "{recording.label}" was making has ended; it is kept for them'}
+
+
+def _wrong(problem: str, hint: str) -> ValidationFailed:
+    return ValidationFailed(problem, hint=hint, details={"context": {"field": "command"}})
+
+
+async def _either(event: asyncio.Event, seconds: float) -> bool:
+    """Wait so long at most; whether the event came."""
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            await event.wait()
+    except TimeoutError:
+        return event.is_set()
+    return True

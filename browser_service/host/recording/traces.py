@@ -1,0 +1,165 @@
+"""The trace of a session, which shows all of its pages: it is dropped where one of them becomes private to another."""
+
+import asyncio
+import contextlib
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.close import bounded
+from browser_service.host.files import dated
+from shared.calls import Json
+from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
+
+if TYPE_CHECKING:
+    from browser_service.host.page.entry import PageEntry
+    from browser_service.host.session import BrowserSession
+    from shared.actions.tracing import StartTracing
+
+_MIME_TYPE: Final = "application/zip"
+_MOST_BYTES: Final = 100_000_000
+
+
+class Trace:
+    """One that runs, or has ended and waits to be asked for."""
+
+    def __init__(self, session: "BrowserSession", context: BrowserContext) -> None:
+        self.client_id = session.call.client_id
+        self.label = session.call.client_label or "another client"
+        self.context = context
+        self._files = session.files
+        self._name = dated("trace", session.entry.session_id)
+        self._began_at = time.monotonic()
+        self._ended_at: float | None = None
+        self.told: set[str] = set()
+        self.why = ""
+        self.dropped = ""
+        self.ending: asyncio.Task[Json] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def seconds(self) -> float:
+        return (self._ended_at or time.monotonic()) - self._began_at
+
+    def end(self, why: str, *, dropped: str = "") -> "asyncio.Task[Json]":
+        """Once, whoever asks for it first; it is kept as a file. What is dropped is not even read."""
+        if self.timer is not None:
+            self.timer.cancel()
+        if self.ending is None:
+            self.why, self.dropped, self._ended_at = why, dropped, time.monotonic()
+            self.ending = asyncio.create_task(self._end())
+            self.ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        return self.ending
+
+    async def _end(self) -> Json:
+        if self.dropped:
+            await bounded(self.context.tracing.stop())
+            return {}
+        with tempfile.TemporaryDirectory(prefix="trace-") as folder:
+            path = Path(folder) / "trace.zip"
+            await self.context.tracing.stop(path=path)
+            return await self._files.keep(await asyncio.to_thread(_read, path), _MIME_TYPE, self._name, inline=False)
+
+
+class Tracing:
+    """At most one trace at a time, in a session."""
+
+    def __init__(self) -> None:
+        self._trace: Trace | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._trace is not None and self._trace.ending is None
+
+    async def start(self, session: "BrowserSession", action: "StartTracing") -> None:
+        """Raises ValidationFailed while another runs, Forbidden in a browser that is somebody else's."""
+        if session.entry.attached:
+            raise Forbidden(
+                "A trace would show people's own tabs: this browser is one that runs without us (BROWSE_CDP_URL).",
+                hint="create_session {} makes a session of your own.",
+            )
+        context = await session.context()
+        running = self._trace
+        if running is not None and running.ending is None and running.context is context:
+            raise ValidationFailed(
+                f'Session "{action.session_id}" is being traced by "{running.label}", for {running.seconds:.0f} s now.',
+                hint="Who began it ends it: stop_tracing {}.",
+                details={"sessionId": action.session_id},
+            )
+        trace = self._trace = Trace(session, context)
+        try:
+            await self._begin(context, action)
+        except BaseException:
+            trace.end("it could not begin", dropped="it could not begin")
+            self._trace = None
+            raise
+        if trace.ending is not None:  # meanwhile, when there was nothing to stop yet
+            await bounded(context.tracing.stop())
+        else:
+            end = f"its {action.max_seconds} s were over"
+            trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
+
+    async def stop(self, session: "BrowserSession") -> Json:
+        """The trace as a file of who began it."""
+        trace = self._trace
+        if trace is None or trace.client_id != session.call.client_id:
+            other = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""
+            raise ValidationFailed(
+                f"You are not tracing this session{other}.",
+                hint="Begin: start_tracing {}.",
+                details={"sessionId": session.entry.session_id},
+            )
+        self._trace = None
+        try:
+            kept = await asyncio.shield(trace.end("it was stopped"))
+        except PlaywrightError as error:
+            again = "Begin anew: start_tracing {}."
+            raise BrowserCrashed("The trace was lost with its browser.", hint=again) from error
+        if trace.dropped:
+            raise Forbidden(
+                f"The trace was dropped, because {trace.dropped}.",
+                hint="In a session of your own no page is another's: create_session {}.",
+            )
+        line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
+        return {"observed": line, "artifact": kept}
+
+    def look(self, entry: "PageEntry") -> None:
+        """A page is new, or who may see it changed."""
+        trace = self._trace
+        if trace is None or trace.ending is not None:
+            return
+        if entry.of_person or entry.hidden_from(trace.client_id):
+            trace.end("", dropped=f'"{entry.page_id}" became private to somebody else')
+            return
+        holder = entry.lease
+        if holder is not None and holder.client_id != trace.client_id and entry.page_id not in trace.told:
+            trace.told.add(entry.page_id)
+            entry.tell(
+                holder.client_id,
+                f'"{trace.label}" records a trace of this session, {entry.page_id} included; a page that you make '
+                "private (share_page) ends it.",
+            )
+
+    async def _begin(self, context: BrowserContext, action: "StartTracing") -> None:
+        how = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}
+        try:
+            await context.tracing.start(**how)  # type: ignore[arg-type] # as the action names them
+        except PlaywrightError as error:
+            if "already started" not in str(error):
+                raise
+            with contextlib.suppress(PlaywrightError):  # one whose start was given up, and came about all the same
+                await context.tracing.stop()
+            await context.tracing.start(**how)  # type: ignore[arg-type] # likewise
+
+
+def _read(path: Path) -> bytes:
+    if (size := path.stat().st_size) > _MOST_BYTES:
+        raise ResourceExhausted(
+            f"The trace has {size} bytes, and was dropped.",
+            hint='Trace less: "screenshots": false, or a shorter time.',
+        )
+    return path.read_bytes()

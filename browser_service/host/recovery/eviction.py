@@ -1,0 +1,50 @@
+"""Room for a new page where the limit is reached: the page abandoned longest is closed, and can be had back."""
+
+import asyncio
+from collections.abc import Callable
+
+from browser_service.host.background import Background
+from browser_service.host.capacity import Room
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.parking import Parking
+from browser_service.host.recovery.closed_page import remember
+from browser_service.host.registry import PageRegistry
+from browser_service.host.session import SessionEntry
+from shared.calls import HostEvent, PageRetired, Person, Undoable
+
+
+class Retiring:
+    """Closes what nobody has any more, and nothing that a person, a lease, a hold, a dialog or a call keeps."""
+
+    def __init__(self, room: Room, parking: Parking, registry: PageRegistry, emit: Callable[[HostEvent], None]) -> None:
+        self._room = room
+        self._parking = parking
+        self._registry = registry
+        self._emit = emit
+        self._one_at_a_time = asyncio.Lock()
+        self._background = Background()
+
+    async def make_room(self, session: SessionEntry, newcomer: Person | None) -> None:
+        """For one more page of the session, on behalf of a client; where nothing is abandoned, none is made."""
+        async with self._one_at_a_time:
+            while crowd := self._room.crowd(session):
+                abandoned = self._parking.abandoned(crowd)
+                if not abandoned:
+                    return
+                await self._retire(abandoned[0], newcomer)
+
+    async def _retire(self, entry: PageEntry, newcomer: Person | None) -> None:
+        known = await remember(entry)
+        if not self._parking.abandoned([entry]):
+            return  # somebody has come back to it meanwhile
+        page_id, state = entry.page_id, entry.state()
+        undo = Undoable(
+            body={"action": "close_page", "pageId": page_id},
+            page_id=page_id,
+            session_id=state.session_id,
+            what=f"page {page_id} closed to make room",
+            state=known,
+        )
+        self._registry.forget(entry)
+        self._background.spawn(entry.leave())
+        self._emit(PageRetired(page=state, undo=undo, newcomer=newcomer))

@@ -1,0 +1,123 @@
+"""What nobody uses is closed: windows of pages first, then whole browsers; sooner where memory is short."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+
+from browser_service.host.close import bounded
+from browser_service.host.launching.launcher import Launcher
+from browser_service.host.launching.memory import Memory
+from browser_service.host.launching.pool import Kind
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.parking import Parking
+from browser_service.host.run import Running
+from browser_service.host.seam import Idle
+from browser_service.host.session import SessionEntry
+
+_LOOKS_EVERY_S: Final = 5.0
+_LEAST_S: Final = 0.1
+
+log = structlog.get_logger(__name__)
+
+
+class Idling:
+    """Looks every few seconds. What a person, a hold or a call needs stays."""
+
+    def __init__(
+        self,
+        pages: Mapping[str, PageEntry],
+        sessions: Mapping[str, SessionEntry],
+        running: Mapping[str, Running],
+        *,
+        launcher: Launcher,
+        parking: Parking,
+        memory: Memory,
+        idle: Idle,
+    ) -> None:
+        self._pages = pages
+        self._sessions = sessions
+        self._running = running
+        self._launcher = launcher
+        self._parking = parking
+        self._memory = memory
+        self._idle = idle
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        times = [_LOOKS_EVERY_S, self._idle.browser_s / 3, *([self._idle.page_s / 3] if self._idle.page_s else [])]
+        while True:
+            await asyncio.sleep(max(_LEAST_S, min(times)))
+            try:
+                await self.look()
+            except Exception:  # a look that failed is no reason for the next ones not to be
+                log.exception("what is idle could not be closed")
+
+    async def look(self) -> None:
+        if self._idle.page_s:
+            abandoned_s = min(self._idle.page_s, self._idle.page_abandoned_s)
+            abandoned = self._parking.abandoned([*self._pages.values()])
+            for idle_s, pages in ((self._idle.page_s, None), (abandoned_s, abandoned)):
+                for entry in self._parking.idle(idle_s, pages):
+                    await self._parking.park(entry, idle_s)
+        await self._relieve()
+        for kind in self._to_rest():
+            await self._rest(kind)
+
+    async def _relieve(self) -> None:
+        """Park what is idle, one page after another, until the browsers are within their memory again."""
+        await self._memory.look()
+        for entry in self._parking.idle(self._idle.page_in_need_s) if self._memory.short else []:
+            if await self._parking.park(entry, self._idle.page_in_need_s):
+                log.info("a page was parked, because memory is short", page=entry.page_id, **self._memory.known())
+                await self._memory.look(at_most_s=0)
+            if not self._memory.short:
+                return
+
+    def _to_rest(self) -> list[Kind | None]:
+        """Browsers above the minimum that nobody uses. The shared one is the last to go."""
+        if self._launcher.attached and not self._launcher.pool.running:
+            return []
+        running: list[Kind | None] = [None] if self._launcher.shared_runs else []
+        running += sorted(self._launcher.pool.running, key=self._used_at, reverse=True)
+        of_none = [kind for kind in running[: self._idle.browsers_kept] if kind is not None and not self._at_home(kind)]
+        above = running[self._idle.browsers_kept :]
+        return of_none + [kind for kind in above if not self._busy(kind, self._idle.browser_s)]
+
+    def _at_home(self, kind: Kind | None) -> list[SessionEntry]:
+        return [session for session in self._sessions.values() if session.kind == kind]
+
+    def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
+        return [entry for entry in self._pages.values() if entry.session in sessions and entry.live]
+
+    def _used_at(self, kind: Kind | None) -> float:
+        return max((session.used_at for session in self._at_home(kind)), default=0.0)
+
+    def _busy(self, kind: Kind | None, idle_s: float) -> bool:
+        sessions = self._at_home(kind)
+        pages = self._live(sessions)
+        return (
+            (kind is None and (self._launcher.attached or self._launcher.reserved))
+            or time.monotonic() - self._used_at(kind) < idle_s
+            or any(run.call.session_id == each.session_id for run in self._running.values() for each in sessions)
+            or any(session.recordings or session.tracing.running for session in sessions)
+            or len(self._parking.idle(idle_s, pages)) < len(pages)
+        )
+
+    async def _rest(self, kind: Kind | None) -> None:
+        """Close a browser until somebody needs it. Whoever comes meanwhile keeps it open, or opens it anew."""
+        sessions, idle_s = self._at_home(kind), self._idle.browser_s
+        for entry in self._live(sessions):
+            if not await self._parking.park(entry, idle_s):
+                return
+        if not all([await session.logins.save_last() for session in sessions]) or self._busy(kind, idle_s):
+            return
+        if any(session.logins.unsaved for session in sessions) or self._live(sessions):
+            return
+        log.info("a browser that nobody used is closed", kind=kind or "shared")
+        for context in [session.let_go() for session in sessions]:
+            if context is not None:
+                await bounded(context.close())
+        await self._launcher.rest(kind)

@@ -1,0 +1,95 @@
+"""Logins brought into a new context: the newest that the browser takes; where it takes none, what it takes of them."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from playwright.async_api import Browser, BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.launching.person_window import cookie_key
+from browser_service.host.recovery.logins import cookies_in
+from shared.calls import Json
+from shared.errors import BrowserLaunchFailed
+
+Options = Mapping[str, Any]  # Any: Playwright's
+
+
+async def restored(
+    browser: Browser, options: Options, states: Sequence[Json], whose: str
+) -> tuple[BrowserContext, Json, str]:
+    """A context, the state that it has, and what must be told if that is not the newest."""
+    refused = ""
+    for number, state in enumerate(states):
+        try:
+            context = await _context(browser, options, state)
+        except PlaywrightError as error:
+            refused = refused or _first(error)
+            continue
+        told = f"{whose} has its logins from before: the browser refuses the newest ({refused})." if number else ""
+        return context, state, told
+    try:
+        context = await browser.new_context(**options)
+    except PlaywrightError as error:
+        raise BrowserLaunchFailed(f"{whose} cannot be opened: {_first(error)}") from error
+    if not states:
+        return context, {}, ""
+    count = await _one_by_one(context, states[0])
+    return context, {}, f"{whose} has {count} of its cookies and no storage: the browser refuses the rest ({refused})."
+
+
+async def _context(browser: Browser, options: Options, state: Json) -> BrowserContext:
+    return await browser.new_context(**options, storage_state={"origins": [], **state})  # type: ignore[arg-type] # as Playwright gave it
+
+
+async def _one_by_one(context: BrowserContext, state: Json) -> int:
+    """One that the browser refuses must not cost the others; how many it took."""
+    taken = 0
+    for cookie in cast("list[Json]", state.get("cookies") or []):
+        try:
+            await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
+        except PlaywrightError:
+            continue
+        taken += 1
+    return taken
+
+
+def _first(error: PlaywrightError) -> str:
+    return str(error).splitlines()[0][:200]
+
+
+async def bring_back(context: BrowserContext, saved: Sequence[Json], *, after_crash: bool) -> list[str]:
+    """Add the cookies that a profile on disk lacks, and say what must be told.
+
+    It loses its session cookies with every end of the browser; in a crash the others too that came in the last 30 s,
+    because Chromium writes no sooner.
+    """
+    present = {cookie_key(cookie) for cookie in await cookies_in(context)}
+    lasting = {cookie_key(cookie) for cookie in saved if _lasts(cookie)}
+    damaged = not after_crash and bool(lasting) and lasting.isdisjoint(present)  # such a browser begins anew, silently
+    lacking = [
+        cookie
+        for cookie in saved
+        if cookie_key(cookie) not in present and (after_crash or damaged or cookie.get("expires") == -1)
+    ]
+    if lacking and not await _added(context, lacking):
+        for cookie in lacking:  # one that the browser no longer accepts must not cost the others
+            await _added(context, [cookie])
+    return ["The profile had lost its cookies: they come back from what the service has saved."] if damaged else []
+
+
+async def _added(context: BrowserContext, cookies: Sequence[Json]) -> bool:
+    """All of them, or none. Raises PlaywrightError where the browser ended."""
+    try:
+        await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return False
+    return True
+
+
+def _lasts(cookie: Json) -> bool:
+    expires = cookie.get("expires")
+    return isinstance(expires, int | float) and expires > time.time()

@@ -1,0 +1,81 @@
+"""Filling again what was lost with a page: field by field, each read back."""
+
+from typing import TYPE_CHECKING, Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator
+
+from browser_service.host import errors
+from browser_service.host.elements.locators import read_back
+from browser_service.host.recovery.filled_fields import FIELD, Field, unkept
+from shared.calls import Json
+from shared.errors import BrowseError
+
+if TYPE_CHECKING:
+    from browser_service.host.page.handle import BrowserPage
+
+_EACH_MS: Final = 3_000
+_SHOWN: Final = 100
+
+
+async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
+    """What of the caller's own fields was filled, what was not and why, and what has to be given again."""
+    filled = page.entry.filled
+    fields = filled.offered(page.call.client_id)
+    if not fields:
+        return {"fields": [], "observed": "nothing is to be filled again: nothing that you had filled was lost"}
+    told: list[Json] = []
+    for field in fields:
+        why = await _again(page, field, min(_EACH_MS, timeout_ms)) if field.kept else unkept(field)
+        if not why or not field.kept:
+            filled.done(field)
+        told.append(
+            {"selector": field.selector, "name": field.name, "filled": not why, **({"why": why} if why else {})}
+        )
+    return {"fields": [*told], "observed": _said(fields, told)}
+
+
+async def _again(page: "BrowserPage", field: Field, wait_ms: int) -> str:
+    """Why it has not what it had, if so."""
+    try:
+        element = await page.element(field.selector, field.frame, strict=field.strict)
+        await _fill(element, field, wait_ms)
+    except BrowseError as error:
+        return error.message
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return await _problem(page, field, error)
+    seen = await read_back(element, FIELD)
+    if seen is None:
+        return "it was filled, and is no longer there"
+    page.filled(field.selector, field.frame, seen, strict=field.strict)
+    if seen["secret"]:
+        return "it takes a secret now"
+    return "" if seen["value"] == field.value else f"the page shows {str(seen['value'])[:_SHOWN]!r} instead"
+
+
+async def _fill(element: Locator, field: Field, wait_ms: int) -> None:
+    if field.kind == "tick":
+        await element.set_checked(field.value, timeout=wait_ms)
+    elif field.kind == "select":
+        await element.select_option(field.value, timeout=wait_ms)
+    else:
+        await element.fill(field.value, timeout=wait_ms)
+
+
+async def _problem(page: "BrowserPage", field: Field, error: PlaywrightError) -> str:
+    if errors.is_ambiguous(error):
+        return "several elements match now"
+    if errors.is_timeout(error) and not await (await page.element(field.selector, field.frame)).count():
+        return "it is not there"
+    return f"it cannot be filled: {str(error).splitlines()[0][:_SHOWN]}"
+
+
+def _said(fields: list[Field], told: list[Json]) -> str:
+    pairs = [*zip(fields, told, strict=True)]
+    again = ", ".join(field.selector for field, each in pairs if each["filled"])
+    failed = [f"{field.selector}: {each['why']}" for field, each in pairs if not each["filled"] and field.kept]
+    given = [f"{field.selector} ({each['why']})" for field, each in pairs if not field.kept]
+    lines = [f"as before: {again}" if again else "", *failed, f"give again: {', '.join(given)}" if given else ""]
+    return "; ".join(filter(None, lines))

@@ -1,0 +1,179 @@
+"""How an act on our side is taken back: from what it left for that, beside what is there now.
+
+What was set anew since is never overwritten: it stays, and is told. Only the logins of a whole session that were
+restored come back as one, since half of a login is none.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from browser_service.host.launching.person_window import cookie_key
+from browser_service.host.network.routes import Rule
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.session import BrowserSession
+from browser_service.security.urls import origin_of
+from shared.calls import Json
+from shared.errors import CannotUndo
+
+Kept = dict[str, Any]  # Any: JSON
+"""JSON, of the form that the act's handler gave it."""
+TakeBack = Callable[..., Awaitable[Json]]
+"""Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
+
+_NAMED: Final = 10
+_PUT_BACK: Final = """([kind, was, made]) => {
+  const store = window[kind + 'Storage'], back = [], newer = [];
+  for (const [key, value] of Object.entries(was)) {
+    const now = store.getItem(key);
+    if (now !== value && now !== (made[key] ?? null)) { newer.push(key); continue; }
+    if (value === null) store.removeItem(key); else store.setItem(key, value);
+    back.push(key);
+  }
+  return [back, newer];
+}"""
+
+
+def of_cookies(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> Kept:
+    """What it takes to have cookies as they were: those that changed, as they were and as they are now."""
+    was, made = _by_key([{**cookie} for cookie in before]), _by_key([{**cookie} for cookie in after])
+    changed = [key for key in was | made if _value(was, key) != _value(made, key)]
+    lost, new = ([cookies[key] for key in changed if key in cookies] for cookies in (was, made))
+    return {"was": lost, "made": new}
+
+
+async def _close_page(page: BrowserPage, kept: Kept) -> Json:
+    entry = page.entry
+    x, y = await page.live.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
+    scrolled = f", scrolled to {x}, {y}" if x or y else ""
+    more = f", with {len(kept['history'])} entries of its history" if kept["history"] else ""
+    return {"url": page.url, "observed": f"page {entry.page_id} is open again at {page.url}{scrolled}{more}"}
+
+
+async def _cookies(session: BrowserSession, kept: Kept) -> Json:
+    context = await session.context()
+    was, made = _by_key(kept["was"]), _by_key(kept["made"])
+    now = _by_key([{**cookie} for cookie in await context.cookies()])
+    newer = [key for key in was | made if _value(now, key) not in {_value(was, key), _value(made, key)}]
+    for key in [*made.keys() - was.keys() - {*newer}]:
+        name, domain, path = key
+        await context.clear_cookies(name=name, domain=domain, path=path)
+    if back := [cookie for key, cookie in was.items() if key not in newer]:
+        await context.add_cookies(back)  # type: ignore[arg-type] # as the browser gave them
+    session.entry.logins.save_soon()
+    now = _by_key([{**cookie} for cookie in await context.cookies()])
+    done = [key for key in was | made if key not in newer and _value(now, key) == _value(was, key)]
+    lost = [str(key[0]) for key in was if key not in newer and key not in done]
+    told = _told(f"{_counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
+    return {"observed": told + (f"; expired meanwhile: {_names(lost)}" if lost else "")}
+
+
+async def _storage(page: BrowserPage, kept: Kept) -> Json:
+    if origin_of(page.url) != kept["origin"]:
+        go = json.dumps({"pageId": page.entry.page_id, "url": kept["origin"]})
+        raise CannotUndo(
+            f"Page {page.entry.page_id!r} is not at {kept['origin']} any more, whose storage it was.",
+            hint=f"goto {go}, then undo again.",
+        )
+    back, newer = await page.live.evaluate(_PUT_BACK, [kept["kind"], kept["was"], kept["made"]])
+    where = f"in the {kept['kind']} storage of {kept['origin']}"
+    return {"observed": _told(f"{_counted(len(back), 'item')} as before {where}", back, newer)}
+
+
+async def _restored(session: BrowserSession, kept: Kept) -> Json:
+    await session.entry.restore(kept["state"])
+    return {"observed": "the logins are as they were before that; what the session has got since is gone"}
+
+
+async def _routes(page: BrowserPage, kept: Kept) -> Json:
+    back, newer = await page.entry.network.put_back(page.live, [Rule.of(rule) for rule in kept["rules"]])
+    return {"observed": _told(f"{_counted(len(back), 'route')} back: {_names(back)}", back, newer)}
+
+
+async def _headers(page: BrowserPage, kept: Kept) -> Json:
+    _check_same(page.entry.network.headers, kept["made"], 'set_extra_headers {"headers": {...}}')
+    await page.entry.network.set_headers(page.live, kept["was"])
+    return {"observed": f"the page's extra headers are as before: {_names(kept['was'])}"}
+
+
+async def _session_headers(session: BrowserSession, kept: Kept) -> Json:
+    _check_same(session.entry.headers, kept["made"], 'set_session_headers {"headers": {...}}')
+    await session.entry.set_headers(kept["was"])
+    return {"observed": f"the session's extra headers are as before: {_names(kept['was'])}"}
+
+
+async def _init_scripts(page: BrowserPage, kept: Kept) -> Json:
+    return _scripts_told(await page.entry.init_scripts.put_back(page.live, kept["texts"]), kept)
+
+
+async def _session_init_scripts(session: BrowserSession, kept: Kept) -> Json:
+    return _scripts_told(await session.entry.init_scripts.put_back(await session.context(), kept["texts"]), kept)
+
+
+def _scripts_told(back: list[str], kept: Kept) -> Json:
+    newer = [script_id for script_id in kept["texts"] if script_id not in back]
+    return {"observed": _told(f"{_counted(len(back), 'init script')} back: {_names(back)}", back, newer)}
+
+
+async def _emulate(page: BrowserPage, kept: Kept) -> Json:
+    entry, was, made = page.entry, kept["was"], kept["made"]
+    now = entry.emulation.settings
+    changed = [name for name in was | made if was.get(name) != made.get(name)]
+    newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
+    back = {name: was.get(name) for name in changed if name not in newer}
+    await entry.emulation.change(page.live, entry.cdp, back)
+    await entry.network.set_offline(page.live, offline=entry.emulation.offline)
+    return {"emulated": entry.emulation.shown(), "observed": _told(f"{_names(back)} as before", back, newer)}
+
+
+TAKES_BACK: Final[Mapping[str, TakeBack]] = MappingProxyType(
+    {
+        "close_page": _close_page,
+        "clear_cookies": _cookies,
+        "set_cookies": _cookies,
+        "import_login": _cookies,
+        "restore_session_state": _restored,
+        "set_storage": _storage,
+        "remove_storage": _storage,
+        "clear_storage": _storage,
+        "remove_routes": _routes,
+        "set_extra_headers": _headers,
+        "set_session_headers": _session_headers,
+        "emulate": _emulate,
+        "remove_init_scripts": _init_scripts,
+        "remove_session_init_scripts": _session_init_scripts,
+    }
+)
+"""By the name of the act."""
+
+
+def _told(done: str, back: Iterable[object], newer: list[str]) -> str:
+    """Raises CannotUndo where all was set anew."""
+    kept = f"set anew since, and kept so: {_names(newer)}"
+    if newer and not [*back]:
+        raise CannotUndo(f"Nothing was put back: {kept}.", hint="Set it yourself, if it shall be otherwise.")
+    return f"{done}; {kept}" if newer else done
+
+
+def _check_same(now: object, made: object, how: str) -> None:
+    if now != made:
+        raise CannotUndo("Nothing was put back: they were set anew since.", hint=f"Set them: {how}.")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what} is" if count == 1 else f"{count} {what}s are"
+
+
+def _names(names: Iterable[str]) -> str:
+    found = [*names]
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return (", ".join(found[:_NAMED]) or "none") + more
+
+
+def _by_key(cookies: list[Kept]) -> dict[Any, Kept]:  # Any: a key's parts
+    return {cookie_key(cookie): cookie for cookie in cookies}
+
+
+def _value(cookies: Mapping[Any, Kept], key: object) -> object:  # Any: as there
+    return cookies[key].get("value") if key in cookies else None

@@ -1,0 +1,178 @@
+"""The pages of a host by their ids, and what the browser tells of them: popups, people's tabs, dialogs, their end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from browser_service.host.background import Background
+from browser_service.host.capacity import Room
+from browser_service.host.close import bounded
+from browser_service.host.dialogs import Dialogs
+from browser_service.host.events import EventLog
+from browser_service.host.network.downloads import Downloads
+from browser_service.host.page.entry import Busy, PageEntry, target_of
+from browser_service.host.seam import HostLimits
+from browser_service.host.session import SessionEntry
+from browser_service.rules.human import People
+from browser_service.security.urls import UrlPolicy
+from shared.calls import PageClosed, PageOpened, PageState, Person
+from shared.errors import BrowserCrashed
+
+if TYPE_CHECKING:
+    from playwright.async_api import Dialog, Page
+
+_BROWSER_ENDS_WITHIN_S = 0.3
+
+
+MakeRoom = Callable[[SessionEntry, Person | None], Awaitable[None]]
+
+
+class PageRegistry:
+    """Which entry stands behind which pageId."""
+
+    def __init__(
+        self,
+        pages: dict[str, PageEntry],
+        log: EventLog,
+        dialogs: Dialogs,
+        policy: UrlPolicy,
+        limits: HostLimits,
+        *,
+        downloads: Downloads,
+        busy: Busy,
+        room: Room,
+    ) -> None:
+        self.make_room: MakeRoom | None = None
+        """Asked before a page is counted that came by itself."""
+        self.people = People(log.emit, lambda: [*pages.values()])
+        self._pages = pages
+        self._log = log
+        self._dialogs = dialogs
+        self._downloads = downloads
+        self._policy = policy
+        self._limits = limits
+        self._busy = busy
+        self._room = room
+        self._background = Background()
+
+    def add(self, state: PageState, session: SessionEntry) -> PageEntry:
+        """An entry for a page, which need not be open yet."""
+
+        def on_close(entry: PageEntry, page: "Page") -> None:
+            opener = self._pages.get(entry.opener_id or "")
+            if opener is not None and opener.observer is not None and not entry.closed:
+                opener.observer.noted([f"popup {entry.page_id} closed"], "")
+            self._background.spawn(self._closed(entry, page))
+
+        entry = self._pages[state.page_id] = PageEntry(
+            state,
+            session,
+            self._policy,
+            emit=self._log.emit,
+            on_close=on_close,
+            on_lost=self._dialogs.lost,
+            busy=self._busy,
+            people=self.people,
+            downloads=self._downloads,
+            idle_lease_ms=self._limits.idle_lease_ms,
+        )
+        if state.person is not None and state.asker_id is not None:
+            self.people.restore(entry, state.person, state.asker_id)
+        return entry
+
+    def forget(self, entry: PageEntry) -> None:
+        entry.closed = True
+        entry.ownership.close()
+        self.people.closed(entry)
+        if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
+            del self._pages[entry.page_id]
+            for popup in self._pages.values():
+                popup.opener_id = None if popup.opener_id == entry.page_id else popup.opener_id
+            self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
+
+    def foreign_page(self, session: SessionEntry, page: "Page") -> None:
+        self._background.spawn(self._register(session, page))
+
+    def popup_coming(self, opener_target: str) -> None:
+        opener = next((entry for entry in self._pages.values() if entry.target_id == opener_target), None)
+        if opener is not None and opener.observer is not None:
+            opener.observer.popup_coming()
+
+    async def _register(self, session: SessionEntry, page: "Page") -> None:
+        """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
+        opener = self._showing(await page.opener())
+        if self.make_room is not None:
+            await self.make_room(session, _holder(opener))
+        if most := self._room.full(session):
+            if opener is not None or not session.attached:
+                await self._too_many(page, opener, most)
+            return
+        root = opener.page_id.split("~")[0] if opener else session.session_id
+        number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
+        state = PageState(
+            page_id=f"{root}~{number}",
+            session_id=session.session_id,
+            opener_id=opener.page_id if opener else None,
+            of_person=opener is None or opener.of_person,
+        )
+        if opener is not None:
+            state = state.model_copy(update=opener.inherited())
+        entry = self.add(state, session)
+        entry.family = opener.family if opener else entry.page_id
+        if opener is not None:
+            entry.set_up_as(opener)
+        try:
+            await entry.adopt(page)
+        except BrowserCrashed:  # it closed as soon as it opened
+            self._pages.pop(state.page_id, None)
+            return
+        if opener is not None:
+            opener.popup(entry.page_id)
+            if opener.person is not None:
+                opener.person.cover(entry)
+        self._log.emit(PageOpened(page=entry.state()))
+        self._dialogs.adopted(entry)
+
+    async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
+        """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
+        entries = [entry for entry in self._pages.values() if entry.session is session and entry.target_id]
+        by_target = {entry.target_id: entry for entry in entries}
+        for page in pages:
+            entry = by_target.get(await target_of(page))
+            if entry is None:
+                await self._register(session, page)
+            else:
+                await entry.adopt(page)
+        for entry in entries:
+            if entry.of_person and not entry.live:
+                self.forget(entry)
+
+    async def _closed(self, entry: PageEntry, page: "Page") -> None:
+        """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
+        await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
+        if entry.page is page and entry.session.owns(page) and not entry.closed and not entry.crashed:
+            if entry.lease is not None:
+                entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
+            self.forget(entry)
+
+    def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+        entry = self._showing(page)
+        if entry is None or entry.guarded:  # else a person's own, in their browser
+            self._dialogs.opened(page, dialog)
+
+    def dialog_closed(self, dialog: "Dialog") -> None:
+        self._dialogs.closed(dialog)
+
+    def _showing(self, page: "Page | None") -> PageEntry | None:
+        return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
+
+    async def _too_many(self, page: "Page", opener: PageEntry | None, most: int) -> None:
+        if opener is not None and opener.lease is not None:
+            text = f"{opener.page_id} opened a popup over the limit of {most} pages; it was closed."
+            opener.tell(opener.lease.client_id, text)
+        await bounded(page.close())
+
+
+def _holder(entry: PageEntry | None) -> Person | None:
+    lease = entry.lease if entry is not None else None
+    return Person(client_id=lease.client_id, label=lease.label) if lease is not None else None

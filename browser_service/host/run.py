@@ -1,0 +1,463 @@
+"""One action on one page: raced against its deadline and its cancel, observed, and its errors made ours."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
+
+from browser_service.host import delta, errors
+from browser_service.host.elements import locators
+from browser_service.host.observation import Observation
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.reply import told
+from browser_service.rules.cancel import Cancel
+from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction
+from shared.actions.interaction import Check, Fill, Press, SelectOption, Uncheck
+from shared.actions.navigation import Goto, ReloadPage
+from shared.actions.people import RequestHuman
+from shared.calls import Call, Json, Outcome, Undoable
+from shared.errors import (
+    AmbiguousSelector,
+    ArtifactNotFound,
+    BrowseError,
+    BrowserCrashed,
+    Cancelled,
+    ElementGone,
+    ElementNotFound,
+    ElementNotInteractable,
+    Forbidden,
+    InvalidSelector,
+    NavigationFailed,
+    ServiceUnavailable,
+    StaleRevision,
+    TimedOut,
+    UnknownOutcome,
+    ValidationFailed,
+    WithoutEffect,
+)
+
+if TYPE_CHECKING:
+    from browser_service.host.session import BrowserSession
+
+Handler = Callable[..., Awaitable[Json]]
+"""Takes a BrowserPage or a SessionEntry, by its action's scope, and the action."""
+
+
+class Undoes(Protocol):
+    def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """`what` is told to who may undo it; `state` to nobody. `lost`: the reply tells the way back."""
+
+
+_GRACE_S = 1.0
+_READY_WITHIN_S = 40
+_EXPLAIN_S = 2.0
+_READ_BACK = (Fill, SelectOption, Check, Uncheck)
+"""Their act has a time of its own in the browser; what takes longer is the look at what they left."""
+_NOTHING_HAPPENED = (
+    AmbiguousSelector,
+    ArtifactNotFound,
+    BrowserCrashed,
+    Cancelled,
+    ElementGone,
+    ElementNotFound,
+    ElementNotInteractable,
+    Forbidden,
+    InvalidSelector,
+    StaleRevision,
+    ValidationFailed,
+)
+
+
+@dataclass(eq=False)
+class Suspension:
+    """How often dialogs kept a call from its end, and whether one does now."""
+
+    times: int = 0
+    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass
+class Running:
+    """A call that this host has taken on, or one part of it."""
+
+    call: Call
+    action: Action
+    reply: "asyncio.Future[Outcome]"
+    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
+    last: "asyncio.Future[Outcome]"
+    """The outcome."""
+    cancel: Cancel = field(default_factory=Cancel)
+    url_before: str | None = None
+    requests: list[Json] = field(default_factory=list)
+    done: list[Json] = field(default_factory=list)
+    """What came of the parts that are done."""
+    at: int | None = None
+    """The part that is under way."""
+    undo: list[Undoable] = field(default_factory=list)
+    """What of it, and of its parts, can be taken back."""
+    _suspension: Suspension = field(default_factory=Suspension)
+    _suspended_before: int = 0
+
+    @property
+    def own_id(self) -> str:
+        """Its callId as its client knows it."""
+        return self.call.call_id.removeprefix(f"{self.call.client_id}/")
+
+    @property
+    def ended(self) -> bool:
+        return self.last.done()
+
+    @property
+    def suspended(self) -> bool:
+        return self._suspension.times > 0 and not self._suspension.goes_on.is_set()
+
+    @property
+    def was_suspended(self) -> bool:
+        return self._suspension.times > self._suspended_before
+
+    def suspend(self) -> None:
+        """A dialog opened: the time that it takes is not this call's."""
+        self._suspension.times += 1
+        self._suspension.goes_on.clear()
+        self.cancel.pause()
+
+    def resume(self) -> None:
+        self._suspension.goes_on.set()
+        self.cancel.resume()
+
+    def part(self, action: Action) -> "Running":
+        """A part of it: with the same caller, cancel and dialogs, and an account of its own."""
+        return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
+
+    def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """The act that is done here can be taken back: with its state, by what `undoing` has for it."""
+        body, call = self.action.wire_body(), self.call
+        address = {"page_id": call.page_id, "session_id": call.session_id}
+        self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
+
+    async def answered(self) -> None:
+        """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
+        async with self.cancel.within():
+            await self._suspension.goes_on.wait()
+
+    def check_not_cancelled(self) -> None:
+        """Raise where the call was cancelled before its effect began."""
+        if self.cancel.ending:
+            raise self._not_done()
+        if self.cancel.requested:
+            raise Cancelled("The call was cancelled before it began; it did not happen.")
+
+    def _not_done(self) -> ServiceUnavailable:
+        """As a gateway reads it, too, which sends the call again once the service is back."""
+        return ServiceUnavailable(
+            f"The service is ending; {self.action.name()} did not happen.",
+            hint="Repeat the call in a moment: pages and logins come back with the service.",
+            details={"context": {"ending": True}},
+        )
+
+    def cancelled_error(self) -> BrowseError:
+        again = self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction | RequestHuman)
+        if self.cancel.ending:
+            name = self.action.name()
+            return self._not_done() if again else UnknownOutcome(f"{name} was under way when the service ended.")
+        if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
+            return Cancelled(f"{self.action.name()} was cancelled.")
+        if self.suspended:
+            return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")
+        return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
+
+
+async def bring_up(entry: PageEntry, running: Running) -> None:
+    """Have the page live, at the head of its queue."""
+    action = next(iter(running.action.parts()), running.action)
+    try:
+        async with running.cancel.within(_READY_WITHIN_S):
+            await entry.recovery.ensure_live(
+                running.call.client_id,
+                navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
+                replaces=isinstance(action, Goto | ReloadPage),
+            )
+            await entry.let_go_of_settings(running.call.client_id)
+    except PlaywrightError as error:
+        raise BrowserCrashed(
+            f"Page {entry.page_id!r} ended while it was brought up; {action.name()} did not happen.",
+            details={"url": entry.url, "context": {"crashReason": str(error).splitlines()[0]}},
+        ) from error
+    except TimeoutError:
+        running.check_not_cancelled()
+        raise TimedOut(
+            f"Page {entry.page_id!r} could not be brought up within {_READY_WITHIN_S} s; {action.name()} did not "
+            "happen.",
+            hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
+        ) from None
+
+
+async def perform_live(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
+    """Bring the page up, and perform. What only reads is read once more where the page died under it."""
+    await bring_up(entry, running)
+    try:
+        return await perform(entry, running, handler, page)
+    except BrowserCrashed:
+        if running.action.effect is not Effect.READS or running.action.parts():
+            raise
+    await bring_up(entry, running)
+    return await perform(entry, running, handler, page)
+
+
+async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
+    """Run the handler; for an act, add what was observed."""
+    running.check_not_cancelled()
+    running.url_before = entry.state().url
+    changed = True
+    acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
+    await _tell_what_was_taken_back(entry, running, acts=acts)
+    before = await delta.before(page, running.action) if acts else delta.Before()
+    observation = _begun(entry, running.action) if acts else None
+    if acts:
+        entry.last_act = (running.call.client_id, entry.navigations)
+        entry.use.acted_here = True
+    try:
+        result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
+        if observation is None:
+            return result
+        if not getattr(running.action, "no_wait_after", False):
+            await _settled(entry, running, observation)
+        if not entry.live and not entry.gone:
+            raise entry.recovery.unfinished(running.action)
+        changed = not getattr(running.action, "trial", False)
+        return await told(page, running.action, result, observation, before)
+    except WithoutEffect as error:
+        raise await _besides(entry, error, running, observation) from None
+    except _NOTHING_HAPPENED:
+        changed = False
+        raise
+    finally:
+        if observation is not None and entry.observer is not None:
+            entry.observer.end(observation)
+            running.requests = observation.requests()
+        if running.cancel.requested and observation is not None:
+            await entry.interrupt()
+        if acts and changed:
+            entry.revision += 1
+            await _refresh(entry, observation)
+
+
+def _begun(entry: PageEntry, action: Action) -> Observation | None:
+    if entry.observer is None:
+        return None
+    return entry.observer.begin(navigates=isinstance(action, NavigationAction))
+
+
+async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts: bool) -> None:
+    """Of what earlier acts of this client left in fields."""
+    if entry.observer is None or entry.dialog:
+        return
+    for lost in await entry.fields_left.look(running.call.client_id, entry.observer.moves, acts=acts):
+        entry.tell(running.call.client_id, lost)
+
+
+async def perform_on_session(
+    session: "BrowserSession", running: Running, handler: Handler, pages: Iterable[PageEntry]
+) -> Json:
+    """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang. The
+    start of a browser, where none runs, is no part of that."""
+    if running.action.lane is Lane.QUEUE and not session.entry.live:
+        await _bring_up_session(session, running)
+    try:
+        async with running.cancel.within(running.action.allowed_ms() / 1000):
+            return await handler(session, running.action)
+    except TimeoutError:
+        if running.cancel.requested:
+            raise running.cancelled_error() from None
+        busy = ", ".join(entry.page_id for entry in pages if entry.queue.busy or entry.suspect) or "none of them busy"
+        raise TimedOut(
+            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
+            f"{busy}.",
+            hint='See what each shows: list_pages {"all": true}; close or reload the one that hangs, then repeat this.',
+        ) from None
+    except PlaywrightError as error:
+        if errors.is_closed(error) and running.action.effect is not Effect.READS:
+            name, ended = running.action.name(), session.entry.ended() or "the browser ended"
+            raise UnknownOutcome(f"{name} was under way when {ended}.") from error
+        raise errors.translate(error, running.action, url="") from error
+
+
+async def _bring_up_session(session: "BrowserSession", running: Running) -> None:
+    try:
+        async with running.cancel.within(_READY_WITHIN_S):
+            await session.entry.context()
+    except TimeoutError:
+        running.check_not_cancelled()
+        raise TimedOut(
+            f"The browser could not be started within {_READY_WITHIN_S} s; {running.action.name()} did not happen.",
+            hint="The machine may be busy: repeat the call, or see `browse-together logs`.",
+        ) from None
+
+
+async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
+    """A page that shares its window gets no animation frames behind another, and acts on it would take seconds."""
+    if page.entry.shares_window and action.effect is Effect.ACTS and action.opens:
+        await page.live.bring_to_front()
+    return await handler(page, action)
+
+
+async def _translated(
+    entry: PageEntry, running: Running, work: Awaitable[Json], page: BrowserPage, observation: Observation | None
+) -> Json:
+    try:
+        return await _race(entry, running, work, observation)
+    except PlaywrightError as error:
+        if entry.gone and not entry.closed and observation is not None and errors.began(error):
+            return {}  # it was done: the page closed itself by it
+        if entry.gone:
+            raise entry.closed_error(f" while {running.action.name()} ran") from error
+        if await entry.recovery.ended(error):
+            raise entry.recovery.interrupted(running.action, error) from error
+        if page.under_way and errors.is_timeout(error) and not isinstance(running.action, NavigationAction):
+            if page.led_on(error):
+                return {}
+            raise _goes_elsewhere(running.action, entry.url, page.under_way) from error
+        entry.suspect = entry.suspect or errors.is_timeout(error)
+        if running.was_suspended and errors.is_timeout(error):
+            return await _outlasted(running, error, page)
+        if observation is not None and errors.shows_error_page(error):
+            await observation.error_page()
+        explained = await _explained(error, running.action, page)
+        if observation is not None:
+            await _add_observed(explained, error, entry, running.action, observation)
+        raise explained from error
+
+
+async def _add_observed(
+    explained: BrowseError, error: PlaywrightError, entry: PageEntry, action: Action, observation: Observation
+) -> None:
+    """Add to an error what was observed of the act that ended in it."""
+    if isinstance(explained, UnknownOutcome) and observation.lines():
+        explained.message += f" Observed: {'; '.join(observation.lines())}."
+    if errors.is_download(error):
+        await observation.downloaded(least=1)
+        lines = [each.report() for each in observation.downloads]
+        explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
+        context = explained.details.get("context")
+        files: list[JsonValue] = [each.state.shown() for each in observation.downloads]
+        explained.details["context"] = {**(context if isinstance(context, dict) else {}), "downloads": files}
+    if isinstance(explained, NavigationFailed):
+        _add_delay(explained, observation)
+    if isinstance(action, NavigationAction) and errors.is_timeout(error) and observation.goes_on:
+        await entry.interrupt()  # or the page would move after this reply
+        explained.advice = (
+            "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
+            'for: "waitUntil": "domcontentloaded".'
+        )
+
+
+def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
+    """What kept a navigation from its end that no error of the network ended."""
+    context = explained.details.get("context")
+    if isinstance(context, dict) and "networkError" not in context and (delay := observation.delay()):
+        context["networkError"] = delay
+
+
+def _goes_elsewhere(action: Action, url: str, going: str) -> TimedOut:
+    return TimedOut(
+        f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {going}, whose server has not "
+        "answered yet. Until then it can neither be read nor acted on.",
+        hint='Wait longer for it: snapshot {"timeout": 30000}. Or leave: goto {"url": "..."}.',
+        details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": going}},
+    )
+
+
+async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
+    meant = action.meant()
+    try:
+        async with asyncio.timeout(_EXPLAIN_S):
+            explained = await locators.explain(error, page, meant)
+    except TimeoutError:
+        explained = errors.translate(error, meant, url=page.entry.url)
+    if meant is not action:
+        explained.details.pop("selector", None)  # of this one, which is told without its being known here
+    return explained
+
+
+async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage) -> Json:
+    """Playwright's own timeout knows no dialogs: it ended a call that only waited for an answer."""
+    name, allowed = running.action.name(), running.action.allowed_ms()
+    try:
+        await running.answered()
+        while not await page.entry.responds() and running.suspended:  # its script asked again
+            await running.answered()
+    except TimeoutError:
+        raise running.cancelled_error() from None
+    if errors.began(error):
+        return {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
+    explained = await _explained(error, running.action, page)
+    if isinstance(explained, _NOTHING_HAPPENED) or not isinstance(running.action, ElementAction | Press):
+        raise explained from error
+    raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
+
+
+async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], observation: Observation | None) -> Json:
+    """Playwright's own timeout comes first; this one is for the calls that have none."""
+    try:
+        async with running.cancel.within(running.action.allowed_ms() / 1000 + _GRACE_S):
+            return await work
+    except TimeoutError:
+        going = entry.observer.under_way if entry.observer else ""
+        entry.suspect = not going
+        if running.cancel.requested:
+            raise running.cancelled_error() from None
+        if observation is not None and observation.under_way and isinstance(running.action, _READ_BACK):
+            observation.outlasted = True
+            return {"observed": f"{running.action.name()} was done; what it left on the page could not be read back"}
+        if observation is not None and observation.under_way and not isinstance(running.action, NavigationAction):
+            raise UnknownOutcome(
+                f"{running.action.name()} was under way when the page began to go to {going}, whose server has not "
+                "answered yet.",
+                hint='See where it arrives: snapshot {"timeout": 30000}. Then decide whether to repeat it.',
+            ) from None
+        if going and not isinstance(running.action, NavigationAction):
+            raise _goes_elsewhere(running.action, entry.url, going) from None
+        await entry.interrupt()
+        raise TimedOut(
+            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
+            hint="Give it longer with `timeout` (ms), or look what the page shows: snapshot {}.",
+            details={"url": entry.url, "context": {"timeout": running.action.allowed_ms()}},
+        ) from None
+
+
+async def _settled(entry: PageEntry, running: Running, observation: Observation) -> None:
+    try:
+        async with running.cancel.within():
+            if entry.observer is not None:
+                await entry.observer.settle(observation)
+    except TimeoutError:
+        raise running.cancelled_error() from None
+    if entry.gone:
+        observation.noted.append(f"the page closed. {entry.opener_hint}".rstrip(" ."))
+
+
+async def _besides(
+    entry: PageEntry, error: WithoutEffect, running: Running, observation: Observation | None
+) -> WithoutEffect:
+    """With what else the act was seen to do: it was done, though not to what it was meant for."""
+    if observation is None:
+        return error
+    await _settled(entry, running, observation)
+    seen = "; ".join(observation.lines())
+    message = f"{error.message} Observed: {seen}." if seen else error.message
+    return WithoutEffect(message, hint=error.advice, details=error.details)
+
+
+async def _refresh(entry: PageEntry, observation: Observation | None) -> None:
+    """The logins, where there may be others now, and the title: waited for where the document changed, else brought up
+    to date behind the reply."""
+    if observation is not None and (observation.sent or observation.navigated):
+        await entry.session.logins.save_cookies()
+    if observation is not None and observation.navigated:
+        await entry.read_title()
+    elif entry.live:
+        entry.refresh_title()

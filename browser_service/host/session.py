@@ -1,0 +1,342 @@
+"""A session: one browser context with its logins, started by the first call that needs it."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Protocol
+
+from playwright.async_api import BrowserContext, Dialog, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.close import bounded
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.init_scripts import InitScripts
+from browser_service.host.launching import person_window
+from browser_service.host.launching.isolation import context_options
+from browser_service.host.launching.launcher import Home, Launcher
+from browser_service.host.launching.person_window import SignedIn
+from browser_service.host.launching.pool import Kind
+from browser_service.host.permissions import Permissions
+from browser_service.host.recording.recording import Recording
+from browser_service.host.recording.traces import Tracing
+from browser_service.host.recovery.login_restore import bring_back, restored
+from browser_service.host.recovery.logins import Logins, all_in
+from browser_service.host.windows import Windows
+from browser_service.rules.turns import PageQueue
+from browser_service.security.urls import UrlPolicy
+from shared.calls import Call, Json, SessionSpec
+from shared.errors import BrowserCrashed
+
+if TYPE_CHECKING:
+    from browser_service.host.run import Undoes
+
+_HANGS_AFTER_S = 5
+_LOOKS_EVERY_S = 0.2
+_OPENS_WITHIN_S = 10
+
+
+class PageEvents(Protocol):
+    """Who is told of the pages that come and ask."""
+
+    def foreign_page(self, session: "SessionEntry", page: Page) -> None:
+        """A page came that nobody asked for here: a popup, or a person's tab."""
+
+    def popup_coming(self, opener_target: str) -> None:
+        """A page is opening another one, which will follow as a foreign page."""
+
+    async def pages_found(self, session: "SessionEntry", pages: list[Page]) -> None:
+        """Pages that were there before us, in a browser that was attached to."""
+
+    def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
+
+    def dialog_closed(self, dialog: Dialog) -> None: ...
+
+
+class SessionEvents(Protocol):
+    """Who is told of the session itself."""
+
+    async def at_rest(self) -> None:
+        """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
+
+    def say(self, text: str) -> None:
+        """Something that all should know."""
+
+    def state(self, session_id: str, state: Json, name: str = "") -> None:
+        """The session's logins changed, or were saved under a name."""
+
+    def opened(self) -> None:
+        """Its context was opened, in a browser that may be new."""
+
+    def waits(self, call: Call, position: int, behind: str) -> None:
+        """A call waits for its turn."""
+
+
+class SessionEntry:
+    """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
+
+    def __init__(
+        self, spec: SessionSpec, launcher: Launcher, policy: UrlPolicy, *, pages: PageEvents, on: SessionEvents
+    ) -> None:
+        self.session_id = spec.session_id
+        self._policy = policy
+        self._spec = spec
+        self._launcher = launcher
+        self._pages = pages
+        self._on = on
+        self._home: Home | None = None
+        self._context: BrowserContext | None = None
+        self.browser_id = ""
+        """Of the browser that it was opened in last."""
+        self._windows: Windows | None = None
+        self._opening: asyncio.Task[Windows] | None = None
+        self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
+        self.logins = Logins(spec.state, storage=not spec.profile, context=self._ours, on_saved=self._changed)
+        self.used_at = time.monotonic()
+        self.closed = False
+        self.recordings: set[Recording] = set()
+        self.tracing = Tracing()
+        self.headers: dict[str, str] = {**spec.headers}
+        """What every request of its pages carries besides."""
+        self.init_scripts = InitScripts(texts={**spec.init_scripts})
+        self.permissions = Permissions({**spec.permissions})
+
+    @property
+    def profile(self) -> bool:
+        """Whether it is the shared login."""
+        return self._spec.profile
+
+    @property
+    def kind(self) -> Kind | None:
+        """Of its browser; None for the shared one."""
+        return self._launcher.kind(self._spec)
+
+    @property
+    def attached(self) -> bool:
+        """Whether it is of a browser that is somebody else's."""
+        return self._launcher.attached
+
+    @property
+    def live(self) -> bool:
+        browser = self._context.browser if self._context is not None else None
+        return self._launcher.runs(self._home) and (browser is None or browser.is_connected())
+
+    def ended(self) -> str:
+        """How the browser of an earlier context ended, in words."""
+        return self._launcher.ended()
+
+    def owns(self, page: Page) -> bool:
+        """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
+        return page.context is self._context and self.live
+
+    async def set_headers(self, headers: dict[str, str]) -> None:
+        """Kept for the context that may follow this one. A page that shows a dialog makes this hang."""
+        context = await self.context()
+        self.headers = headers
+        await context.set_extra_http_headers(headers)
+
+    async def grant(self, origin: str, names: list[str]) -> list[str]:
+        """Let a site do something; what it could before."""
+        windows = await self._ready()
+        return await self.permissions.grant(await self.context(), windows, origin, names)
+
+    def device(self, name: str) -> Json:
+        """Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""
+        return self._launcher.device(name)
+
+    async def open_window(self) -> Page:
+        """A blank page of its own window; starts the browser where it does not run."""
+        windows = await self._ready()
+        try:
+            return await self._while_live(windows.open())
+        except TimeoutError:
+            await self.end_if_hanging(_HANGS_AFTER_S)
+            raise BrowserCrashed("The browser opened no window.") from None
+        except PlaywrightError as error:
+            raise BrowserCrashed("The browser opened no window.") from error
+
+    async def _while_live(self, opening: Coroutine[object, object, Page]) -> Page:
+        """A browser that ends meanwhile tells nobody who waits for a window of it."""
+        task = asyncio.create_task(opening)
+        try:
+            while not task.done() and self.live:
+                await asyncio.wait({task}, timeout=_LOOKS_EVERY_S)
+            if not task.done():
+                raise BrowserCrashed("The browser ended while it opened a window.")
+            return task.result()
+        finally:
+            task.cancel()
+
+    async def end_if_hanging(self, after_s: float) -> None:
+        """A browser of ours that answers nothing is as good as dead, and nobody else would end it."""
+        if self._context is None or self.attached:
+            return
+        try:
+            async with asyncio.timeout(after_s):
+                await self._context.cookies()
+        except TimeoutError:
+            await self._launcher.end_hanging()
+        except PlaywrightError:
+            return
+
+    async def context(self) -> BrowserContext:
+        """Playwright's; starts the browser where it does not run."""
+        await self._ready()
+        if self._context is None:
+            raise BrowserCrashed("The browser ended.")
+        return self._context
+
+    async def sign_in(self, url: str | None) -> SignedIn:
+        """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut where they do not.
+
+        Afterwards all is as before, with the logins that the person made; also when this is cancelled.
+        """
+        person_window.check(self._spec, self._launcher)
+        await self._ready()  # with the cookies that were saved before: what the window has comes from the profile
+        self._launcher.reserve()
+        try:
+            await self._on.at_rest()
+            before = self.logins.cookies
+            self._home = self._context = self._windows = None
+            await person_window.until_closed(self._launcher, url)
+        finally:
+            self._launcher.free()
+        await self._ready()
+        return SignedIn(person_window.sites(before, self.logins.cookies), kept_sessions=self._launcher.kept_sessions)
+
+    def permits(self, url: str) -> bool:
+        """Whether the URL policy lets a page go there."""
+        return self._policy.permits(url)
+
+    def let_go(self) -> BrowserContext | None:
+        """From this moment on the next call opens another context. The one that is to be closed, if it is not the
+        browser's own."""
+        context, self._home, self._context, self._windows = self._context, None, None, None
+        return None if self._spec.profile else context
+
+    @property
+    def spec(self) -> SessionSpec:
+        """What it takes to have it again as it was saved, but for its pages."""
+        own = {
+            "headers": self.headers,
+            "init_scripts": self.init_scripts.texts,
+            "permissions": self.permissions.by_origin,
+        }
+        return self._spec.model_copy(update={"state": self.logins.saved, **own})
+
+    async def close(self, *, whole: bool = True) -> None:
+        """Save, and let go of the context. The browser itself belongs to the launcher. `whole`: with the storage, which
+        a page that shows a dialog or spins keeps back."""
+        if self._opening is not None:
+            await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
+        await self.logins.rest()
+        await (self.logins.save(whole=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
+        context, self._context, self._windows = self._context, None, None
+        if context is not None and not self._spec.profile:
+            await bounded(context.close())
+
+    async def _ready(self) -> Windows:
+        if self.live and self._windows is not None:
+            return self._windows
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> Windows:
+        try:
+            return await self._opened()
+        except PlaywrightError as error:
+            raise BrowserCrashed("The browser ended while its session was opened.") from error
+
+    async def _opened(self) -> Windows:
+        home = await self._launcher.home(self._spec)
+        context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
+        if self._spec.profile and not self.attached:
+            crashed = self._context is not None or self._launcher.ended_badly
+            await self._bring_back(context, after_crash=crashed)
+        context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
+        context.on("dialogclosed", self._pages.dialog_closed)
+        if self.headers:
+            await bounded(context.set_extra_http_headers(self.headers))
+        await bounded(self.init_scripts.attach(context))
+        self._home, self._context, self.browser_id = home, context, self._launcher.browser_id(home)
+        self._windows = Windows(
+            context,
+            self._policy,
+            lambda page: self._pages.foreign_page(self, page),
+            self._pages.popup_coming,
+            ours=not self.attached,
+            lasting=self._spec.profile,
+        )
+        if self.permissions.by_origin:
+            await bounded(self.permissions.attach(context, self._windows))
+        if self.attached:
+            await self._pages.pages_found(self, context.pages)
+        elif self._spec.profile:
+            await self.logins.save()
+            self._launcher.took_back()
+        self._on.opened()
+        return self._windows
+
+    async def _isolated(self, home: Home) -> BrowserContext:
+        """A context of its own, as it was asked for, with the logins that it had."""
+        browser = home.browser if isinstance(home, BrowserContext) else home
+        if browser is None:
+            raise BrowserCrashed("This engine has no contexts beside its profile.")
+        options = context_options(self._spec.options, self._launcher.user_agent(self.kind))
+        states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
+        context, taken, refused = await restored(browser, options, states, f"Session {self.session_id!r}")
+        if refused:
+            self._on.say(refused)
+            self.logins.saved = taken
+        return context
+
+    async def _bring_back(self, context: BrowserContext, *, after_crash: bool) -> None:
+        """What the profile on disk lacks."""
+        mended, self._launcher.mended = self._launcher.mended, []
+        if self._launcher.kept_sessions and not after_crash and not mended:
+            return  # what the profile lacks now, a person has logged out of
+        told = await bring_back(context, self.logins.cookies, after_crash=after_crash or bool(mended))
+        for text in [*mended, *told]:
+            self._on.say(text)
+
+    def _ours(self) -> BrowserContext | None:
+        """Its context, while it lives. A browser that is somebody else's keeps its logins itself."""
+        return self._context if self.live and not self.attached else None
+
+    def _changed(self, state: Json) -> None:
+        if self._spec.profile or self._spec.persistent:
+            self._on.state(self.session_id, state)
+
+    async def storage(self) -> Json:
+        """All that its context has of logins."""
+        context = await self.context()
+        async with self.logins.alone:
+            return await all_in(context)
+
+    async def keep(self, name: str) -> Json:
+        """Save the whole under a name."""
+        state = await self.storage()
+        self._on.state(self.session_id, state, name)
+        return state
+
+    async def restore(self, state: Json) -> None:
+        """Put back what was saved; what has come since is gone."""
+        context = await self.context()
+        async with self.logins.alone:
+            await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
+        self.logins.save_soon()
+
+
+class BrowserSession:
+    """A session as one call sees it: what handlers are given."""
+
+    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: "Undoes") -> None:
+        self.entry = entry
+        self.call = call
+        self.undoable = undoable
+        """Notes what it takes to take the act back."""
+        self.files = Files(artifacts, call.client_id, inline_text=call.inline_text)
+
+    async def context(self) -> BrowserContext:
+        """Playwright's."""
+        return await self.entry.context()

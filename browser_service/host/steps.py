@@ -1,0 +1,95 @@
+"""A call that carries other actions: its parts one by one."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.handle import BrowserPage, read_on, read_picture
+from browser_service.host.reading.comparison import compare_kept
+from browser_service.host.run import Handler, Running, bring_up, perform
+from browser_service.security.urls import origin_of
+from browser_service.spine.politeness import visited
+from shared.actions.base import Action
+from shared.actions.media import CompareScreenshots, Screenshot
+from shared.calls import Json
+from shared.errors import NetworkError
+
+if TYPE_CHECKING:
+    from browser_service.host.dialogs import Dialogs
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Does what calls carry, in their turns, each part admitted and performed as if it came by itself."""
+
+    admit: Callable[[PageEntry, Running], None]
+    handlers: Mapping[str, Handler]
+    artifacts: ArtifactPort
+    dialogs: "Dialogs"
+
+    def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
+        """A page as a call sees it, or a part of one that shares its reply with others."""
+        do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
+        tools = (self.artifacts, self.dialogs)
+        return BrowserPage(entry, running.call, *tools, do=do, undoable=running.undoable, share=share)
+
+    async def without_page(self, running: Running) -> Json:
+        """About what is kept already: no page is needed for it, nor a turn."""
+        action = running.action
+        if isinstance(action, CompareScreenshots):
+            return await compare_kept(Files(self.artifacts, running.call.client_id), action)
+        cursor, budget = getattr(action, "cursor", ""), getattr(action, "budget", None)
+        if isinstance(action, Screenshot) and not action.shown:
+            return await read_picture(self.artifacts, running.call, cursor)
+        return await read_on(self.artifacts, running.call, action.shown, cursor, budget)
+
+    async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:
+        await _no_dialog(running)
+        step = running.part(part)
+        running.at = len(running.done)
+        result: Json = {"action": part.name()}
+        try:
+            share = sum(each.shown != "observed" for each in running.action.parts())
+            result |= await self._work(entry, step, share, quiet=running.at + 1 < len(running.action.parts()))
+        finally:
+            running.requests += step.requests
+        running.done.append(result)
+        running.at = None
+        return result
+
+    async def _work(self, entry: PageEntry, step: Running, share: int, *, quiet: bool) -> Json:
+        self.admit(entry, step)
+        _begin(entry, step.action)
+        if step.action.pageless:
+            return await self.without_page(step)
+        await bring_up(entry, step)
+        page = self.page(entry, step, max(1, share))
+        page.quiet = quiet
+        return await perform(entry, step, self.handlers[step.action.name()], page)
+
+
+async def _no_dialog(running: Running) -> None:
+    """One that opened since the part before is answered first."""
+    if running.suspended:
+        try:
+            await running.answered()
+        except TimeoutError:
+            raise running.cancelled_error() from None
+
+
+def _begin(entry: PageEntry, part: Action) -> None:
+    """Note what is under way. Raises for what would go where a part before was asked for a pause."""
+    turn = entry.queue.current
+    if turn is None:
+        return
+    turn.part = part.name()
+    for url in turn.throttled:
+        if (origin := origin_of(url)) in visited(part, entry.state().url):
+            raise NetworkError(
+                f"{origin} asked for a pause when a step before went there, and is left alone: nothing was sent.",
+                hint="Go on there later: RATE_LIMITED says until when.",
+                details={"url": url},
+            )

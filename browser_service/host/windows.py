@@ -1,0 +1,188 @@
+"""Windows: each page opens in one of its own, because a tab behind another gets no animation frames."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+from playwright.async_api import Browser, BrowserContext, CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import Background
+from browser_service.host.close import bounded
+from browser_service.host.network.guard import guard_all
+from browser_service.rules.bounded import Latest
+from browser_service.security.urls import UrlPolicy
+
+_BLANK: Final = "about:blank"
+_PATIENCE_S: Final = (3.0, 5.0)
+"""After so long another window is asked for."""
+_ABANDONED: Final = 200
+
+OnForeign = Callable[[Page], None]
+OnPopup = Callable[[str], None]
+
+
+class Windows:
+    """Opens the pages of one context, and reports those that it did not open: popups and people's tabs."""
+
+    def __init__(
+        self,
+        context: BrowserContext,
+        policy: UrlPolicy,
+        on_foreign: OnForeign,
+        on_popup: OnPopup,
+        *,
+        ours: bool,
+        lasting: bool,
+    ) -> None:
+        self._context = context
+        self._policy = policy
+        self._on_foreign = on_foreign
+        self._on_popup = on_popup
+        self._ours = ours
+        self._lasting = lasting
+        """Whether it is the browser's own context, which is never closed before it."""
+        self._abandoned = Latest[None](_ABANDONED)
+        self._dead: set[Page] = set()
+        self._expected: dict[str, asyncio.Future[Page]] = {}
+        self._opening: dict[str, asyncio.Future[Page]] = {}
+        """By Chromium's name of the page that is to come."""
+        self._crashed_lately = Latest[None](_ABANDONED)
+        """By the same name: one may die before the answer that names it is read."""
+        self._cdp: CDPSession | None = None
+        self._browser_context_id: str | None = None
+        self._connecting = asyncio.Lock()
+        self._background = Background()
+        for page in context.pages:
+            self._watch(page)
+        context.on("page", self._arrived)
+
+    async def open(self, timeout_s: float = 15) -> Page:
+        """A blank page in a new window. It is known by a nonce in its URL, never by its order of arrival."""
+        browser = self._context.browser
+        if browser is None or browser.browser_type.name != "chromium":
+            async with self._connecting:  # other engines open tabs, which come without a nonce
+                return await self._first_page()
+        arrival: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
+        targets: dict[str, str] = {}
+        try:
+            async with asyncio.timeout(timeout_s):
+                cdp = await self._connected(browser)
+                for patience_s in (*_PATIENCE_S, timeout_s):
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(patience_s):
+                            await self._ask(cdp, arrival, targets)
+                            return await asyncio.shield(arrival)
+            raise TimeoutError
+        finally:
+            self._leave(arrival, targets)
+
+    async def _ask(self, cdp: CDPSession, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
+        """Have a window opened. Under load one in a hundred never comes: whichever of those asked for does, is it."""
+        url = f"{_BLANK}#{secrets.token_hex(8)}"
+        targets[url] = ""
+        self._expected[url] = arrival
+        target: dict[str, object] = {"url": url, "newWindow": True}
+        if self._browser_context_id:
+            target["browserContextId"] = self._browser_context_id
+        targets[url] = target_id = str((await cdp.send("Target.createTarget", target))["targetId"])
+        self._opening[target_id] = arrival
+        if target_id in self._crashed_lately:
+            self._crashed({"targetId": target_id})
+
+    def _leave(self, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
+        """Nobody waits any more; a window that comes after all is closed."""
+        came = arrival.result().url if arrival.done() and not arrival.cancelled() and not arrival.exception() else ""
+        arrival.cancel()
+        for url, target_id in targets.items():
+            self._expected.pop(url, None)
+            self._opening.pop(target_id, None)
+            if url != came:
+                self._abandoned[url] = None
+                if target_id and self._cdp is not None:
+                    self._background.spawn(bounded(self._cdp.send("Target.closeTarget", {"targetId": target_id})))
+
+    async def command(self, method: str, parameters: dict[str, object]) -> None:
+        """Tell Chromium something about the whole context."""
+        browser = self._context.browser
+        if browser is not None:
+            cdp = await self._connected(browser)
+            of = {"browserContextId": self._browser_context_id} if self._browser_context_id else {}
+            await cdp.send(method, {**parameters, **of})
+
+    async def _connected(self, browser: Browser) -> CDPSession:
+        """Of many first pages one finds out whose they are, before any of them opens."""
+        async with self._connecting:
+            if self._cdp is None:
+                cdp = await browser.new_browser_cdp_session()
+                await cdp.send("Target.setDiscoverTargets", {"discover": True})
+                await guard_all(cdp, self._policy, documents=self._ours)
+                self._browser_context_id = await self._own_context_id()
+                cdp.on("Target.targetCreated", self._created)
+                cdp.on("Target.targetCrashed", self._crashed)
+                self._cdp = cdp
+            return self._cdp
+
+    async def _own_context_id(self) -> str | None:
+        """CDP's name of the context, read from a page of it; the default context has none."""
+        pages = self._context.pages
+        page = pages[0] if pages else await self._first_page()
+        session = await self._context.new_cdp_session(page)
+        try:
+            info = await session.send("Target.getTargetInfo")
+        finally:
+            await session.detach()
+        if not pages:
+            await page.close()
+        found = info["targetInfo"].get("browserContextId")
+        return str(found) if found else None
+
+    async def _first_page(self) -> Page:
+        """One of ours, though it comes without a nonce."""
+        self._expected["about:blank"] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._context.new_page()
+        finally:
+            self._expected.pop("about:blank")
+
+    def _created(self, event: dict[str, dict[str, str]]) -> None:
+        """Told before the click that opens a window returns, and some ms before Playwright has its page."""
+        target = event["targetInfo"]
+        if target["type"] == "page" and (opener := target.get("openerId")):
+            self._on_popup(opener)
+
+    def _crashed(self, event: dict[str, str]) -> None:
+        """A page that dies before Playwright has it never arrives."""
+        self._crashed_lately[event["targetId"]] = None
+        arrival = self._opening.get(event["targetId"])
+        if arrival is not None and not arrival.done():
+            arrival.set_exception(PlaywrightError("Target crashed"))
+
+    def _watch(self, page: Page) -> None:
+        if self._ours:
+            page.on("crash", self._died)
+
+    def _died(self, page: Page) -> None:
+        self._dead.add(page)
+        self._background.spawn(self._remove(page))
+
+    async def _remove(self, dead: Page) -> None:
+        """What is done to a whole context fails as long as one of its pages has no renderer."""
+        async with self._connecting:  # one first page at a time
+            if self._lasting and self._dead.issuperset(self._context.pages):  # with its last window the browser may end
+                await bounded(self._first_page())
+        await bounded(dead.close())
+        self._dead.discard(dead)
+
+    def _arrived(self, page: Page) -> None:
+        self._watch(page)
+        arrival = self._expected.get(page.url)
+        if page.url in self._abandoned:  # its caller has given up
+            del self._abandoned[page.url]
+            self._background.spawn(bounded(page.close()))
+        elif arrival is None:
+            self._on_foreign(page)
+        elif not arrival.done():
+            arrival.set_result(page)

@@ -1,0 +1,300 @@
+"""The HTTP face: parse, call, reply. What a call means is decided in the spine."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from sse_starlette import EventSourceResponse
+from starlette.requests import ClientDisconnect
+
+from browser_service.observability import search
+from browser_service.security.auth import Identity, identify, person_for
+from browser_service.spine.dispatch import Asked
+from browser_service.spine.register import Reply
+from shared import catalogue, wire
+from shared.actions.activity import GetActivity
+from shared.calls import Json, PageMoved
+from shared.errors import Forbidden, InvalidRequest, ValidationFailed
+from shared.schema import full_schema
+
+if TYPE_CHECKING:
+    from browser_service.app import Parts
+
+router = APIRouter()
+
+_PING_S = 15
+
+
+def parts(request: Request) -> "Parts":
+    found: Parts = request.app.state.parts
+    return found
+
+
+async def identity(request: Request) -> Identity:
+    """Async, though it awaits nothing: FastAPI would send it to another thread and back."""
+    return identify(parts(request).secret, request.headers.get("authorization"), parts(request).revoked)
+
+
+Caller = Annotated[Identity, Depends(identity)]
+
+
+@router.post(wire.BROWSER + "/{page_id}")
+async def act_on_page(page_id: str, request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, await _body(request), page_id)
+
+
+@router.post(wire.BROWSER)
+async def act(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, await _body(request))
+
+
+@router.get(wire.PAGES)
+async def list_pages(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "list_pages", "all": True})
+
+
+@router.get(wire.SESSIONS)
+async def list_sessions(request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "list_sessions"})
+
+
+@router.get(wire.CALLS + "/{call_id}")
+async def get_call(call_id: str, request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "get_call", "callId": call_id, "wait": 0})
+
+
+@router.post(wire.CALLS + "/{call_id}/cancel")
+async def cancel_call(call_id: str, request: Request, caller: Caller) -> Response:
+    return await _run(request, caller, {"action": "cancel_call", "callId": call_id})
+
+
+@router.get(wire.TOOLS)
+async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to list
+    tools = [
+        {
+            "name": name,
+            "title": action.title(),
+            "description": action.description(),
+            "inputSchema": full_schema(action),
+            "annotations": catalogue.annotations(action),
+            "aliases": [alias.name for alias in action.aliases],
+        }
+        for name, action in catalogue.ACTIONS.items()
+    ]
+    body = {"success": True, "result": {"tools": tools, "catalogue": catalogue.fingerprint()}}
+    return _response(request, Reply(200, {**body, "page": None, "notices": []}))
+
+
+@router.put(wire.FILES)
+async def put_file(request: Request, caller: Caller) -> Response:
+    """A file that a call of the same client names: its `artifactId` is in the reply."""
+    parts(request).quotas.sends(caller.client_id)
+    try:
+        kept = await parts(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
+    except ClientDisconnect:
+        raise InvalidRequest("The connection ended before its file did.") from None
+    result = kept.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
+
+
+@router.get(wire.FILES + "/{artifact_id}")
+async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
+    path, mime_type = await parts(request).artifacts.path(artifact_id, None if caller.operator else caller.client_id)
+    name = parts(request).dispatcher.downloads.name_of(artifact_id)
+    return FileResponse(path, media_type=mime_type, filename=name, headers={"X-Content-Type-Options": "nosniff"})
+
+
+@router.get(wire.EVENTS)
+async def events(request: Request, caller: Caller) -> EventSourceResponse:
+    """The caller's presence, and the progress of its calls. With `activity=1`, and the filters of /api/activity beside
+    it, what is recorded from now on instead: who only looks on is not there to act."""
+    if request.query_params.get("activity", "0") not in {"0", "false"}:
+        return EventSourceResponse(_watched(request, caller), ping=_PING_S)
+
+    async def feed() -> AsyncIterator[dict[str, str]]:
+        yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
+        async for moved in parts(request).clients.stream(caller.client_id):
+            yield {"event": "page" if isinstance(moved, PageMoved) else "call", "data": moved.model_dump_json()}
+
+    return EventSourceResponse(feed(), ping=_PING_S)
+
+
+@router.get(wire.ACTIVITY)
+async def get_activity(request: Request, caller: Caller) -> Response:
+    for_programs: Json = {"format": "records", "budget": 1_000_000}
+    return await _run(request, caller, {**for_programs, **_asked(request)})
+
+
+@router.delete(wire.ACTIVITY)
+async def forget(request: Request, caller: Caller) -> Response:
+    """For the account's own command line alone: who could remove what it did would not be answerable for it."""
+    if not caller.operator:
+        raise Forbidden("Records are removed by the account's owner.", hint="browse-together forget --client LABEL")
+    client = request.query_params.get("client")
+    if not client:
+        raise ValidationFailed("It is not said whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL")
+    forgotten = await parts(request).dispatcher.forget(client)
+    return _done(request, forgotten)
+
+
+@router.post(wire.REVOKE)
+async def revoke(request: Request, caller: Caller) -> Response:
+    """For the account's own command line alone."""
+    if not caller.operator:
+        raise Forbidden("Tokens are revoked by the account's owner.", hint="browse-together revoke --client LABEL")
+    body = await _body(request)
+    clients, token_id = body.get("clients"), body.get("tokenId")
+    if isinstance(token_id, str) and token_id:
+        return _done(request, await parts(request).dispatcher.revoke_token(token_id))
+    if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
+        raise ValidationFailed(
+            "It is not said what to revoke.", hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.'
+        )
+    return _done(request, await parts(request).dispatcher.revoke({str(one) for one in clients}))
+
+
+@router.get(wire.REQUESTS)
+async def list_requests(request: Request, caller: Caller) -> Response:
+    return _done(request, {"requests": [*await parts(request).requests.listed(caller)]})
+
+
+async def answerer(request_id: str, request: Request) -> Identity:
+    """Who may answer a request: the person who came by its link, or a client."""
+    return person_for(parts(request).secret, request_id, request.headers.get("authorization")) or await identity(
+        request
+    )
+
+
+Answerer = Annotated[Identity, Depends(answerer)]
+
+
+@router.get(wire.REQUESTS + "/{request_id}")
+async def get_request(request_id: str, request: Request, caller: Answerer) -> Response:
+    return _done(request, await parts(request).requests.one(caller, request_id))
+
+
+@router.post(wire.REQUESTS + "/{request_id}/resolve")
+async def resolve_request(request_id: str, request: Request, caller: Answerer) -> Response:
+    """For the account's own command line, for a person who has the link, and for who asked, whose person may be in
+    its chat."""
+    return _done(request, await parts(request).requests.resolve(caller, request_id, await _body(request)))
+
+
+@router.get(wire.HEALTH)
+async def health() -> JSONResponse:
+    about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": catalogue.fingerprint()}
+    return JSONResponse(about)
+
+
+@router.get(wire.READY)
+async def ready(request: Request) -> JSONResponse:
+    now = await parts(request).host.figures()
+    storage = "failing" if parts(request).storage.problem else "ok"
+    return JSONResponse({"status": "ready", **now.model_dump(mode="json"), "storage": storage})
+
+
+@router.get(wire.METRICS)
+async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
+    return Response(parts(request).metrics.text(await parts(request).host.figures()), media_type=CONTENT_TYPE_LATEST)
+
+
+def _asked(request: Request) -> Json:
+    """The query as a call of get_activity, where a filter may also have the name that it has in records."""
+    asked = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
+    return {"action": "get_activity", **asked}
+
+
+def _watched(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
+    body = {name: value for name, value in _asked(request).items() if name != "activity"}
+    asked = catalogue.parse(body)
+    assert isinstance(asked, GetActivity)  # noqa: S101 - it was asked for by this name
+    wanted = search.wanted(asked, caller.client_id, datetime.now().astimezone())
+
+    async def feed() -> AsyncIterator[dict[str, str]]:
+        with parts(request).activity.watching(wanted, caller.client_id) as watcher:
+            yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
+            while (told := await watcher.next()) is not None:
+                if isinstance(told, int):
+                    yield {"event": "dropped", "data": json.dumps({"count": told})}
+                else:
+                    yield {"event": "activity", "data": told.model_dump_json(exclude_none=True)}
+
+    return feed()
+
+
+async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:
+    asked = Asked(
+        body=body,
+        page_id=page_id,
+        call_id=_call_id(request),
+        attempt=_number(request, wire.ATTEMPT, 1),
+        inline_text=_number(request, wire.INLINE, 0) or None,
+        request_id=request.state.request_id,
+    )
+    if asked.call_id is not None:
+        return _response(request, await parts(request).dispatcher.run(caller, asked))
+    work = asyncio.ensure_future(parts(request).dispatcher.run(caller, asked))
+    return _response(request, await _unless_gone(request, caller, work))
+
+
+async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future[Reply]") -> Reply:
+    """A call without a callId can never be asked for again: it ends with its connection."""
+    gone = asyncio.ensure_future(_disconnected(request))
+    both: set[asyncio.Future[Reply] | asyncio.Future[None]] = {work, gone}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    gone.cancel()
+    if not work.done():
+        await parts(request).dispatcher.cancel(caller.client_id, request.state.request_id)
+    return await work
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _body(request: Request) -> Json:
+    try:
+        raw = await request.body()
+    except ClientDisconnect:  # such as a gateway that was killed
+        raise InvalidRequest("The connection ended before its request did.") from None
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(
+            f"The body is no JSON: {error}", hint='Send {"action": "goto", "url": "https://example.com"}.'
+        ) from None
+    if not isinstance(body, dict):
+        raise InvalidRequest("The body must be a JSON object.", hint='Send {"action": "list_pages"}.')
+    return body
+
+
+def _call_id(request: Request) -> str | None:
+    given = request.headers.get(wire.CALL_ID)
+    if given is not None and not catalogue.is_call_id(given):
+        raise InvalidRequest(
+            f"{wire.CALL_ID} {given[:80]!r} is not a valid id.", hint="Letters, digits, '.', '_', '-'."
+        )
+    return given
+
+
+def _number(request: Request, header: str, default: int) -> int:
+    given = request.headers.get(header, "")
+    return int(given) if given.isdecimal() and given.isascii() and len(given) < 10 else default  # noqa: PLR2004 - an int of any sense
+
+
+def _done(request: Request, result: Json) -> JSONResponse:
+    return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
+
+
+def _response(request: Request, reply: Reply) -> JSONResponse:
+    headers = {wire.CATALOGUE: catalogue.fingerprint(), wire.REQUEST_ID: request.state.request_id}
+    if reply.retry_after_s is not None:
+        headers["Retry-After"] = str(reply.retry_after_s)
+    return JSONResponse(reply.body, status_code=reply.status, headers=headers)

@@ -1,0 +1,91 @@
+"""Telling people that they are asked for: on this machine's desktop, and by a POST to an address of theirs."""
+
+import asyncio
+import html
+import shutil
+import sys
+from collections import deque
+from collections.abc import Callable
+
+import httpx
+import structlog
+
+from browser_service.clients.inbox import shown
+from shared.calls import Json, PageState
+from shared.wire import APP_NAME
+
+_WITHIN_S = 5.0
+_TEXT = 300
+_REMEMBERED = 1_000
+_APPLESCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
+
+log = structlog.get_logger(__name__)
+
+
+class Notifier:
+    """Each request is told once. Nobody waits for it, and what fails is only logged."""
+
+    def __init__(self, *, desktop: bool, webhook: str | None, link: Callable[[str], str]) -> None:
+        self._desktop = _desktop_command() if desktop else None
+        self._webhook = webhook
+        self._link = link
+        self._told: deque[str] = deque(maxlen=_REMEMBERED)
+        self._telling: set[asyncio.Task[None]] = set()
+
+    def tell(self, page: PageState) -> None:
+        if page.person is None or page.person.request_id in self._told:
+            return
+        self._told.append(page.person.request_id)
+        task = asyncio.create_task(self._tell(shown(page)))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def close(self) -> None:
+        for task in self._telling:
+            task.cancel()
+        await asyncio.gather(*self._telling, return_exceptions=True)
+
+    async def _tell(self, request: Json) -> None:
+        if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
+            title = f"{APP_NAME}: {request['askedBy']} asks for you"
+            text = f"{request['kind']}, {request['origin']}: {request['message']}"
+            await _show([*self._desktop, title[:_TEXT], html.escape(text[:_TEXT], quote=False)])
+        if self._webhook:
+            await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})
+
+
+async def _post(address: str, request: Json) -> None:
+    try:
+        async with (
+            asyncio.timeout(_WITHIN_S),
+            httpx.AsyncClient(trust_env=False, follow_redirects=False) as http,
+            http.stream("POST", address, json={"event": "request", "request": request}) as reply,
+        ):
+            if not reply.is_success:
+                log.warning("the webhook did not take the notification", status=reply.status_code)
+    except (httpx.HTTPError, OSError, TimeoutError) as error:
+        log.warning("the webhook cannot be reached", reason=type(error).__name__)
+
+
+async def _show(command: list[str]) -> None:
+    """By the program itself, with its arguments: no shell reads them."""
+    quiet = asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=quiet, stderr=quiet)
+    except OSError as error:
+        log.warning("the desktop cannot be notified", reason=str(error))
+        return
+    try:
+        await asyncio.wait_for(process.wait(), _WITHIN_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def _desktop_command() -> list[str] | None:
+    """What shows a title and a text on this desktop; none where there is no such program."""
+    if program := shutil.which("notify-send"):
+        return [program, f"--app-name={APP_NAME}", "--"]
+    if sys.platform == "darwin" and (program := shutil.which("osascript")):
+        return [program, *(part for line in _APPLESCRIPT for part in ("-e", line))]
+    return None

@@ -1,0 +1,1 @@
+"""Rules without a browser: pure data and decisions, with the clock handed in."""

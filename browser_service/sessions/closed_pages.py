@@ -1,0 +1,65 @@
+"""Names of pages that were lately of a session of somebody's own: none comes back in the shared login unasked."""
+
+import time
+from typing import Final
+
+from pydantic import Field
+
+from browser_service.rules.bounded import Latest
+from shared.calls import Model, PageState
+from shared.wire import DEFAULT_SESSION
+
+KEPT: Final = 1_000
+_KEPT_S: Final = 7 * 86_400.0
+_UNDONE_S: Final = 600.0
+
+
+class ClosedPage(Model):
+    """A page that is closed, and the session that it was of."""
+
+    page_id: str
+    session_id: str
+    known_to: list[str] = Field(description="Ids and labels of the clients that may think of it; none: all may.")
+    closed_at: float = Field(default_factory=time.time)
+    by_restart: bool = Field(default=False, description="Its session was not persistent, and ended with the service.")
+
+    @classmethod
+    def of(cls, page: PageState, *owner: str) -> "ClosedPage":
+        """`owner` has the id and the label of its session's owner; nothing where all had the session."""
+        holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
+        known_to = sorted({*owner, *holders} - {""}) if owner else []
+        return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)
+
+
+class ClosedPages:
+    """The latest of them, for a week."""
+
+    def __init__(self) -> None:
+        self._pages = Latest[ClosedPage](KEPT)
+        self._started_at = time.time()
+
+    def add(self, closed: ClosedPage) -> None:
+        if closed.session_id != DEFAULT_SESSION:
+            self._pages[closed.page_id] = closed
+
+    def reopened(self, page_id: str) -> None:
+        """The name is another page's from now on."""
+        self._pages.pop(page_id, None)
+
+    def get(self, page_id: str) -> ClosedPage | None:
+        """Nothing after a week."""
+        closed = self._pages.get(page_id)
+        if closed is not None and time.time() - closed.closed_at > _KEPT_S:
+            self.reopened(page_id)
+            return None
+        return closed
+
+    def can_be_undone(self, closed: ClosedPage) -> bool:
+        """Tell whether `undo` may bring it back: it knows 10 minutes, and nothing from before this start."""
+        return not closed.by_restart and closed.closed_at > max(self._started_at, time.time() - _UNDONE_S)
+
+    def known_to(self, page_id: str, client_id: str, label: str) -> ClosedPage | None:
+        """The same for a client that may think of it; the chat before, of the same label, was another client."""
+        closed = self.get(page_id)
+        known = closed is not None and (not closed.known_to or client_id in closed.known_to or label in closed.known_to)
+        return closed if known else None

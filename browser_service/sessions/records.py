@@ -1,0 +1,262 @@
+"""The sessions as the front half knows them: whose each is, and who may use it."""
+
+import difflib
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import Field
+
+from browser_service.rules.bounded import Latest
+from shared.actions.seven import BrowserLaunch
+from shared.calls import Json, Model, Person, SessionOptions
+from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
+from shared.wire import DEFAULT_SESSION
+
+_EXPIRED_KEPT = 500
+
+
+@dataclass(frozen=True)
+class Browser:
+    """What kind of browser has a session."""
+
+    engine: str = "chromium"
+    headless: bool = True
+    viewport: tuple[int, int] = (1280, 720)
+
+    def __str__(self) -> str:
+        return f"{self.engine}, headless: {str(self.headless).lower()}"
+
+    def asked(self, launch: BrowserLaunch) -> "Browser":
+        """The same, or what is asked for instead. Raises BrowserLaunchFailed where it cannot be had."""
+        given = launch.model_fields_set
+        headless = launch.headless if "headless" in given else self.headless
+        self.check_headless(headless=headless)
+        engine = launch.browser_type if "browser_type" in given else self.engine
+        viewport = (launch.viewport.width, launch.viewport.height) if launch.viewport else self.viewport
+        return Browser(engine, headless, viewport)
+
+    def check_headless(self, *, headless: bool) -> None:
+        """Raises BrowserLaunchFailed where windows are asked for, and the service may have no display for them."""
+        if self.headless and not headless:
+            raise BrowserLaunchFailed(
+                f"Browsers of this service have no windows ({self}).",
+                hint="Leave headless out; or set HEADLESS=false for the service, which then needs a display.",
+                details={"context": {"field": "headless"}},
+            )
+
+
+class SessionRecord(Model):
+    """What the front half knows of a session; of a persistent one it is in the journal."""
+
+    session_id: str
+    owner: Person | None = Field(default=None, description="Nobody owns the shared login.")
+    shared: bool = True
+    name: str | None = None
+    user_id: str | None = None
+    persistent: bool = False
+    options: SessionOptions = SessionOptions()
+    created_at: float = Field(default_factory=time.time)
+    accessed_at: float = Field(default_factory=time.time)
+    expires_at: float | None = None
+    of_page: bool = Field(default=False, description="It was made for a page, and ends with the last of its pages.")
+    requests: int = Field(default=0, description="Calls that worked in it.")
+    errors: int = Field(default=0, description="Those of them that failed.")
+
+    @property
+    def expired(self) -> bool:
+        return self.expires_at is not None and time.time() >= self.expires_at
+
+    def described(self) -> Json:
+        """For whoever may use it. The proxy's password is nobody's to read."""
+        proxy = self.options.proxy
+        return {
+            "id": self.session_id,
+            "name": self.name,
+            "userId": self.user_id or "",
+            "persistent": self.persistent,
+            "browserType": self.options.browser_type,
+            "viewport": self.options.viewport.model_dump(),
+            "userAgent": self.options.user_agent,
+            "locale": self.options.locale,
+            "timezone": self.options.timezone,
+            "ownBrowser": self.options.own_browser,
+            "permissions": [*self.options.permissions],
+            "proxy": proxy.model_dump(exclude={"password"}, exclude_none=True) if proxy else None,
+            "createdAt": _iso(self.created_at),
+            "lastAccessedAt": _iso(self.accessed_at),
+            "expiresAt": _iso(self.expires_at) if self.expires_at else None,
+            "requestCount": self.requests,
+            "errorCount": self.errors,
+        }
+
+
+class Sessions:
+    def __init__(self) -> None:
+        self._records: dict[str, SessionRecord] = {}
+        self._over = Latest[bool](_EXPIRED_KEPT)
+        """Names of sessions that closed by themselves, and whether their time had passed; else nobody used them."""
+        self._used: set[str] = set()
+        self.shared_browser = Browser()
+
+    def add(self, record: SessionRecord) -> None:
+        self._records[record.session_id] = record
+        self._over.pop(record.session_id, None)
+
+    def drop(self, record: SessionRecord, *, over: bool = False) -> bool:
+        """Says whether it was there; a later one of its name stays. `over`: nobody asked for its end."""
+        session_id = record.session_id
+        if self._records.get(session_id) is not record:
+            return False
+        del self._records[session_id]
+        if over:
+            self._over[session_id] = record.expired
+        return True
+
+    def owned_by(self, client_id: str) -> int:
+        """How many."""
+        return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
+
+    def all(self) -> list[SessionRecord]:
+        return [*self._records.values()]
+
+    def record(self, session_id: str) -> SessionRecord:
+        """Raises SessionNotFound, or SessionExpired."""
+        return self._get(session_id)
+
+    def used(self, session_id: str | None, *, failed: bool) -> None:
+        """Count a call that worked in it."""
+        if session_id is not None and (record := self._records.get(session_id)):
+            record.accessed_at = time.time()
+            record.requests += 1
+            record.errors += failed
+            self._used.add(session_id)
+
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._records
+
+    def names(self) -> list[str]:
+        return sorted(self._records)
+
+    def may_use(self, session_id: str, client_id: str) -> bool:
+        record = self._records.get(session_id)
+        return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
+
+    def check_recipient(self, session_id: str, client: Person) -> None:
+        """Raise Forbidden where a client may not use the session of a page that it is to be given."""
+        if not self.may_use(session_id, client.client_id):
+            raise Forbidden(
+                f'"{client.label}" may not use session "{session_id}", which is not shared; nothing was handed over.',
+                hint=f'Share the session first: share_session {{"sessionId": "{session_id}"}}.',
+                details={"sessionId": session_id},
+            )
+
+    def owner(self, session_id: str) -> str | None:
+        """The owner's id, where there is one."""
+        record = self._records.get(session_id)
+        return record.owner.client_id if record is not None and record.owner is not None else None
+
+    def kept_to(self, session_id: str) -> tuple[str, ...]:
+        """The id and label of its owner, where nobody else may use it; nothing where all may, or it is not known."""
+        record = self._records.get(session_id)
+        owner = record.owner if record is not None and not record.shared else None
+        return (owner.client_id, owner.label) if owner is not None else ()
+
+    def private_to(self, session_id: str) -> str | None:
+        """The owner's id, where nobody else may use it."""
+        record = self._get(session_id)
+        return record.owner.client_id if record.owner and not record.shared else None
+
+    def check_use(self, session_id: str, client_id: str) -> None:
+        """Raise Forbidden for another's session that is not shared, and SessionNotFound for none."""
+        record = self._get(session_id)
+        if record.expired:
+            raise _over(session_id, timed_out=True)
+        if not self.may_use(session_id, client_id):
+            raise Forbidden(
+                f'Session "{session_id}" belongs to "{_label(record)}", who has not shared it.',
+                hint='The shared login is "default"; create_session {} makes one of your own.',
+                details={"sessionId": session_id},
+            )
+
+    def owned(self, session_id: str, client_id: str) -> SessionRecord:
+        """The record of a session that is the client's own. Raises Forbidden, SessionNotFound."""
+        record = self._get(session_id)
+        if record.owner is None:
+            raise Forbidden(
+                f'Session "{session_id}" is the shared login: it belongs to all, and nobody shares or closes it.',
+                hint="create_session {} makes one of your own.",
+                details={"sessionId": session_id},
+            )
+        if record.owner.client_id != client_id:
+            raise Forbidden(f'Session "{session_id}" belongs to "{_label(record)}".', details={"sessionId": session_id})
+        return record
+
+    def shown(self, client_id: str) -> list[Json]:
+        return [
+            {
+                "sessionId": record.session_id,
+                "owner": {"label": _label(record), "you": record.owner.client_id == client_id}
+                if record.owner
+                else None,
+                "shared": record.shared,
+                "name": record.name,
+                "userId": record.user_id or "",
+                "persistent": record.persistent,
+                "usable": self.may_use(record.session_id, client_id),
+            }
+            for record in self._records.values()
+        ]
+
+    def over(self, session_id: str) -> SessionExpired:
+        return _over(session_id, timed_out=True)
+
+    def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
+        if session_id in self._over:
+            return _over(session_id, timed_out=self._over[session_id])
+        near = difflib.get_close_matches(session_id, list(self._records), n=1, cutoff=0.5)
+        return SessionNotFound(
+            f"There is no session {session_id!r}.",
+            hint=f'Did you mean "{near[0]}"?'
+            if near
+            else f'Leave sessionId out for the shared login, "{DEFAULT_SESSION}".',
+            details={"sessionId": session_id},
+        )
+
+    def take_used(self) -> list[SessionRecord]:
+        """Those that were used since this was asked last."""
+        used, self._used = self._used, set()
+        return [record for session_id in used if (record := self._records.get(session_id))]
+
+    def put_back(self, used: list[SessionRecord]) -> None:
+        """What was taken could not be written down: it is due the next time."""
+        self._used |= {record.session_id for record in used}
+
+    def _get(self, session_id: str) -> SessionRecord:
+        record = self._records.get(session_id)
+        if record is None:
+            raise self.not_found(session_id)
+        return record
+
+
+def end_of(session_id: str, *, timed_out: bool) -> str:
+    """What is told of a session that nobody asked to close."""
+    over, unused = f'The time of session "{session_id}" is over', f'Session "{session_id}" was not used for long'
+    return f"{over if timed_out else unused}: it was closed, with its pages."
+
+
+def _over(session_id: str, *, timed_out: bool) -> SessionExpired:
+    anew, stays = ("with more time", '"ttl": 604800000') if timed_out else ("to stay", '"persistent": true')
+    return SessionExpired(
+        end_of(session_id, timed_out=timed_out),
+        hint=f'Make it anew, {anew}: create_session {{"sessionId": "{session_id}", {stays}}}.',
+        details={"sessionId": session_id},
+    )
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _label(record: SessionRecord) -> str:
+    return (record.owner.label if record.owner else "") or "another client"

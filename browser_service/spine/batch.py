@@ -1,0 +1,130 @@
+"""A batch whose steps are not all of one page: each is a call of its own, by all the rules of one."""
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from browser_service.host.partial import account
+from browser_service.security.auth import Identity
+from browser_service.spine.register import Record, Reply
+from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
+from shared.actions.combining import Batch
+from shared.actions.pages import OpenPage
+from shared.calls import Json, Outcome, PageState
+from shared.errors import BrowseError, Cancelled, Relayed, TimedOut, UnknownOutcome
+from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from browser_service.spine.dispatch import Dispatcher
+
+_STOPS_WITHIN_S: Final = 5.0
+
+
+class Stepping:
+    """One such batch, for one client."""
+
+    def __init__(self, dispatcher: "Dispatcher", caller: Identity, record: Record, inline_text: int | None) -> None:
+        self._dispatcher = dispatcher
+        self._caller = caller
+        self._record = record
+        self._inline_text = inline_text or MAX_MESSAGE_BYTES // 2
+        self._page: PageState | None = None
+        """Where the step before was: there a step is done that names no page, in a batch that names none."""
+        self._done: list[Json] = []
+        self._ways_back: dict[str, str] = {}
+        """What takes a step back, by the step's call."""
+        self._inlined = 0
+
+    async def run(self, batch: Batch) -> Outcome:
+        """Stops at the first step that fails. What no step may touch is refused before the first."""
+        self._dispatcher.directory.check_touched(batch, self._caller.client_id)
+        ends_at = asyncio.get_running_loop().time() + batch.timeout / 1000
+        for at, part in enumerate(batch.steps):
+            try:
+                call_id = f"{self._record.call_id}.{at + 1}"
+                reply = await self._ended(self._begun(batch, part, call_id), batch, ends_at)
+                self._done.append(self._told(part, call_id, reply))
+            except BrowseError as error:
+                error.details.pop("tool", None)  # its caller called the batch
+                failed = account(batch, self._done, at, error)
+                return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
+        result: Json = {"steps": [*self._done]}
+        if self._ways_back:
+            result["undo"] = "; ".join(self._ways_back.values())
+        return Outcome(call_id=self._record.call_id, result=result, page=self._page)
+
+    def _begun(self, batch: Batch, part: Action, call_id: str) -> Record | Reply:
+        if self._record.cancel.requested:
+            raise Cancelled("The call was cancelled before this step; it did not happen.")
+        share = sum(each.shown != "observed" for each in batch.steps) or 1
+        body = self._addressed(batch, part)
+        return self._dispatcher.begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
+
+    def _addressed(self, batch: Batch, part: Action) -> Json:
+        """A step as a call of its own: what it does not say itself, the batch says."""
+        body = part.wire_body()
+        if isinstance(part, SessionAction) and batch.session_id:
+            return {"sessionId": batch.session_id, **body}
+        if not isinstance(part, PageAction):
+            return body
+        said: Json = {"as": batch.as_} if batch.as_ else {}
+        if not {"pageId", "sessionId"} & body.keys() and part.unaddressed is not Unaddressed.OWN_PAGE:
+            page_id = batch.page_id or (self._page.page_id if self._page else None)
+            if batch.session_id:
+                said["sessionId"] = batch.session_id
+            if page_id and not isinstance(part, OpenPage):  # which is for another one
+                said["pageId"] = page_id
+        return {**said, **body}
+
+    async def _ended(self, step: Record | Reply, batch: Batch, ends_at: float) -> Reply:
+        if isinstance(step, Reply):
+            return step
+        try:
+            async with self._record.cancel.within(max(0.0, ends_at - asyncio.get_running_loop().time())):
+                await asyncio.wait({step.task})
+        except TimeoutError:
+            await self._stop(step, batch)
+        return step.reply
+
+    async def _stop(self, step: Record, batch: Batch) -> None:
+        """End a step whose time is over. One that ended well all the same is done. Raises what became of it."""
+        await self._dispatcher.cancel(step.client_id, step.call_id)
+        await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
+        if not step.task.done():
+            raise UnknownOutcome(f"{step.action} was told to stop, and has not ended yet.")
+        try:
+            step.reply.result()
+        except Relayed as error:
+            if self._record.cancel.requested:
+                raise
+            late = f"batch did not end within {batch.timeout} ms."
+            if error.relayed.code == Cancelled.code:
+                raise TimedOut(late, hint="Give it longer with `timeout` (ms), or fewer steps.") from None
+            body = error.relayed.model_copy(update={"message": f"{late} {error.relayed.message}"})
+            raise Relayed(body) from None
+
+    def _told(self, part: Action, call_id: str, reply: Reply) -> Json:
+        """What came of a step, as its batch tells it. Raises what it failed with."""
+        page = reply.body.get("page")
+        where: Json = {}
+        if isinstance(page, dict):
+            page_id, state = str(page["pageId"]), self._dispatcher.directory.get(str(page["pageId"]))
+            if state is not None:
+                self._page = self._dispatcher.directory.seen_by(state, self._caller.client_id)
+            elif self._page is not None and self._page.page_id == page_id:
+                self._page = None
+            where = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}
+        result = {**where, **reply.result()}
+        if isinstance(way_back := result.pop("undo", None), str):
+            self._ways_back[call_id] = way_back
+        self._ways_back.pop(str(result.get("undone")), None)
+        if isinstance(artifact := result.get("artifact"), dict):
+            result["artifact"] = self._bounded(artifact)
+        return {**result, "action": part.name()}
+
+    def _bounded(self, artifact: Json) -> Json:
+        """A file whose bytes find room in the reply, or its name alone."""
+        size = sum(len(str(artifact.get(key, ""))) for key in ("data", "preview"))
+        if self._inlined + size > INLINE_BYTES * 4 // 3:
+            return {key: value for key, value in artifact.items() if key not in {"data", "preview"}}
+        self._inlined += size
+        return artifact

@@ -1,0 +1,317 @@
+"""pageId -> session -> host: what the front half knows of pages, and which page a call means."""
+
+import difflib
+import json
+import re
+import secrets
+from typing import NamedTuple
+
+from browser_service.sessions.closed_pages import ClosedPage, ClosedPages
+from browser_service.sessions.records import Sessions
+from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
+from shared.actions.navigation import Goto
+from shared.actions.pages import OpenPage
+from shared.calls import Json, PageState
+from shared.errors import (
+    BrowseError,
+    NoBrowser,
+    PageNotFound,
+    PageRequired,
+    SessionExpired,
+    SessionNotFound,
+    ValidationFailed,
+)
+from shared.wire import DEFAULT_SESSION
+
+LAUNCHED = "browser"
+"""What browser_launch calls its pages; with four more characters where that is taken."""
+_STEP = 64
+_STEM = 43
+"""Characters of a name that leave room for what makes it another."""
+_URL_REPEATED = 300
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+class Address(NamedTuple):
+    """Where a call goes; an action on no page has neither."""
+
+    page_id: str | None = None
+    session_id: str | None = None
+
+
+class Directory:
+    """A copy of what hosts report, kept by their events and outcomes."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, PageState] = {}
+        self.sessions = Sessions()
+        self.closed = ClosedPages()
+        self._minted: set[str] = set()
+
+    def get(self, page_id: str) -> PageState | None:
+        return self._pages.get(page_id)
+
+    def pages(self) -> list[PageState]:
+        return list(self._pages.values())
+
+    def held_by(self, client_id: str) -> list[str]:
+        return [page.page_id for page in self._pages.values() if page.holder_id == client_id]
+
+    def belonging_to(self, client_id: str) -> list[PageState]:
+        """What it holds, and what it held when it was last gone and nobody has taken since."""
+        return [page for page in self._pages.values() if belongs(page, client_id)]
+
+    def note(self, page: PageState) -> bool:
+        """Take over a page's state; whether anything changed that must outlive the process."""
+        before = self._pages.get(page.page_id)
+        self._pages[page.page_id] = page
+        self._minted.discard(page.page_id)
+        self.closed.reopened(page.page_id)
+        if before is None or _durable(before) != _durable(page):
+            return True
+        return (page.hold_left_ms or 0) > (before.hold_left_ms or 0)  # held anew, for the same reason
+
+    def drop(self, page_id: str) -> None:
+        """It is closed; the session that it was of is still known."""
+        if page := self._pages.pop(page_id, None):
+            self.closed.add(ClosedPage.of(page, *self.sessions.kept_to(page.session_id)))
+
+    def address(self, action: Action, client_id: str, label: str) -> Address:
+        """The page or session of a call, which the client may use.
+
+        Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed, Forbidden.
+        """
+        self.check_touched(action, client_id)
+        address = self._address(action, client_id, label)
+        if address.session_id is not None:
+            self.sessions.check_use(address.session_id, client_id)
+        return address
+
+    def check_touched(self, action: Action, client_id: str) -> None:
+        """Raise SessionNotFound or Forbidden where the sessions that a call names, or has pages of, are not for the
+        client to use."""
+        touched = action.touches()
+        pages = [self._pages[page_id] for page_id in touched.pages if page_id in self._pages]
+        named = {session_id for session_id in touched.sessions if session_id not in self._pages}
+        for session_id in named | {page.session_id for page in pages}:
+            self.sessions.check_use(session_id, client_id)
+
+    def meant(self, action: Action) -> Action:
+        """What a call asks for that names a session and no page: of some actions, the same for the whole session."""
+        if not isinstance(action, PageAction) or action.page_id is not None or action.session_id is None:
+            return action
+        return (action.for_session() or action) if action.session_id in self.sessions else action
+
+    def seen_by(self, page: PageState, client_id: str) -> PageState:
+        """A page as a client may know it: of what is private to another, that it is there."""
+        hidden = {"url": "", "title": "", "dialog": None}
+        return page if self.open_to(page, client_id) else page.model_copy(update=hidden)
+
+    def may_know(self, page_id: str | None, client_id: str) -> bool:
+        """Whether a client may know where a page is and what was done there."""
+        page = self._pages.get(page_id or "")
+        return page is None or self.open_to(page, client_id)
+
+    def open_to(self, page: PageState, client_id: str) -> bool:
+        """Whether a client may know more of a page than that it is there."""
+        private = page.access == "private" and page.holder_id != client_id
+        return not private and self.sessions.may_use(page.session_id, client_id)
+
+    def _address(self, action: Action, client_id: str, label: str) -> Address:
+        if not isinstance(action, PageAction):
+            return Address(None, action.session_id if isinstance(action, SessionAction) else None)
+        if (
+            action.session_id is not None
+            and action.session_id not in self.sessions
+            and not self._pages.get(action.session_id)
+        ):
+            raise self.sessions.not_found(action.session_id)
+        if action.page_id is not None:
+            return self._named(action, action.page_id, client_id, label)
+        if action.session_id is not None and (main := self._pages.get(action.session_id)):
+            return Address(main.page_id, main.session_id)
+        if action.unaddressed is Unaddressed.NEW_PAGE:
+            return self._new(action, client_id, label)
+        if action.pageless:
+            return Address(None, action.session_id or DEFAULT_SESSION)
+        own = action.unaddressed is Unaddressed.OWN_PAGE
+        return self._own(action, client_id) if own else self._only(action, client_id, label)
+
+    def _new(self, action: PageAction, client_id: str, label: str) -> Address:
+        """A page that is to be made: of a session of one's own its main page, which later calls find by the session."""
+        if isinstance(action, Goto) and action.session_id not in {None, DEFAULT_SESSION}:
+            return Address(action.session_id, action.session_id)
+        page_id, session_id = self.mint(), action.session_id or DEFAULT_SESSION
+        closed = self.closed.known_to(page_id, client_id, label)
+        if closed is not None and closed.session_id != session_id:  # it may still be taken for the one of there
+            self._minted.discard(page_id)
+            page_id = self._like(page_id)
+        return Address(page_id, session_id)
+
+    def _named(self, action: PageAction, page_id: str, client_id: str, label: str) -> Address:
+        known = self._pages.get(page_id)
+        if known is not None and isinstance(action, OpenPage) and known.holder_id == client_id:
+            # opening never means what is open: another agent of this client may be at work there
+            return Address(self.mint(page_id), action.session_id or known.session_id)
+        if known is None:
+            if action.session_id is None and (closed := self.closed.known_to(page_id, client_id, label)):
+                raise self._was_of(closed, action, client_id)
+            if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
+                raise self._no_page(page_id)
+            return Address(page_id, self._session_of_new(action, page_id))
+        if action.session_id not in {None, known.session_id, known.page_id}:
+            raise ValidationFailed(
+                f"pageId {page_id!r} is a page of session {known.session_id!r}, not of {action.session_id!r}.",
+                hint="Leave sessionId out.",
+                details={"context": {"field": "sessionId"}},
+            )
+        return Address(known.page_id, known.session_id)
+
+    def _session_of_new(self, action: PageAction, page_id: str) -> str:
+        """The name of a session is its main page's, and no other's. Raises ValidationFailed."""
+        if page_id == DEFAULT_SESSION or page_id not in self.sessions:
+            return action.session_id or DEFAULT_SESSION
+        if action.session_id not in {None, page_id}:
+            raise ValidationFailed(
+                f"{page_id!r} is a session: of pages, its main page alone has that name.",
+                hint="Give the page another name, or leave sessionId out.",
+                details={"context": {"field": "pageId"}},
+            )
+        return page_id
+
+    def _only(self, action: PageAction, client_id: str, label: str) -> Address:
+        mine = [
+            page
+            for page in self.belonging_to(client_id)
+            if action.session_id in {None, page.session_id} and action.as_ in {None, page.holder_agent}
+        ]
+        if len(mine) == 1:
+            return Address(mine[0].page_id, mine[0].session_id)
+        if not mine:
+            raise PageRequired(
+                f"{action.name()} needs a page, and you have none open.",
+                hint='Open one first: goto {"url": "https://..."}; or name one with pageId: list_pages {}.'
+                + self._left(label),
+            )
+        names = ", ".join(page.page_id for page in mine)
+        raise PageRequired(
+            f"{action.name()} needs a pageId: you have {len(mine)} pages open.",
+            hint=f"Repeat it with the pageId of one of: {names}.",
+            details={"context": {"pages": [page.page_id for page in mine]}},
+        )
+
+    def _left(self, label: str) -> str:
+        """The way to what the same chat may have left when it ended: a new one of its name has a new identity."""
+        left = [page.page_id for page in self._pages.values() if page.holder_id is None and page.left_by == label]
+        if not left or not label:
+            return ""
+        return f' An earlier "{label}" left {", ".join(left[:5])}: act on one by its pageId to go on with it.'
+
+    def _own(self, action: PageAction, client_id: str) -> Address:
+        page = self.launched(client_id)
+        if page is None or action.session_id not in {None, page.session_id}:
+            raise NoBrowser("No browser instance found. Call browser_launch first.")
+        return Address(page.page_id, page.session_id)
+
+    def launched(self, client_id: str) -> PageState | None:
+        """The page that a client's browser_launch opened, known by its name: so it is found after a restart too."""
+        named = re.compile(rf"{LAUNCHED}(-[{_ALPHABET}]{{4}})?")
+        mine = [page for page in self.belonging_to(client_id) if named.fullmatch(page.page_id)]
+        return mine[-1] if mine else None
+
+    def mint(self, like: str = "main") -> str:
+        """A free name for a page, which nobody else is given meanwhile."""
+        stem = like.split("~", maxsplit=1)[0][:_STEM]
+        if self._taken(stem):
+            return self._like(stem)
+        self._minted.add(stem)
+        return stem
+
+    def _like(self, stem: str) -> str:
+        page_id = stem
+        while page_id == stem or self._taken(page_id):
+            page_id = f"{stem}-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))
+        self._minted.add(page_id)
+        return page_id
+
+    def _taken(self, page_id: str) -> bool:
+        return page_id in self._pages or page_id in self._minted or page_id in self.sessions
+
+    def claim(self, page_id: str, session_id: str = "") -> str:
+        """A page's former name where it is free, or is its own session's; else one like it."""
+        taken = page_id in self.sessions and page_id != session_id
+        if page_id in self._pages or page_id in self._minted or taken:
+            return self.mint(page_id)
+        self._minted.add(page_id)
+        return page_id
+
+    def unmint(self, address: Address) -> None:
+        """A name that was made for a call is free again where no page came of it."""
+        self._minted.discard(address.page_id or "")
+
+    def _was_of(self, closed: ClosedPage, action: PageAction, client_id: str) -> BrowseError:
+        """Why a page that was of a session of somebody's own is not opened in the shared login, and the ways."""
+        page_id, session_id = closed.page_id, closed.session_id
+        url = getattr(action, "url", None)
+        url = url if url and len(url) <= _URL_REPEATED else "..."
+        there, shared = (
+            "goto " + json.dumps({"pageId": page_id, "sessionId": each, "url": url}, ensure_ascii=False)
+            for each in (session_id, DEFAULT_SESSION)
+        )
+        otherwise = f"In the shared login, with the user's own logins: {shared}; or take another name."
+        details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
+        if session_id in self.sessions:
+            again = f"Open it there again: {there}. " if self.sessions.may_use(session_id, client_id) else ""
+            problem = f'Page {page_id!r} is closed; it was of session "{session_id}".'
+            return PageNotFound(problem, hint=again + otherwise, details=details)
+        ended = self.sessions.not_found(session_id)
+        if isinstance(ended, SessionExpired):
+            hint = f"{ended.advice} {otherwise}"
+            return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
+        made = json.dumps({"sessionId": session_id})
+        undo = 'Bring both back, within 10 minutes: undo {"list": true} names the call. '
+        how = "ended with the service, which was restarted" if closed.by_restart else "is closed"
+        return SessionNotFound(
+            f'Page {page_id!r} was of session "{session_id}", which {how}.',
+            hint=f"{undo if self.closed.can_be_undone(closed) else ''}A session anew, which is logged in nowhere: "
+            f"create_session {made}, then {there}. {otherwise}",
+            details=details,
+        )
+
+    def _no_page(self, page_id: str) -> PageNotFound:
+        root = page_id.partition("~")[0]
+        near = next(iter(difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)), None)
+        hint = f'Did you mean "{near}"? ' if near and near != root else ""
+        if root != page_id and root in self._pages:
+            there = f'A popup of "{root}" had that name; "{root}" is open: snapshot {{"pageId": "{root}"}}. '
+            listed = "See what else is: list_pages {}."
+        else:
+            there = f'Open it with goto {{"pageId": "{root}", "url": "..."}}, '
+            listed = "or see what is open: list_pages {}."
+        return PageNotFound(
+            f"There is no page {page_id!r}.",
+            hint=f"{hint}{there}{listed}",
+            details={"context": {"pageId": page_id, "nearest": near}},
+        )
+
+
+def belongs(page: PageState, client_id: str) -> bool:
+    """Whether it is the client's own page, now or from before."""
+    return client_id in {page.holder_id, page.left_by_id if page.holder_id is None else None}
+
+
+def revived(page: PageState) -> PageState:
+    """A page as it comes back from the journal: at a revision that it surely has not had before."""
+    return page.model_copy(update={"revision": _step(page.revision) + _STEP})
+
+
+def _durable(page: PageState) -> tuple[object, ...]:
+    """What is written down when it changes; revisions in steps, because every act has one."""
+    place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id, page.parked)
+    owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.left_by_id)
+    asked = page.person.request_id if page.person else None
+    return *place, *owner, page.access, page.hold_reason, asked, _step(page.revision)
+
+
+def _step(revision: int) -> int:
+    return revision - revision % _STEP

@@ -1,0 +1,196 @@
+"""What hosts tell, passed on: to the directory, to clients, and to the journal."""
+
+import asyncio
+from collections.abc import Callable
+
+from browser_service.clients.downloads import Downloads
+from browser_service.clients.presence import Clients
+from browser_service.host.seam import SessionHost
+from browser_service.security.sealing import Seal
+from browser_service.security.urls import origin_of
+from browser_service.spine.directory import Directory
+from browser_service.spine.politeness import Origins
+from browser_service.store.health import Storage
+from browser_service.store.journal import Journal
+from shared.calls import (
+    CallEnded,
+    CallMoved,
+    DownloadMoved,
+    EventBatch,
+    HostEvent,
+    Json,
+    Notice,
+    NoticeGiven,
+    PageChanged,
+    PageClosed,
+    PageMoved,
+    PageOpened,
+    PageRetired,
+    PageState,
+    StateSaved,
+    Throttled,
+)
+from shared.errors import JournalFailed
+
+_POLL_MS = 20_000
+_BATCH = 500
+_SEEN = ("revision", "url", "title", "dialog", "access")
+
+
+class Feed:
+    """Reads a host's events in order, each once, however often they are delivered."""
+
+    def __init__(
+        self,
+        host: SessionHost,
+        directory: Directory,
+        clients: Clients,
+        journal: Journal,
+        seal: Seal,
+        *,
+        storage: Storage,
+        origins: Origins,
+        downloads: Downloads,
+        on_person: Callable[[PageState], None],
+        link: Callable[[str], str],
+    ) -> None:
+        self._host = host
+        self._directory = directory
+        self._clients = clients
+        self._journal = journal
+        self._seal = seal
+        self._storage = storage
+        self._origins = origins
+        self._on_person = on_person
+        self._link = link
+        self._downloads = downloads
+        self._incarnation = ""
+        self._seq = 0
+        self._lock = asyncio.Lock()
+        self._unwritten: dict[str, None] = {}
+        self._unsaved: dict[tuple[str, str], Json] = {}
+        self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
+        self.on_retired: Callable[[PageRetired], None] = lambda _: None
+
+    async def run(self) -> None:
+        """Follow the host until cancelled."""
+        while True:
+            await self._apply_all(await self._host.events_after(self._seq, _POLL_MS, _BATCH))
+
+    async def rewrite(self) -> None:
+        """Write all pages down anew: the journal's file is another one."""
+        self._unwritten |= dict.fromkeys(page.page_id for page in self._directory.pages())
+
+    def owes(self, session_id: str, name: str) -> bool:
+        """Whether logins that were saved under a name are not on disk yet."""
+        return (session_id, name) in self._unsaved
+
+    async def catch_up(self) -> None:
+        """All that the host has told by now is known, and on disk where it must be, when this returns."""
+        full = True
+        while full:
+            batch = await self._host.events_after(self._seq, 0, _BATCH)
+            await self._apply_all(batch)
+            full = len(batch.events) == _BATCH
+
+    async def session_closed(self, session_id: str) -> None:
+        """All that the host told of it is known; what could not be written of its logins is not written any more."""
+        await self.catch_up()
+        for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
+            del self._unsaved[owed]
+
+    async def _apply_all(self, batch: EventBatch) -> None:
+        async with self._lock:
+            if batch.incarnation != self._incarnation:  # a host that started anew counts from one
+                self._incarnation, self._seq = batch.incarnation, 0
+            for event in batch.events:
+                if event.seq > self._seq:
+                    self._seq = event.seq
+                    self._apply(event)
+            try:
+                await self._write_down()
+            except JournalFailed as error:  # what was done was done; it is written with the next event
+                self._storage.failed(error)
+
+    def _apply(self, event: HostEvent) -> None:
+        match event:
+            case PageOpened() | PageChanged():
+                self._moved(event.page)
+                self._note(event.page)
+            case PageClosed():
+                self._closed(event.page_id)
+                self._unwritten[event.page_id] = None
+            case PageRetired():
+                self.on_retired(event)
+            case CallMoved():
+                self._clients.send(self._for_client(event))
+            case CallEnded():
+                self.on_call_ended(event)
+            case NoticeGiven():
+                self._given(event)
+            case StateSaved():
+                self._unsaved[event.session_id, event.name] = event.state
+            case DownloadMoved():
+                self._downloads.note(event.download)
+            case Throttled():
+                self._pause(event)
+
+    def _given(self, event: NoticeGiven) -> None:
+        if event.client_id:
+            self._clients.notify(event.client_id, event.notice)
+        else:
+            self._storage.say(event.notice.text)
+
+    def _note(self, page: PageState) -> None:
+        if self._directory.note(page):
+            self._unwritten[page.page_id] = None
+        if page.person is not None:
+            self._on_person(page)
+
+    def _for_client(self, event: CallMoved) -> CallMoved:
+        """Under its own callId; what a person is waited for comes with the link for that person."""
+        _, _, call_id = event.call_id.rpartition("/")
+        request = event.request
+        if request is not None:
+            request = request.model_copy(update={"link": self._link(request.request_id)})
+        return event.model_copy(update={"call_id": call_id, "request": request})
+
+    def _moved(self, page: PageState) -> None:
+        """Told where it is another revision, place or title: most reports of a page are of its lease."""
+        before = self._directory.get(page.page_id)
+        if before is None or any(getattr(before, name) != getattr(page, name) for name in _SEEN):
+            self._tell(page)
+
+    def _closed(self, page_id: str) -> None:
+        if page := self._directory.get(page_id):
+            self._tell(page)
+        self._directory.drop(page_id)
+
+    def _tell(self, page: PageState) -> None:
+        moved = PageMoved(page_id=page.page_id, session_id=page.session_id, revision=page.revision)
+        self._clients.page_moved(moved, lambda client_id: self._directory.open_to(page, client_id))
+
+    def _pause(self, event: Throttled) -> None:
+        told = self._origins.throttled(origin_of(event.url) or event.url, event)
+        if told and event.client_id is not None:
+            self._clients.notify(event.client_id, Notice(text=told))
+
+    async def _write_down(self) -> None:
+        """Pages, logins and downloads as they are now; what was written is no longer owed."""
+        owed = bool(self._unwritten or self._unsaved)
+        await self._downloads.write_down()
+        for page_id in [*self._unwritten]:
+            page = self._directory.get(page_id)
+            closed = self._directory.closed.get(page_id)
+            await (self._journal.keep_page(page) if page else self._journal.close_page(page_id, closed))
+            del self._unwritten[page_id]
+        for (session_id, name), state in [*self._unsaved.items()]:
+            sealed = self._seal.close(state)
+            await (
+                self._journal.keep_saved(session_id, name, sealed)
+                if name
+                else self._journal.keep_state(session_id, sealed)
+            )
+            del self._unsaved[session_id, name]
+        if owed:
+            self._storage.worked()

@@ -1,0 +1,179 @@
+"""How much a client may ask for: calls a minute, calls at once, pages. A refusal says when to come again."""
+
+import math
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from browser_service.spine.register import Record
+from shared.actions.base import Action
+from shared.actions.files import UploadFile
+from shared.calls import Json
+from shared.catalogue import ACTIONS
+from shared.errors import ErrorBody, RateLimited, ResourceExhausted
+
+MINUTE_S = 60.0
+_IDLE_ONES_KEPT = 1_000
+
+Clock = Callable[[], float]
+
+
+class Recent:
+    """Who did something within the last minute: a moving window, in order."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, str]] = deque()
+
+    def add(self, who: str) -> None:
+        self._seen.append((self._clock(), who))
+
+    def seen(self) -> Collection[tuple[float, str]]:
+        horizon = self._clock() - MINUTE_S
+        while self._seen and self._seen[0][0] <= horizon:
+            self._seen.popleft()
+        return self._seen
+
+    def forgets_in(self, number: int) -> float:
+        """Seconds until the oldest `number` are out of the window."""
+        at = [*self.seen()][number - 1][0]
+        return max(0.0, at + MINUTE_S - self._clock())
+
+
+@dataclass(frozen=True)
+class ClientLimits:
+    """For each client; 0 is no limit."""
+
+    pages: int = 30
+    in_flight: int = 32
+    per_minute: int = 600
+
+
+@dataclass
+class _Client:
+    recent: Recent
+    running: dict[str, float] = field(default_factory=dict)
+    """callId → when it is due to end."""
+    opening: set[str] = field(default_factory=set)
+
+    @property
+    def idle(self) -> bool:
+        return not self.running and not self.opening and not self.recent.seen()
+
+
+class Quotas:
+    """Counts what each client does. Asked before a call is registered; nothing is awaited in between."""
+
+    def __init__(self, limits: ClientLimits, clock: Clock = time.monotonic) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._clients: dict[str, _Client] = defaultdict(lambda: _Client(Recent(clock)))
+
+    def admit(self, client_id: str, action: Action) -> None:
+        """Raises RateLimited, naming the limit, its value, and when there is room again."""
+        if action.unmetered:
+            return
+        client, limits = self._clients[client_id], self._limits
+        self._check_rate(client, action.name(), _calls(action))
+        if limits.in_flight and len(client.running) >= limits.in_flight:
+            raise self._too_many_at_once(client)
+
+    def began(self, record: Record, action: Action) -> None:
+        """Count a call that was admitted, until it ends; one that is joined counts once."""
+        client = self._clients[record.client_id]
+        if action.unmetered or record.task.done() or record.call_id in client.running:
+            return
+        self._drop_idle()
+        for _ in range(_calls(action)):
+            client.recent.add(record.client_id)
+        client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
+        record.task.add_done_callback(lambda _: client.running.pop(record.call_id, None))
+
+    def sends(self, client_id: str) -> None:
+        """Count a file that is sent ahead of the call that names it, as a call. Raises RateLimited."""
+        client = self._clients[client_id]
+        self._check_rate(client, UploadFile.name(), 1)
+        self._drop_idle()
+        client.recent.add(client_id)
+
+    @contextmanager
+    def opening(self, client_id: str, page_id: str, open_pages: Collection[str]) -> Iterator[None]:
+        """A page that is on its way counts as one of its client's. Raises ResourceExhausted."""
+        client = self._clients[client_id]
+        counted = {*open_pages, *client.opening}
+        if self._limits.pages and len(counted) >= self._limits.pages:
+            raise _too_many_pages(self._limits.pages, [*open_pages])
+        client.opening.add(page_id)
+        try:
+            yield
+        finally:
+            client.opening.discard(page_id)
+
+    def _check_rate(self, client: _Client, name: str, calls: int) -> None:
+        limit, seen = self._limits.per_minute, len(client.recent.seen())
+        if not limit or seen + min(calls, limit) <= limit:
+            return
+        raise rate_limited(
+            f"You made {limit} calls within a minute, which is the limit (BROWSE_CLIENT_CALLS_PER_MINUTE).",
+            client.recent.forgets_in(min(seen, seen - limit + calls)),
+            f"Repeat {name} then. Not limited: {_unmetered()}.",
+            {"limit": "callsPerMinute", "value": limit},
+        )
+
+    def _too_many_at_once(self, client: _Client) -> RateLimited:
+        limit, (call_id, due) = self._limits.in_flight, min(client.running.items(), key=lambda item: item[1])
+        return rate_limited(
+            f"{limit} of your calls are running, which is the limit (BROWSE_CLIENT_CALLS_IN_FLIGHT).",
+            due - self._clock(),
+            f'Wait for the one that is due first: get_call {{"callId": "{call_id}"}}; or stop it: '
+            f'cancel_call {{"callId": "{call_id}"}}.',
+            {"limit": "callsInFlight", "value": limit},
+        )
+
+    def _drop_idle(self) -> None:
+        if len(self._clients) > _IDLE_ONES_KEPT:
+            for client_id in [client_id for client_id, client in self._clients.items() if client.idle]:
+                del self._clients[client_id]
+
+
+def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> RateLimited:
+    """The refusal of a call that may come again, with the time of day and the seconds until then."""
+    left = max(1, math.ceil(seconds))
+    when = in_words(left)
+    facts: dict[str, JsonValue] = {**context, "retryAfter": left}
+    return RateLimited(f"{problem} Come again at {when}.", hint=hint, details={"context": facts})
+
+
+def retry_after(error: ErrorBody) -> int | None:
+    """The seconds in a refusal of ours, for the header of that name."""
+    context = error.details.get("context")
+    seconds = context.get("retryAfter") if isinstance(context, dict) else None
+    return seconds if error.code == RateLimited.code and isinstance(seconds, int) else None
+
+
+def in_words(seconds: float) -> str:
+    at = datetime.now().astimezone() + timedelta(seconds=seconds)
+    return f"{at:%H:%M:%S} (in {math.ceil(seconds)} s)"
+
+
+def _too_many_pages(limit: int, pages: list[str]) -> ResourceExhausted:
+    close = f'close_page {{"pageId": "{pages[0]}"}}' if pages else "list_pages {}"
+    return ResourceExhausted(
+        f"You have {limit} pages open, which is the limit (BROWSE_CLIENT_PAGES). There is room when one is closed.",
+        hint=f"Go to the URL in a page that you have, or close one: {close}.",
+        details={"context": {"limit": "pages", "value": limit, "pages": [*pages]}},
+    )
+
+
+def _calls(action: Action) -> int:
+    """As how many calls it counts: those that it carries each do."""
+    return sum(map(_calls, action.parts())) or 1
+
+
+def _unmetered() -> str:
+    return ", ".join(sorted(name for name, action in ACTIONS.items() if action.unmetered))

@@ -1,0 +1,160 @@
+"""The register of calls: the same callId joins the run or gets the stored outcome, and a call can be cancelled."""
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from browser_service.rules.cancel import Cancel
+from shared.actions.base import Action, Effect
+from shared.actions.people import RequestHuman
+from shared.calls import Json, Outcome
+from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed
+
+_KEPT_S = 600
+_KEPT_BYTES = 64_000_000
+_KEPT_CALLS = 2_000
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes back to the caller: an HTTP status and the envelope."""
+
+    status: int
+    body: dict[str, object]
+    size: int = 0
+    retry_after_s: int | None = None
+    finish: Callable[[Outcome], "Reply"] | None = None
+    """Where a dialog has the call replied before its end: what the reply becomes by its end."""
+
+    def result(self) -> Json:
+        """What was done. Raises the error of a call that failed."""
+        if error := self.body.get("error"):
+            raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
+        found = self.body.get("result")
+        return found if isinstance(found, dict) else {}
+
+
+@dataclass(eq=False)
+class Record:
+    """A call from its registration until its outcome is forgotten."""
+
+    client_id: str
+    call_id: str
+    action: str
+    task: asyncio.Task[Reply]
+    digest: bytes
+    cancel: Cancel = field(default_factory=Cancel)
+    """Ends what the call waits for on this side of the seam."""
+    began_at: float = field(default_factory=time.monotonic)
+    ended_at: float | None = None
+    size: int = 0
+    last: Outcome | None = None
+    """The end of a call that had replied before it."""
+    _told: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, last: Outcome) -> None:
+        self.last = last
+        self._told.set()
+
+    async def until_done(self, seconds: float) -> None:
+        """Wait for its end, or until a dialog keeps it from its end, as long as that may take at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                if not self.task.done():
+                    await asyncio.wait({self.task})
+                elif not self.done:
+                    await self._told.wait()
+
+    @property
+    def done(self) -> bool:
+        return self.task.done() and (self.task.result().finish is None or self.last is not None)
+
+    @property
+    def reply(self) -> Reply:
+        """The last that is known of a call that has replied."""
+        reply = self.task.result()
+        return reply.finish(self.last) if reply.finish and self.last else reply
+
+    @property
+    def turned_away(self) -> bool:
+        """Refused by a limit: it did not happen, and may come again under its id."""
+        return self.task.done() and not self.task.cancelled() and self.task.result().status == RateLimited.status
+
+    @property
+    def elapsed_ms(self) -> int:
+        return round(((self.ended_at or time.monotonic()) - self.began_at) * 1000)
+
+
+class CallRegister:
+    """Keyed by client and callId: one client's ids mean nothing to another."""
+
+    def __init__(self) -> None:
+        self._records: OrderedDict[tuple[str, str], Record] = OrderedDict()
+        self._bytes = 0
+
+    def begin(
+        self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]
+    ) -> Record:
+        """The record of a call: the one there is, or a new one whose work has started.
+
+        `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of; asking a
+        person again joins what was asked.
+        """
+        self._forget_old()
+        known = self._records.get((client_id, call_id))
+        if known is not None:
+            if known.digest != _digest(action):
+                raise ValidationFailed(
+                    f"callId {call_id!r} is of an earlier call, which asked for something else.",
+                    hint="Give every call an id of its own.",
+                    details={"context": {"field": "callId"}},
+                )
+            if not known.turned_away:
+                return known
+        elif attempt > 1 and action.effect is not Effect.READS and not isinstance(action, RequestHuman):
+            raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
+        record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
+        self._records[client_id, call_id] = record
+        record.task.add_done_callback(lambda task: self._ended(record, task))
+        return record
+
+    def find(self, client_id: str, call_id: str) -> Record:
+        """Raises CallNotFound; another client's call is not found either."""
+        record = self._records.get((client_id, call_id))
+        if record is None:
+            raise CallNotFound(f"There is no call {call_id!r} of yours.")
+        return record
+
+    def running(self, client_id: str | None = None) -> list[Record]:
+        return [
+            record for record in self._records.values() if not record.done and client_id in {None, record.client_id}
+        ]
+
+    def _ended(self, record: Record, task: asyncio.Task[Reply]) -> None:
+        record.ended_at = time.monotonic()
+        if not task.cancelled() and task.exception() is None:
+            record.size = task.result().size
+            self._bytes += record.size
+
+    def _forget_old(self) -> None:
+        """Ended calls go after ten minutes, and earlier where they are many, or many bytes."""
+        horizon, old = time.monotonic() - _KEPT_S, list[tuple[str, str]]()
+        for key, record in self._records.items():
+            if record.ended_at is None:
+                continue
+            many = len(self._records) - len(old) > _KEPT_CALLS or self._bytes > _KEPT_BYTES
+            if record.ended_at > horizon and not many:
+                break
+            old.append(key)
+            self._bytes -= record.size
+        for key in old:
+            del self._records[key]
+
+
+def _digest(action: Action) -> bytes:
+    """What was asked for, as long as it may be."""
+    return hashlib.sha256(f"{action.name()} {action.model_dump_json()}".encode()).digest()
