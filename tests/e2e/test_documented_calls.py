@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,6 +48,14 @@ class Documented:
     site: NamedSite
     chat: Chat
     http: httpx.AsyncClient
+    initialized: Json = field(default_factory=dict)
+    """The reply to the handshake."""
+
+    async def shake_hands(self) -> None:
+        client_info = {"name": "claude-desktop", "version": "1.0.0"}
+        params = {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "clientInfo": client_info}
+        self.initialized = await self.ask({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        await self.chat.notify("notifications/initialized")
 
     async def ask(self, message: Json) -> Json:
         """The reply to a message, whole, under the id that it has."""
@@ -101,7 +109,9 @@ async def documented(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
         env = environment(directory, BROWSE_URL=service.url, BROWSE_AUTOSTART="false", BROWSE_TOOLSETS="seven")
         chat = await stack.enter_async_context(chatting(env))
         http = await stack.enter_async_context(_http(service.url, directory))
-        yield Documented(site, chat, http)
+        documented = Documented(site, chat, http)
+        await documented.shake_hands()
+        yield documented
 
 
 def _fill(site: NamedSite) -> None:
@@ -121,9 +131,7 @@ def _http(url: str, directory: Path) -> httpx.AsyncClient:
 
 
 async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> None:
-    client_info = {"name": "claude-desktop", "version": "1.0.0"}
-    params = {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "clientInfo": client_info}
-    reply = await documented.ask({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    reply = documented.initialized
     capabilities = {
         "completions": {},
         "prompts": {"listChanged": False},
@@ -140,7 +148,6 @@ async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> No
             "serverInfo": {"name": wire.APP_NAME, "version": wire.VERSION},
         },
     }
-    await documented.chat.notify("notifications/initialized")
     reply = await documented.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})
     listed = {tool["name"]: tool for tool in reply["result"]["tools"]}
     assert reply["id"] == 2
