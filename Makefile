@@ -18,16 +18,16 @@ demo: setup ## Two agents share one login in a smart home
 test: setup ## Run all tests, four at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal
 
-# They share one service and one browser: which they are is read from their code (tests/support/starting.py).
+# All layers but the slowest: their folders are tests/pure, tests/front and tests/page.
 quick: setup ## Run the tests that start nothing of their own, in some three minutes
-	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not starts_its_own"
+	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "not process"
 
 # Its seed is printed: BROWSE_CHAOS_SEED=<seed> repeats a run, BROWSE_CHAOS_KILLS=<n> makes it shorter or longer.
 chaos: export BROWSE_CHAOS_SEED ?= random
 chaos: export BROWSE_CHAOS_KILLS ?= 200
 chaos: export BROWSE_TESTS_BROWSER = whole
 chaos: setup ## Kill browsers, services and gateways 200 times under load
-	@$(PYTHON_IN_VENV) -m pytest -s tests/chaos
+	@$(PYTHON_IN_VENV) -m pytest -s tests/process/chaos
 
 lint: setup ## Check style and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .

@@ -1,4 +1,9 @@
-"""Fixtures that all tests share: one service with one browser for the whole run, fresh agents for each test."""
+"""Fixtures that all tests share: one service with one browser for the whole run, fresh agents for each test.
+
+The folder of a test says what it needs, and is its marker: `pure` has no service and no browser, `front` has the
+service without a browser or the gateway without a service, `page` has one service and one browser that all tests
+share, and `process` starts processes, services or browsers of its own.
+"""
 
 import gc
 import os
@@ -10,8 +15,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support import browsers, starting
+from tests.support import browsers, sharing
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
+from tests.support.sharing import hold, start
 from tests.support.site import Site
 
 if os.environ.get("CI"):
@@ -23,8 +29,15 @@ if os.environ.get("CI"):
 os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache"))
 
 
+__all__ = ["hold", "start"]
+
+TESTS = Path(__file__).parent
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    starting.mark(items)
+    for item in items:
+        item.add_marker(item.path.relative_to(TESTS).parts[0])
+    sharing.bound(items)
 
 
 def pytest_collection_finish() -> None:

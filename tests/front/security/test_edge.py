@@ -1,0 +1,295 @@
+"""The outermost check: requests of foreign origin, of the wrong kind, or too large do not come in."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from browser_service.http.edge import Edge
+from browser_service.http.faults import error_response
+from shared import wire
+from shared.wire import MAX_MESSAGE_BYTES
+from tests.support.json import AnyJson
+from tests.support.listening import connected, listening
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+LIST = json.dumps({"action": "list_pages"}).encode()
+JSON = {"Content-Type": "application/json"}
+
+
+def assert_envelope(reply: httpx.Response, status: int, code: str) -> dict[str, AnyJson]:
+    """Every refusal wears the same envelope; returns its error. Any: whatever JSON it has."""
+    assert reply.status_code == status, reply.text
+    body = reply.json()
+    assert body["success"] is False
+    error: dict[str, AnyJson] = body["error"]
+    assert error["code"] == code
+    assert error["message"]
+    assert error["timestamp"].endswith("Z")
+    assert error["requestId"] == reply.headers[wire.REQUEST_ID]
+    assert error["requestId"].startswith("req_")
+    return error
+
+
+# --- where from ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8888", "127.0.0.1", "127.0.0.1:80", "localhost:8889", "127.0.0.1:8888.evil.example",
+     "127.1:8888", "x.localhost:8888", "[::1]", "", " ", "127.0.0.1:8888,evil.example"],
+)  # fmt: skip
+async def test_another_host_header_is_refused_before_anything_is_read(agent: Agent, host: str) -> None:
+    """A name that was made to resolve to this machine comes with its own Host header."""
+    for path in (wire.PAGES, wire.HEALTH, "/nowhere"):
+        error = assert_envelope(await agent.http.get(path, headers={"Host": host}), 403, "FORBIDDEN")
+        assert "Host header" in error["message"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8888", "localhost:8888", "[::1]:8888"])
+async def test_loopback_by_each_of_its_names_is_accepted(agent: Agent, host: str) -> None:
+    assert (await agent.http.get(wire.PAGES, headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1:3000", "http://localhost:8888", "http://127.0.0.1:8888/",
+     "http://127.0.0.1:8888.evil.example", "chrome-extension://abc", "file://", ""],
+)  # fmt: skip
+async def test_a_foreign_origin_is_refused(agent: Agent, origin: str) -> None:
+    for method, path in (("GET", wire.PAGES), ("GET", wire.EVENTS), ("POST", wire.BROWSER), ("OPTIONS", wire.BROWSER)):
+        reply = await agent.http.request(method, path, headers={"Origin": origin, **JSON}, content=LIST)
+        error = assert_envelope(reply, 403, "FORBIDDEN")
+        assert "origin" in error["message"]
+        assert "access-control-allow-origin" not in reply.headers
+
+
+async def test_the_services_own_origin_is_accepted(agent: Agent) -> None:
+    reply = await agent.http.get(wire.PAGES, headers={"Origin": "http://127.0.0.1:8888"})
+    assert reply.status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
+async def test_a_request_that_another_sites_page_sends_is_refused(agent: Agent, site: str) -> None:
+    for path in (wire.PAGES, wire.HEALTH):
+        assert_envelope(await agent.http.get(path, headers={"Sec-Fetch-Site": site}), 403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+async def test_a_request_of_a_person_or_of_our_own_page_is_accepted(agent: Agent, site: str) -> None:
+    assert (await agent.http.get(wire.PAGES, headers={"Sec-Fetch-Site": site})).status_code == 200
+
+
+async def test_a_websocket_from_elsewhere_is_closed_before_the_application_sees_it() -> None:
+    async def application(*_: object) -> None:
+        raise AssertionError("the application was asked")
+
+    edge = Edge(application, lambda: ["127.0.0.1:8888"], error_response)
+    sent: list[dict[str, object]] = []
+
+    async def send(message: Any) -> None:  # Any: ASGI's own
+        sent.append(message)
+
+    async def receive() -> dict[str, object]:
+        return {"type": "websocket.connect"}
+
+    headers = [(b"host", b"127.0.0.1:8888"), (b"origin", b"https://evil.example")]
+    await edge({"type": "websocket", "headers": headers, "state": {}}, receive, send)
+    assert [(message["type"], message["code"]) for message in sent] == [("websocket.close", 1008)]
+
+
+# --- what kind -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json", "", None,
+     "application/jsonp", "text/plain; application/json"],
+)  # fmt: skip
+async def test_a_body_of_another_type_is_refused(agent: Agent, kind: str | None) -> None:
+    """These are what a page can send to another origin without asking."""
+    headers = {} if kind is None else {"Content-Type": kind}
+    for path in (wire.BROWSER, f"{wire.BROWSER}/p", f"{wire.CALLS}/c/cancel"):
+        error = assert_envelope(await agent.http.post(path, content=LIST, headers=headers), 415, "INVALID_REQUEST")
+        assert "application/json" in error["hint"]
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
+async def test_json_is_accepted_however_its_type_is_written(agent: Agent, kind: str) -> None:
+    assert (await agent.http.post(wire.BROWSER, content=LIST, headers={"Content-Type": kind})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"{bad", b'{"action": "list_pages"', b"\xff\xfe", b'"text"', b"[]", b"[1]", b"null", b"1", b"true"],
+)
+async def test_a_body_that_is_no_json_object_is_refused(agent: Agent, body: bytes) -> None:
+    error = assert_envelope(await agent.http.post(wire.BROWSER, content=body, headers=JSON), 400, "INVALID_REQUEST")
+    assert '{"action": ' in error["hint"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/nowhere", "/api", "/api/browser/p/q", "/api/browser/", "/docs", "/redoc", "/%2e%2e"]
+)
+async def test_what_is_not_there_is_404_in_the_envelope(agent: Agent, path: str) -> None:
+    error = assert_envelope(await agent.http.get(path), 404, "INVALID_REQUEST")
+    assert "POST /api/browser/{pageId}" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", wire.BROWSER), ("PUT", wire.BROWSER), ("DELETE", f"{wire.BROWSER}/p"), ("POST", wire.EVENTS),
+     ("PATCH", wire.HEALTH), ("POST", wire.TOOLS), ("GET", f"{wire.CALLS}/c/cancel"), ("OPTIONS", wire.BROWSER)],
+)  # fmt: skip
+async def test_a_method_that_is_not_possible_is_405_in_the_envelope(agent: Agent, method: str, path: str) -> None:
+    error = assert_envelope(await agent.http.request(method, path, headers=JSON), 405, "INVALID_REQUEST")
+    assert method in error["message"]
+    assert "POST" in error["hint"]
+
+
+# --- how much --------------------------------------------------------------------------------------------------------
+
+
+async def pieces(size: int) -> AsyncIterator[bytes]:
+    """A valid body of that many bytes, sent without saying how long it is."""
+    left = size - len(LIST)
+    yield LIST
+    while left > 0:
+        yield b" " * min(left, 1_000_000)
+        left -= 1_000_000
+
+
+@pytest.mark.parametrize("says_its_length", [True, False], ids=["with a length", "without a length"])
+async def test_a_body_of_ten_mebibytes_is_read_and_one_byte_more_is_not(agent: Agent, *, says_its_length: bool) -> None:
+    def body(size: int) -> bytes | AsyncIterator[bytes]:
+        return LIST + b" " * (size - len(LIST)) if says_its_length else pieces(size)
+
+    assert MAX_MESSAGE_BYTES == 10_485_760
+    accepted = await agent.http.post(wire.BROWSER, content=body(MAX_MESSAGE_BYTES), headers=JSON)
+    assert accepted.status_code == 200, accepted.text
+    refused = await agent.http.post(wire.BROWSER, content=body(MAX_MESSAGE_BYTES + 1), headers=JSON)
+    error = assert_envelope(refused, 413, "INVALID_REQUEST")
+    assert "10,485,760" in error["message"]
+
+
+async def test_a_body_that_is_too_large_is_refused_over_a_real_socket(listener: RunningService) -> None:
+    async with connected(listener, "agent-1") as agent:
+        for content in (LIST + b" " * MAX_MESSAGE_BYTES, pieces(MAX_MESSAGE_BYTES + 1)):
+            async with asyncio.timeout(20):
+                reply = await agent.http.post(wire.BROWSER, content=content, headers=JSON)
+            assert_envelope(reply, 413, "INVALID_REQUEST")
+        assert (await agent.http.get(wire.PAGES)).status_code == 200
+
+
+async def test_a_file_is_sent_ahead_as_bytes_and_for_its_client_alone(agent: Agent, other: Agent) -> None:
+    data, octets = bytes(MAX_MESSAGE_BYTES + 1), {"Content-Type": "application/octet-stream"}
+    sent = await agent.http.put(wire.FILES, content=data, headers=octets)
+    kept = sent.json()["result"]
+    assert (sent.status_code, kept["size"], "path" in kept) == (200, len(data), False)
+    assert (await agent.http.get(kept["url"])).content == data
+    assert (await other.http.get(kept["url"])).status_code == 404
+    assert_envelope(await agent.http.put(wire.FILES, content=b"{}", headers=JSON), 415, "INVALID_REQUEST")
+    assert_envelope(await agent.http.put(wire.BROWSER, content=b"{}", headers=octets), 415, "INVALID_REQUEST")
+    nobody = {**octets, "Authorization": "Bearer no"}
+    assert_envelope(await agent.http.put(wire.FILES, content=data, headers=nobody), 401, "UNAUTHORIZED")
+    too_long = {**octets, "Content-Length": str(wire.FILE_BYTES + 1)}
+    assert_envelope(await agent.http.put(wire.FILES, content=b"", headers=too_long), 413, "INVALID_REQUEST")
+
+
+async def test_files_that_are_sent_ahead_count_as_calls_and_leave_nothing_where_they_broke_off(tmp_path: Path) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield bytes(70_000)
+        raise OSError("the sender is gone")
+
+    async with listening(tmp_path, client_calls_per_minute=4) as service, connected(service, "agent-1") as agent:
+        octets = {"Content-Type": "application/octet-stream"}
+        with contextlib.suppress(OSError, httpx.HTTPError):
+            await agent.http.put(wire.FILES, content=broken(), headers=octets)
+        too_long = await agent.http.put(wire.FILES, content=pieces(wire.FILE_BYTES + 1), headers=octets)
+        assert_envelope(too_long, 413, "INVALID_REQUEST")
+        kept = [await agent.http.put(wire.FILES, content=b"x", headers=octets) for _ in range(3)]
+        assert [reply.status_code for reply in kept] == [200, 200, 429]
+        assert "BROWSE_CLIENT_CALLS_PER_MINUTE" in kept[-1].json()["error"]["message"]
+        assert len([*(tmp_path / "artifacts").iterdir()]) == 2
+
+
+async def test_the_body_of_one_who_proves_nothing_is_not_read(service: RunningService) -> None:
+    taken = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield b" " * 100_000
+
+    async with service.agent() as agent:
+        del agent.http.headers["Authorization"]
+        reply = await agent.http.post(wire.BROWSER, content=endless(), headers=JSON)
+    assert_envelope(reply, 401, "UNAUTHORIZED")
+    assert taken < 3
+
+
+# --- from a page in the browser --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+async def listener(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("listener")) as service:
+        yield service
+
+
+ATTEMPT = """async ({url, init}) => {
+  try { const reply = await fetch(url, init); return [reply.type, reply.status, await reply.text()]; }
+  catch (error) { return [String(error)]; }
+}"""
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "x.localhost", "127.1"])
+async def test_a_page_cannot_call_the_api_though_it_had_a_token(
+    listener: RunningService, site: Site, name: str
+) -> None:
+    async with connected(listener, "victim") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "<h1>evil</h1>"))
+        known = set(listener.parts.dispatcher.register._records)
+        base = f"http://{name}:{listener.settings.port}"
+        authorization = {"Authorization": agent.http.headers["Authorization"]}
+        close = json.dumps({"action": "close_page", "pageId": "p"})
+        attempts: list[tuple[str, dict[str, object]]] = [
+            ("/api/browser", {"method": "POST", "headers": {**JSON, **authorization}, "body": close}),
+            ("/api/browser", {"method": "POST", "mode": "no-cors", "headers": {**authorization}, "body": close}),
+            ("/api/browser", {"method": "POST", "mode": "no-cors", "credentials": "include", "body": close}),
+            ("/api/browser/pages", {"headers": authorization}),
+            ("/api/events", {"mode": "no-cors"}),
+            ("/health", {"mode": "no-cors"}),
+            ("/health", {}),
+        ]
+        for path, init in attempts:
+            argument = {"url": f"{base}{path}", "init": init}
+            found = await agent.call("evaluate_script", pageId="p", expression=ATTEMPT, arg=argument)
+            assert found["value"] in (["TypeError: Failed to fetch"], ["opaque", 0, ""]), (path, init)
+        socket = f"""new Promise(d => {{ const s = new WebSocket('ws://{name}:{listener.settings.port}/api/events');
+            s.onopen = () => d('open'); s.onerror = () => d('refused') }})"""
+        assert (await agent.call("evaluate_script", pageId="p", expression=socket))["value"] == "refused"
+        assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["p"]
+        since = [r.action for key, r in listener.parts.dispatcher.register._records.items() if key not in known]
+        assert {*since} == {"evaluate_script", "list_pages"}
+        await agent.call("close_page", pageId="p")
+
+
+async def test_a_page_that_is_framed_or_linked_does_not_show_the_api(listener: RunningService, site: Site) -> None:
+    url = f"http://127.0.0.1:{listener.settings.port}/health"
+    async with connected(listener, "victim") as agent:
+        html = f"<iframe src='{url}'></iframe><a href='{url}'>health</a>"
+        await agent.call("goto", pageId="p", url=site.page("/", html))
+        await agent.reply("click", pageId="p", selector="a")
+        assert (await agent.call("get_current_url", pageId="p"))["url"] != url
+        assert "pid" not in (await agent.call("snapshot", pageId="p"))["snapshot"]
+        await agent.call("close_page", pageId="p")

@@ -1,0 +1,238 @@
+"""A secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor in logs."""
+
+import asyncio
+import contextlib
+import json
+import sqlite3
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from browser_service.security import redaction
+from shared import wire
+from shared.actions.base import Action
+from shared.catalogue import ACTIONS, parse
+from shared.schema import Schema, full_schema
+from tests.support.account import recorded
+from tests.support.listening import connected, listening
+from tests.support.site import Answer, Site
+
+Body = dict[str, JsonValue]
+Planting = Callable[[str], Body]
+
+SECRETS = st.text(string.ascii_letters + string.digits, min_size=6, max_size=60)
+IN_URLS: list[Callable[[str], str]] = [
+    lambda secret: f"https://shop.example/?token={secret}",
+    lambda secret: f"https://shop.example/?a=b&anything={secret}#there",
+    lambda secret: f"https://shop.example/?{secret}",
+    lambda secret: f"https://user:{secret}@shop.example/",
+    lambda secret: f"https://{secret}@shop.example/a",
+    lambda secret: f"https:\\\\user:{secret}@shop.example\\a",
+    lambda secret: f"HTTPS:/user:{secret}@shop.example/",
+    lambda secret: f"ht\ntps://us\ter:{secret}@shop.example/",
+    lambda secret: f"https://shop.example/cb#access_token={secret}&state=1",
+    lambda secret: f"https://shop.example/cart;jsessionid={secret}",
+    lambda secret: f"https://shop.example/reset/{secret}0123456789abcdef",
+    lambda secret: f"data:text/html,{secret}",
+    lambda secret: f"javascript:pay('{secret}')",
+    lambda secret: f"user:{secret}@shop.example",
+    lambda secret: f"//user:{secret}@shop.example/",
+    lambda secret: f"\x00https://user:{secret}@shop.example/",
+    lambda secret: f"/relative?session={secret}",
+]
+PLANTED: dict[str, Planting] = {
+    "a value that is filled": lambda s: {"action": "fill", "selector": "#pw", "value": s},
+    "its other name": lambda s: {"action": "fill", "selector": "#pw", "text": s},
+    "a text that is typed": lambda s: {"action": "type", "selector": "#pw", "text": s},
+    "an option that is chosen": lambda s: {"action": "select_option", "selector": "#a", "value": [s], "label": s},
+    "a header of a request": lambda s: {
+        "action": "fetch",
+        "url": "/x",
+        "fetchOptions": {"headers": {"Authorization": f"Bearer {s}", "Cookie": f"a={s}", "X-Api-Key": s}},
+    },
+    "the name of a header": lambda s: {"action": "fetch", "url": "/x", "headers": {s: "1"}},
+    "the body of a request": lambda s: {"action": "fetch", "url": "/x", "method": "POST", "body": s},
+    "a body of JSON": lambda s: {"action": "fetch", "url": "/x", "body": {"pin": s, s: [s, {"a": s}]}},
+    "a body that is a list": lambda s: {"action": "fetch", "url": "/x", "body": [s]},
+    "a referrer": lambda s: {"action": "fetch", "url": "/x", "referrer": f"https://shop.example/?code={s}"},
+    "a script": lambda s: {"action": "evaluate_script", "expression": f"login('{s}')"},
+    "what a script is given": lambda s: {"action": "evaluate_script", "expression": "a => a", "arg": {"password": s}},
+    "a plain argument of it": lambda s: {"action": "evaluate_script", "expression": "a => a", "arg": s},
+    "a value in a selector": lambda s: {"action": "click", "selector": f'input[value="{s}"]'},
+    "a token in a reason": lambda s: {"action": "close_page", "reason": f"the password: {s} was wrong"},
+    "a key": lambda s: {"action": "press", "key": s},
+}
+
+
+@pytest.mark.parametrize("place", PLANTED)
+@given(secret=SECRETS)
+@example(secret="Passw0rd")
+@example(secret="hunter2hunter2hunter2")
+def test_a_secret_is_in_no_argument_that_is_told(place: str, secret: str) -> None:
+    secret = f"{secret}Q7"  # no word that is there anyway
+    assert secret not in json.dumps(redaction.arguments(parse(PLANTED[place](secret))))
+
+
+@pytest.mark.parametrize("number", range(len(IN_URLS)))
+@given(secret=SECRETS)
+def test_a_secret_is_in_no_url_that_is_told(number: int, secret: str) -> None:
+    secret = f"{secret}Q7"
+    url = IN_URLS[number](secret)
+    assert secret not in redaction.safe_url(url)
+    told = redaction.arguments(parse({"action": "goto", "url": url}))
+    assert secret not in json.dumps(told)
+    assert secret not in json.dumps(redaction.requests([{"method": "POST", "url": url, "status": 200}], 5))
+
+
+@given(secret=st.integers(min_value=100_000, max_value=999_999_999))
+def test_a_number_that_was_handed_over_is_not_told(secret: int) -> None:
+    bodies: list[Body] = [
+        {"action": "evaluate_script", "expression": "a => a", "arg": secret},
+        {"action": "fetch", "url": "/x", "body": {"otp": secret}},
+    ]
+    for body in bodies:
+        assert str(secret) not in json.dumps(redaction.arguments(parse(body)))
+
+
+@pytest.mark.parametrize("character", [*"aZ9.ß", " ", "Shift+A"])
+def test_a_password_cannot_be_read_from_the_keys_that_were_pressed(character: str) -> None:
+    assert redaction.arguments(parse({"action": "press", "key": character})) == {
+        "key": f"({len(character)} character{'s' if len(character) > 1 else ''})"
+    }
+
+
+@pytest.mark.parametrize("key", ["Enter", "ArrowDown", "Control+a", "Control+Shift+Tab", "F5", "Meta+Enter"])
+def test_keys_that_write_nothing_are_told(key: str) -> None:
+    assert redaction.arguments(parse({"action": "press", "key": key})) == {"key": key}
+
+
+@given(text=st.text(max_size=80))
+def test_any_text_makes_one_line_that_can_be_written_down(text: str) -> None:
+    for told in (redaction.safe_url(text), redaction.one_line(text), redaction.safe_url(f"https://a/{text}")):
+        assert "\n" not in told
+        told.encode()
+
+
+def test_texts_are_told_only_where_their_name_says_where_or_why_it_was_done() -> None:
+    """An action that is added tomorrow hides its texts without anybody thinking of it."""
+    told = {
+        name
+        for action in ACTIONS.values()
+        for name, schema in cast("dict[str, Schema]", full_schema(action)["properties"]).items()
+        if "correct-horse" in str(redaction._told(name, "correct-horse", schema, redaction._TEXTS))
+    }
+    known = {"selector", "frame", "reason", "as", "url", "urls", "origin", "referer", "referrer"}
+    assert {name for name in told - known if not name.endswith(("Id", "Ids", "Url", "Selector"))} == set()
+    assert known <= told
+
+
+def test_an_action_may_name_texts_that_are_no_secret() -> None:
+    body: Body = {"action": "fetch", "url": "/x", "method": "POST", "body": "x"}
+    assert redaction.arguments(parse(body)) == {"url": "/x", "method": "POST", "body": "(1 character)"}
+
+
+@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.told], ids=lambda each: each.name())
+def test_what_an_action_names_so_is_an_argument_of_it(action: type[Action]) -> None:
+    assert action.told <= _named(full_schema(action))
+
+
+def _named(schema: JsonValue) -> set[str]:
+    """The arguments of a schema, and theirs."""
+    if isinstance(schema, list):
+        return set().union(*map(_named, schema))
+    if not isinstance(schema, dict):
+        return set()
+    properties = schema.get("properties")
+    own = set(properties) if isinstance(properties, dict) else set()
+    return own.union(*map(_named, schema.values()))
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://shop.example/cart", "https://shop.example/cart"),
+        ("http://127.0.0.1:8080/a/b?page=2&q=tea", "http://127.0.0.1:8080/a/b?page=…&q=…"),
+        ("https://me:pw@shop.example:8443/", "https://shop.example:8443/"),
+        ("https://app.example/#/orders/open", "https://app.example/#/orders/open"),
+        ("https://app.example/p#access_token=x", "https://app.example/p#…"),
+        ("https://app.example/magic/8f3a9c0d1e2b4f5a6b7c", "https://app.example/magic/…"),
+        (
+            "https://blog.example/ten-kettles-of-2026-that-we-like",
+            "https://blog.example/ten-kettles-of-2026-that-we-like",
+        ),
+        ("/api/cart?id=1", "/api/cart?id=…"),
+        ("about:blank", "about:blank"),
+        ("data:text/html,x", "(16 characters)"),
+    ],
+)
+def test_of_a_url_is_told_where_it_leads(url: str, told: str) -> None:
+    assert redaction.safe_url(url) == told
+
+
+def test_what_an_act_was_done_to_is_told() -> None:
+    body: Body = {
+        "action": "click",
+        "selector": 'role=button[name="Log out"]',
+        "button": "right",
+        "clickCount": 2,
+        "modifiers": ["Shift"],
+        "position": {"x": 1, "y": 2.5},
+        "force": True,
+        "pageId": "p",
+    }
+    expected = {name: value for name, value in body.items() if name not in {"action", "pageId"}}
+    assert redaction.arguments(parse(body)) == expected
+
+
+def test_what_is_long_is_told_in_short() -> None:
+    told = redaction.arguments(parse({"action": "close_page", "reason": "so " * 66}))
+    assert len(str(told["reason"])) <= 201
+    long = "https://shop.example/" + "a/" * 5_000 + "?" + "&".join(f"k{n}=v" for n in range(500))
+    assert len(redaction.safe_url(long)) <= 501
+
+
+# --- through a service that runs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_a_secret_is_in_nothing_that_the_service_keeps_shows_or_logs(
+    tmp_path: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "hunter2-Sw0rdfish"
+    site.page("/login", lambda _: Answer("in", headers={"set-cookie": f"session={secret}"}))
+    form = "<form action=/login><input id=pw name=pw type=password><button>Go</button></form><input id=otp>"
+    async with listening(tmp_path) as service, connected(service, "a", "Alice") as agent:
+        async with agent.http.stream("GET", wire.EVENTS, params={"activity": "1"}) as stream:
+            lines = stream.aiter_lines()
+            await anext(lines)
+            await agent.call("goto", pageId="p", url=site.page("/", form) + f"?token={secret}")
+            await agent.call("fill", pageId="p", selector="#pw", value=secret)
+            await agent.call("type", pageId="p", selector="#otp", text=secret)
+            headers = {"Authorization": f"Bearer {secret}", "X-Api-Key": secret}
+            await agent.call(
+                "fetch", pageId="p", url=f"/login?key={secret}", method="POST", body=secret, params={"headers": headers}
+            )
+            await agent.call("evaluate_script", pageId="p", expression=f"document.title = '{secret}'")
+            await agent.error("evaluate_script", pageId="p", expression=f"throw new Error('{secret}')")
+            await agent.call("click", pageId="p", selector="button")
+            await agent.error("click", pageId="p", selector=f'[value="{secret}"]', timeout=100)
+            assert secret in (await agent.call("get_current_url", pageId="p"))["url"]  # a form that sends by GET
+            followed = ""
+            async with asyncio.timeout(10):
+                while followed.count("event: activity") < 8:
+                    followed += f"{await anext(lines)}\n"
+        records = await recorded(agent, pageId="p")
+        text = (await agent.call("get_activity", pageId="p"))["activity"]
+        with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite3")) as db:
+            kept = db.execute("SELECT * FROM activity").fetchall()
+    assert len(records) == len(kept) == 8
+    logged = capsys.readouterr()
+    assert "action=fill" in logged.out
+    for shown in (followed, json.dumps(records), text, repr(kept), logged.out, logged.err):
+        assert secret not in shown

@@ -1,0 +1,435 @@
+"""Calls: sent twice they happen once, they can be asked after, and they can be stopped."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from shared import wire
+from shared.errors import InvalidRequest
+from tests.support.json import AnyJson
+from tests.support.listening import become, connected, listening, sent, watching
+from tests.support.service import Agent, RunningService
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+FORM = "<form action=/bought method=post><button id=buy>Buy</button></form>"
+
+
+async def has_turn(service: RunningService, page_id: str) -> None:
+    pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
+    await become(lambda: page_id in pages and pages[page_id].queue.current is not None)
+
+
+async def code(reply: "asyncio.Task[httpx.Response]") -> str:
+    body = (await reply).json()
+    return "ok" if body["success"] else str(body["error"]["code"])
+
+
+# --- the same callId again -----------------------------------------------------------------------------------------
+
+
+async def test_a_call_sent_again_while_it_runs_joins_it_and_happens_once(
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    first = sent(agent, "same", "goto", pageId="p", url=site.url("/held"))
+    await has_turn(service, "p")
+    again = [sent(agent, "same", "goto", pageId="p", url=site.url("/held")) for _ in range(4)]
+    hold.set()
+    bodies = [(await reply).json() for reply in (first, *again)]
+    assert all(body == bodies[0] for body in bodies)
+    assert bodies[0]["success"] is True
+    assert site.counts["/held"] == 1
+
+
+async def test_a_call_sent_again_afterwards_gets_the_stored_outcome_and_happens_once(agent: Agent, site: Site) -> None:
+    site.page("/bought", "thanks")
+    await agent.call("goto", pageId="p", url=site.page("/", FORM))
+    first = await sent(agent, "buy-1", "click", pageId="p", selector="#buy")
+    assert first.json()["success"] is True
+    resent = await agent.reply("click", headers={wire.CALL_ID: "buy-1", wire.ATTEMPT: "2"}, pageId="p", selector="#buy")
+    assert resent.json() == first.json()
+    assert site.counts["/bought"] == 1
+
+
+async def test_a_failure_is_stored_like_a_result(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<b>nothing here</b>"))
+    first = await sent(agent, "c", "click", pageId="p", selector="#none", timeout=100)
+    again = await sent(agent, "c", "click", pageId="p", selector="#none", timeout=100)
+    assert first.status_code == again.status_code == 404
+    assert first.json() == again.json()
+
+
+async def test_another_clients_call_of_the_same_id_is_another_call(agent: Agent, other: Agent, site: Site) -> None:
+    url = site.page("/", "<title>own</title>")
+    mine, others = await asyncio.gather(
+        sent(agent, "same", "goto", pageId="mine", url=f"{url}?mine"),
+        sent(other, "same", "goto", pageId="others", url=f"{url}?others"),
+    )
+    assert mine.json()["page"]["url"].endswith("?mine")
+    assert others.json()["page"]["url"].endswith("?others")
+    assert site.counts["/"] == 2
+
+
+async def test_an_unknown_act_sent_for_the_second_time_has_an_unknown_outcome(agent: Agent, site: Site) -> None:
+    site.page("/bought", "thanks")
+    await agent.call("goto", pageId="p", url=site.page("/", FORM))
+    headers = {wire.CALL_ID: "never-heard-of", wire.ATTEMPT: "2"}
+    refused = await agent.reply("click", headers=headers, pageId="p", selector="#buy")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (500, "UNKNOWN_OUTCOME")
+    assert "snapshot" in refused.json()["error"]["hint"]
+    assert site.counts["/bought"] == 0
+
+
+async def test_an_unknown_read_sent_for_the_second_time_runs(agent: Agent, site: Site) -> None:
+    url = site.page("/", FORM)
+    await agent.call("goto", pageId="p", url=url)
+    headers = {wire.CALL_ID: "never-heard-of", wire.ATTEMPT: "2"}
+    reply = await agent.reply("get_current_url", headers=headers, pageId="p")
+    assert reply.json()["result"] == {"url": url}
+
+
+async def test_a_call_id_that_comes_with_other_arguments_is_refused_and_the_first_outcome_stays(
+    agent: Agent, site: Site
+) -> None:
+    site.page("/second", "second")
+    url = site.page("/", FORM)
+    first = await sent(agent, "same", "goto", pageId="p", url=url)
+    others: list[tuple[str, dict[str, AnyJson]]] = [
+        ("goto", {"url": site.url("/second")}),
+        ("goto", {"url": url, "timeout": 9_000}),
+        ("reload_page", {}),
+    ]
+    for action, arguments in others:
+        refused = await sent(agent, "same", action, pageId="p", **arguments)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (422, "VALIDATION_ERROR")
+        assert "'same'" in error["message"]
+        assert error["details"]["context"]["field"] == "callId"
+    assert (await sent(agent, "same", "goto", pageId="p", url=url)).json() == first.json()
+    assert (site.counts["/"], site.counts["/second"]) == (1, 0)
+
+
+async def test_a_running_call_is_not_joined_by_one_with_other_arguments(
+    agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    running = sent(agent, "same", "goto", pageId="p", url=site.url("/held"))
+    await become(lambda: site.counts["/held"] == 1)
+    refused = await sent(agent, "same", "goto", pageId="p", url=site.page("/", FORM))
+    assert (refused.status_code, refused.json()["error"]["details"]["context"]["field"]) == (422, "callId")
+    hold.set()
+    assert (await running).json()["result"]["url"] == site.url("/held")
+
+
+# --- asking after a call -------------------------------------------------------------------------------------------
+
+
+async def test_get_call_waits_for_a_running_call_and_returns_its_result(
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    first = sent(agent, "slow", "goto", pageId="p", url=site.url("/held"))
+    await has_turn(service, "p")
+    now = await agent.call("get_call", callId="slow", wait=0)
+    assert (now["state"], now["stillRunning"]) == ("running", True)
+    waiting = asyncio.create_task(agent.call("get_call", callId="slow"))
+    hold.set()
+    result = await waiting
+    assert (result["state"], result["url"], result["status"]) == ("done", site.url("/held"), 200)
+    assert (await first).json()["result"]["url"] == result["url"]
+
+
+async def test_get_call_returns_the_error_of_the_call_in_its_own_words(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<b>nothing</b>"))
+    failed = (await sent(agent, "fails", "click", pageId="p", selector="#none", timeout=100)).json()["error"]
+    found = await agent.reply("get_call", callId="fails")
+    assert found.status_code == 404
+    error = found.json()["error"]
+    assert {key: error[key] for key in ("code", "message", "hint")} == {
+        key: failed[key] for key in ("code", "message", "hint")
+    }
+    assert error["details"]["tool"] == "click"
+
+
+async def test_get_call_over_http_get_answers_at_once(agent: Agent, site: Site) -> None:
+    await sent(agent, "done", "goto", pageId="p", url=site.page("/", "hello"))
+    reply = await agent.http.get(f"{wire.CALLS}/done")
+    assert reply.json()["result"]["state"] == "done"
+
+
+async def test_another_clients_call_is_not_found_and_cannot_be_cancelled(
+    service: RunningService, agent: Agent, other: Agent, site: Site, hold: threading.Event
+) -> None:
+    running = sent(agent, "mine", "goto", pageId="p", url=site.url("/held"))
+    await has_turn(service, "p")
+    for action in ("get_call", "cancel_call"):
+        error = await other.error(action, callId="mine")
+        assert (error["status"], error["code"]) == (404, "INVALID_REQUEST")
+        assert "mine" in error["message"]
+    hold.set()
+    assert (await running).status_code == 200
+
+
+async def test_a_call_of_nobody_is_not_found(agent: Agent) -> None:
+    error = await agent.error("get_call", callId="nobodys")
+    assert error["status"] == 404
+    assert "10 minutes" in error["hint"]
+
+
+async def test_a_call_that_takes_longer_than_a_reply_may_says_so_and_is_read_on(
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+    reply = await sent(agent, "long", "goto", pageId="p", url=site.url("/held"))
+    assert reply.status_code == 200
+    result = reply.json()["result"]
+    assert (result["stillRunning"], result["callId"]) == (True, "long")
+    assert result["elapsedMs"] >= 300
+    again = await sent(agent, "long", "goto", pageId="p", url=site.url("/held"))
+    assert again.json()["result"]["stillRunning"] is True
+    monkeypatch.undo()
+    hold.set()
+    assert (await agent.call("get_call", callId="long"))["status"] == 200
+    assert site.counts["/held"] == 1
+
+
+async def test_a_long_call_without_an_id_of_its_own_names_one_to_read_on_by(
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+    result = await agent.call("goto", pageId="p", url=site.url("/held"))
+    monkeypatch.undo()
+    hold.set()
+    assert (await agent.call("get_call", callId=result["callId"]))["url"] == site.url("/held")
+
+
+# --- notices -------------------------------------------------------------------------------------------------------
+
+
+def said(reply: httpx.Response) -> list[str]:
+    return [notice["text"] for notice in reply.json()["notices"]]
+
+
+async def test_a_notice_that_comes_after_its_call_was_said_to_run_still_is_in_the_next_reply(
+    start: StartService, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = await start(dialog_wait_ms=200)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+        monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+        script = "fetch('/held').then(() => alert('ready'))"
+        running = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+        assert running.json()["result"]["stillRunning"] is True
+        monkeypatch.undo()
+        hold.set()
+        await become(lambda: agent.client_id in service.parts.clients._notices)
+        ended = await agent.reply("get_call", callId="long")
+        assert ended.json()["result"]["state"] == "done"
+        (told,) = said(ended)
+        assert told.startswith("p: alert 'ready' was dismissed")
+        again = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
+        assert (again.json()["success"], said(again)) == (True, [])
+
+
+async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only_once(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    script = "(setTimeout(() => alert('later')), 1)"
+    first = await sent(agent, "c", "evaluate_script", pageId="p", expression=script)
+    await become(lambda: said(first) != [] or agent.client_id in service.parts.clients._notices)
+    again = [await sent(agent, "c", "evaluate_script", pageId="p", expression=script) for _ in range(2)]
+    (told,) = [text for reply in (first, *again) for text in said(reply)]
+    assert told.startswith("p shows alert 'later'.")
+    assert [reply.json()["result"] for reply in again] == [first.json()["result"]] * 2
+
+
+# --- cancelling ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_cancelled_queued_call_did_not_happen(
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    site.page("/second", "second")
+    async with watching(service, agent.client_id) as progress:
+        first = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
+        await has_turn(service, "p")
+        second = sent(agent, "two", "goto", pageId="p", url=site.url("/second"))
+        await progress.until(lambda p: p.of("two") != [])
+        assert (await agent.call("cancel_call", callId="two"))["callId"] == "two"
+        error = (await second).json()["error"]
+        assert error["code"] == "CANCELLED"
+        assert "did not happen" in error["message"]
+        assert not first.done()
+        hold.set()
+        assert await code(first) == "ok"
+    assert (await agent.call("get_current_url", pageId="p"))["url"] == site.url("/held")
+    assert site.counts["/second"] == 0
+
+
+async def test_a_cancelled_running_act_has_an_unknown_outcome_and_the_page_takes_the_next_call_within_a_second(
+    agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<p id=x>here</p>"))
+    running = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
+    await become(lambda: site.counts["/held"] == 1)
+    await agent.call("cancel_call", callId="one")
+    async with asyncio.timeout(1):
+        assert await code(running) == "UNKNOWN_OUTCOME"
+        assert (await agent.call("evaluate_script", pageId="p", expression="document.title"))["value"] == "/"
+    assert not hold.is_set()
+
+
+async def test_a_click_cancelled_while_its_navigation_hangs_frees_the_page(
+    agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "<a href=/held>on</a>"))
+    running = sent(agent, "one", "click", pageId="p", selector="a")
+    await become(lambda: site.counts["/held"] == 1)
+    await agent.call("cancel_call", callId="one")
+    async with asyncio.timeout(2):
+        assert await code(running) == "UNKNOWN_OUTCOME"
+        assert (await agent.call("evaluate_script", pageId="p", expression="document.title"))["value"] == "/"
+    assert not hold.is_set()
+
+
+async def test_a_cancelled_script_frees_the_page(service: RunningService, agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    running = sent(agent, "one", "evaluate_script", pageId="p", expression="new Promise(() => {})")
+    await has_turn(service, "p")
+    await agent.call("cancel_call", callId="one")
+    async with asyncio.timeout(1):
+        assert await code(running) == "UNKNOWN_OUTCOME"
+        assert (await agent.call("evaluate_script", pageId="p", expression="40 + 2"))["value"] == 42
+
+
+async def test_a_cancelled_running_read_is_cancelled(service: RunningService, agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    waiting = sent(agent, "one", "wait_for_selector", pageId="p", selector="#never")
+    host = service.parts.host
+    await become(lambda: f"{agent.client_id}/one" in host._running)  # type: ignore[attr-defined] # the host in this process
+    await agent.call("cancel_call", callId="one")
+    assert await code(waiting) == "CANCELLED"
+
+
+async def test_cancelling_twice_is_cancelling_once(agent: Agent, site: Site, hold: threading.Event) -> None:
+    running = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
+    await become(lambda: site.counts["/held"] == 1)
+    replies = await asyncio.gather(*(agent.reply("cancel_call", callId="one") for _ in range(2)))
+    assert [reply.status_code for reply in replies] == [200, 200]
+    assert await code(running) == "UNKNOWN_OUTCOME"
+    assert (await agent.call("cancel_call", callId="one"))["state"] == "done"
+    hold.set()
+    assert await code(sent(agent, "two", "goto", pageId="p", url=site.page("/", "on"))) == "ok"
+
+
+async def test_a_finished_call_stays_what_it_was_when_it_is_cancelled(agent: Agent, site: Site) -> None:
+    first = await sent(agent, "one", "goto", pageId="p", url=site.page("/", "hello"))
+    assert (await agent.call("cancel_call", callId="one"))["state"] == "done"
+    assert (await sent(agent, "one", "goto", pageId="p", url=site.url("/"))).json() == first.json()
+
+
+async def test_a_cancel_that_overtakes_its_call_stops_it(agent: Agent, site: Site) -> None:
+    url = site.page("/", "hello")
+    early = await agent.error("cancel_call", callId="later")
+    assert early["status"] == 404
+    late = await sent(agent, "later", "goto", pageId="p", url=url)
+    assert late.json()["error"]["code"] == "CANCELLED"
+    assert "did not happen" in late.json()["error"]["message"]
+    assert site.counts["/"] == 0
+    assert (await agent.call("list_pages"))["yours"] == []
+
+
+async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_and_loses_no_url(
+    start: StartService, site: Site, hold: threading.Event
+) -> None:
+    service = await start()
+    async with service.agent() as agent:
+        hold.set()
+        await agent.call("goto", pageId="p", url=site.url("/held"))
+        hold.clear()
+        entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
+        entry.crashed = True  # as after a crash of its renderer
+        running = sent(agent, "one", "click", pageId="p", selector="body")
+        await become(lambda: site.counts["/held"] == 2)
+        assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
+        await agent.call("cancel_call", callId="one")
+        async with asyncio.timeout(3):
+            assert await code(running) == "CANCELLED"
+        assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
+        hold.set()
+        assert (await agent.call("evaluate_script", pageId="p", expression="document.title"))["value"] == "held"
+
+
+# --- connections that end ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("has_id", [True, False], ids=["with a callId", "without a callId"])
+async def test_a_disconnect_cancels_only_a_call_that_can_never_be_asked_for_again(
+    tmp_path: Path, site: Site, hold: threading.Event, *, has_id: bool
+) -> None:
+    async with listening(tmp_path / "data") as service, connected(service, "agent-1") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "<title>before</title>"))
+        headers = {wire.CALL_ID: "kept"} if has_id else None
+        asking = asyncio.create_task(agent.reply("goto", headers=headers, pageId="p", url=site.url("/held")))
+        await become(lambda: site.counts["/held"] == 1)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        register = service.parts.dispatcher.register
+        if has_id:
+            assert (await agent.call("get_call", callId="kept", wait=0))["stillRunning"] is True
+            hold.set()
+            assert (await agent.call("get_call", callId="kept"))["status"] == 200
+            assert (await agent.call("get_current_url", pageId="p"))["url"] == site.url("/held")
+        else:
+            await become(lambda: register.running("agent-1") == [])
+            assert not hold.is_set()
+            assert (await agent.call("get_current_url", pageId="p"))["url"] == site.url("/")
+
+
+async def test_a_connection_that_ends_within_its_request_is_no_fault_of_the_service(
+    service: RunningService, agent: Agent
+) -> None:
+    """It would be logged as one, with a traceback, whenever a gateway is killed."""
+    host, token = service.base_url.removeprefix("http://"), agent.http.headers["authorization"]
+    headers = {"host": host, "authorization": token, "content-type": "application/json", "content-length": "100"}
+    request: dict[str, Any] = {  # Any: as ASGI has it
+        "type": "http",
+        "method": "POST",
+        "path": f"{wire.BROWSER}/p",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    arrives = iter([{"type": "http.request", "body": b'{"action":', "more_body": True}, {"type": "http.disconnect"}])
+    sent: list[Any] = []  # Any: as there
+
+    async def receive() -> Any:  # Any: as there
+        return next(arrives)
+
+    async def send(message: Any) -> None:  # Any: as there
+        sent.append(message)
+
+    await service.app(request, receive, send)
+    assert sent[0]["status"] == InvalidRequest.status
+
+
+async def test_a_queued_call_whose_connection_ends_does_not_happen(
+    tmp_path: Path, site: Site, hold: threading.Event
+) -> None:
+    site.page("/second", "second")
+    async with listening(tmp_path / "data") as service, connected(service, "agent-1") as agent:
+        async with watching(service, "agent-1") as progress:
+            first = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
+            await has_turn(service, "p")
+            asking = asyncio.create_task(agent.reply("goto", pageId="p", url=site.url("/second")))
+            await progress.until(lambda p: any(moved.position == 1 for moved in p.moves))
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            await become(lambda: len(service.parts.dispatcher.register.running("agent-1")) == 1)
+            hold.set()
+            assert await code(first) == "ok"  # while its client is there
+        assert site.counts["/second"] == 0

@@ -1,0 +1,52 @@
+"""How this machine's people hear that an agent asks for one: a webhook, and the desktop."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.front.service.test_person import HTML, as_person, opened, pending, resolve
+from tests.support.listening import become
+from tests.support.sharing import StartService
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_webhook_is_told_once_and_follows_no_redirect(start: StartService, site: Site) -> None:
+    site.page("/hook", Answer("", 307, headers={"location": "/elsewhere"}))
+    service = await start(notify_webhook=site.url("/hook"))
+    async with service.agent("Claude") as agent, service.agent() as cli:
+        await agent.call("goto", pageId="cart", url=site.page("/cart", HTML) + "?token=s3cr3t")
+        request_id = await pending(agent)
+        await become(lambda: site.counts["/hook"] == 1)
+        await pending(agent, requestId=request_id)
+        (posted,) = [one for one in site.received if one.path == "/hook"]
+        body = json.loads(posted.body)
+        assert (body["event"], body["request"]["requestId"]) == ("request", request_id)
+        assert body["request"]["message"] == "Please sign in."
+        assert b"s3cr3t" not in posted.body
+        await resolve(as_person(service, cli), request_id)
+        assert (site.counts["/hook"], site.counts["/elsewhere"]) == (1, 0)
+
+
+async def test_the_desktop_is_notified_by_a_program_and_no_shell(
+    start: StartService, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real program of that name, which writes down what it was given."""
+    shown, program = tmp_path / "shown", tmp_path / "bin" / "notify-send"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nfor each; do printf "%s\\n" "$each"; done > {shown}.draft\nmv {shown}.draft {shown}\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    service = await start(notify="desktop")
+    async with service.agent("Claude") as agent:
+        await opened(agent, site)
+        await pending(agent, kind="other", message="$(touch /tmp/x) <b>now</b>")
+        await become(shown.exists)
+    assert shown.read_text().splitlines()[2:] == [
+        "browse-together: Claude asks for you",
+        f"other, {site.url('')}: $(touch /tmp/x) &lt;b&gt;now&lt;/b&gt;",
+    ]

@@ -1,0 +1,62 @@
+"""What an operator sees: figures, and where an unexpected error came from."""
+
+import pytest
+import structlog
+
+from browser_service.host.page.handle import BrowserPage
+from browser_service.observability.logging import configure
+from shared import wire
+from shared.actions.base import Action
+from shared.calls import Json
+from shared.errors import BrowseError
+from tests.support.service import Agent
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_metrics_count_calls_by_action_and_outcome(start: StartService, site: Site) -> None:
+    service = await start()
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        await agent.error("click", selector="#none", timeout=50)
+        reply = await agent.http.get(wire.METRICS)
+    assert reply.headers["content-type"].startswith("text/plain")
+    for line in (
+        'browse_calls_total{action="goto",outcome="ok"} 1.0',
+        'browse_calls_total{action="click",outcome="ELEMENT_NOT_FOUND"} 1.0',
+        'browse_call_seconds_count{action="goto"} 1.0',
+        "browse_pages 1.0",
+        "browse_clients 0.0",
+    ):
+        assert line in reply.text.splitlines()
+
+
+async def test_metrics_are_for_clients_alone(agent: Agent) -> None:
+    assert (await agent.http.get(wire.METRICS, headers={"Authorization": "Bearer none"})).status_code == 401
+
+
+@pytest.mark.parametrize("level", ["debug", "info"])
+async def test_an_error_shows_its_stack_when_debugging_only(
+    start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    async def breaks(_: BrowserPage, __: Action) -> Json:
+        raise ZeroDivisionError
+
+    service = await start()
+    monkeypatch.setitem(service.parts.host._handlers, "get_page_title", breaks)  # type: ignore[attr-defined] # in this process
+    before = structlog.get_config()
+    monkeypatch.setattr(BrowseError, "debugging", False)
+    configure(level, for_people=False)
+    structlog.configure(**before)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        broken = await agent.error("get_page_title")
+        missed = await agent.error("click", selector="#none", timeout=50)
+        unknown = await agent.error("get_page_title", pageId="nowhere")
+    assert (broken["code"], broken["status"]) == ("INTERNAL_ERROR", 500)
+    stacks = [error["details"].get("stack", "") for error in (broken, missed, unknown)]
+    said = ("ZeroDivisionError", "ElementNotFound: Element matching selector '#none'", "PageNotFound: ")
+    assert [words in stack for words, stack in zip(said, stacks, strict=True)] == [level == "debug"] * 3
+    assert any(stacks) is (level == "debug")

@@ -1,0 +1,40 @@
+"""What the tests of actions share."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.service import Agent, RunningService, tidy, visiting
+from tests.support.site import Site
+from tests.support.tab import Tab
+
+
+@pytest.fixture
+def tab(agent: Agent, site: Site) -> Tab:
+    return Tab(agent, site)
+
+
+@pytest.fixture(scope="module")
+async def resident(service: RunningService) -> AsyncIterator[Agent]:
+    """The same agent for all tests of a module."""
+    async with visiting(service) as agent:
+        yield agent
+
+
+@pytest.fixture
+async def lodger(resident: Agent) -> AsyncIterator[Agent]:
+    """Who keeps its window: one costs more than all that most tests do in it."""
+    yield resident
+    await tidy(resident, keep="tab")
+
+
+@pytest.fixture
+async def visitor(service: RunningService) -> AsyncIterator[Agent]:
+    async with visiting(service) as agent:
+        yield agent
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> Agent:
+    found: Agent = request.getfixturevalue("lodger" if request.node.get_closest_marker("one_window") else "visitor")
+    return found

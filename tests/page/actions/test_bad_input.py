@@ -1,0 +1,230 @@
+"""What a caller can get wrong about names, arguments and addresses: each error says what to do, and harms nothing."""
+
+import re
+
+import pytest
+
+from shared import wire
+from shared.catalogue import ACTIONS
+from tests.support.json import AnyJson
+from tests.support.service import Agent
+from tests.support.site import Site
+from tests.support.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+Error = dict[str, AnyJson]
+
+
+async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: AnyJson) -> Error:
+    """The error of a call on a page that is as usable afterwards as it was before."""
+    before = await tab.call("get_current_url", pageId="tab")
+    error = await tab.error(action, **arguments)
+    assert (error["code"], error["status"]) == (code, status), error
+    assert error["message"]
+    assert error["hint"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", error["timestamp"])
+    assert re.fullmatch(r"req_[0-9a-f]{12}", error["requestId"])
+    assert await tab.call("get_current_url", pageId="tab") == before
+    return error
+
+
+# --- actions and arguments ---------------------------------------------------------------------------------------
+
+
+async def test_an_unknown_action_is_named_with_the_nearest_that_exist(tab: Tab) -> None:
+    await tab.show("x")
+    error = await _refused(tab, "INVALID_REQUEST", 400, "clikc", selector="#a")
+    assert error["message"] == "Unknown action: clikc"
+    assert "click" in error["hint"]
+    assert error["details"]["context"]["availableActions"] == sorted(ACTIONS)
+
+
+async def test_a_body_without_an_action_says_how_one_looks(agent: Agent) -> None:
+    for body in ({}, {"action": None}, {"action": 5}, {"action": ["click"]}):
+        reply = await agent.http.post(wire.BROWSER, json=body)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST")
+        assert '"action": "goto"' in reply.json()["error"]["hint"]
+
+
+async def test_an_unknown_argument_is_named_with_the_nearest_and_all_that_exist(tab: Tab) -> None:
+    await tab.show("<button>b</button>")
+    for given, meant in {
+        "selctor": "selector",
+        "click_count": "clickCount",
+        "ClickCount": "clickCount",
+        "xyzzy": "",
+    }.items():
+        for arguments in ({given: 2}, {"params": {given: 2}}):
+            error = await _refused(tab, "VALIDATION_ERROR", 422, "click", selector="button", **arguments)
+            assert error["message"] == f"Unknown argument {given!r} for click."
+            assert (f"Did you mean {meant!r}?" in error["hint"]) is bool(meant)
+            assert "clickCount" in error["hint"]
+            assert error["details"]["context"]["field"] == given
+
+
+WRONG: list[tuple[str, Error, str]] = [
+    ("click", {"selector": 5}, "selector"),
+    ("click", {"selector": "button", "clickCount": "twice"}, "clickCount"),
+    ("click", {"selector": "button", "clickCount": 4}, "clickCount"),
+    ("click", {"selector": "button", "button": "top"}, "button"),
+    ("click", {"selector": "button", "modifiers": ["Hyper"]}, "modifiers.0"),
+    ("click", {"selector": "button", "position": [1, 2]}, "position"),
+    ("click", {"selector": "button", "timeout": 0}, "timeout"),
+    ("click", {"selector": "button", "timeout": 120_001}, "timeout"),
+    ("fill", {"selector": "button", "value": None}, "value"),
+    ("goto", {"url": ["http://127.0.0.1"]}, "url"),
+    ("goto", {"url": "http://127.0.0.1", "waitUntil": "idle"}, "waitUntil"),
+    ("content", {"format": "pdf"}, "format"),
+    ("content", {"budget": 0}, "budget"),
+]
+
+
+async def test_an_argument_of_a_wrong_type_or_value_is_named(tab: Tab) -> None:
+    await tab.show("<button>b</button>")
+    for action, arguments, field in WRONG:
+        error = await _refused(tab, "VALIDATION_ERROR", 422, action, **arguments)
+        assert error["message"].startswith(f"{field} of {action}: ")
+        assert error["hint"].startswith(f"{field.partition('.')[0]}: ")
+        assert error["details"]["context"]["field"] == field
+
+
+async def test_a_missing_argument_is_named_and_described(tab: Tab) -> None:
+    await tab.show("x")
+    for action, field in (("click", "selector"), ("goto", "url"), ("wait", "duration")):
+        error = await _refused(tab, "VALIDATION_ERROR", 422, action)
+        assert error["message"] == f"{action} needs {field!r}."
+        assert error["hint"].startswith(f"Add it: {field}: ")
+
+
+async def test_a_misspelt_argument_is_named_though_the_one_that_was_meant_is_missing(tab: Tab) -> None:
+    await tab.show("<input>")
+    for action, given, meant in (("click", "selctor", "selector"), ("goto", "ulr", "url"), ("press", "kee", "key")):
+        error = await _refused(tab, "VALIDATION_ERROR", 422, action, **{given: "x"})
+        assert error["message"] == f"Unknown argument {given!r} for {action}."
+        assert f"Did you mean {meant!r}?" in error["hint"]
+        assert error["details"]["context"]["field"] == given
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'], ids=["lists", "objects"])
+async def test_a_body_that_is_nested_too_deep_to_read_is_refused_like_any_other_that_is_no_json(
+    agent: Agent, opening: bytes
+) -> None:
+    closing = b"]" if opening == b"[" else b"}"
+    body = b'{"action": "click", "params": ' + opening * 100_000 + b"1" + closing * 100_000 + b"}"
+    reply = await agent.http.post(wire.BROWSER, content=body, headers={"Content-Type": "application/json"})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST"), reply.text[:500]
+    assert (await agent.call("list_pages"))["yours"] == []
+
+
+async def test_both_names_of_one_argument_are_refused(tab: Tab) -> None:
+    await tab.show("<input>")
+    error = await _refused(tab, "VALIDATION_ERROR", 422, "fill", selector="input", value="a", text="b")
+    assert error["message"] == "value and text of fill are the same argument."
+    assert await tab.sees("document.querySelector('input').value") == ""
+
+
+async def test_a_key_in_the_bag_and_beside_it_with_different_values_is_refused(tab: Tab) -> None:
+    await tab.show("<button onclick='window.n = event.detail'>b</button>")
+    error = await _refused(
+        tab, "VALIDATION_ERROR", 422, "click", selector="button", clickCount=2, params={"clickCount": 3}
+    )
+    assert error["message"].startswith("clickCount is given twice with different values: beside params, and in it")
+    assert error["details"]["context"]["field"] == "clickCount"
+    assert await tab.sees("window.n") is None
+    await tab.call("click", selector="button", clickCount=2, params={"clickCount": 2})
+    assert await tab.sees("window.n") == 2
+    error = await _refused(tab, "VALIDATION_ERROR", 422, "click", selector="button", params="force")
+    assert "params" in error["message"]
+
+
+# --- pages -------------------------------------------------------------------------------------------------------
+
+
+async def test_without_a_page_of_its_own_a_call_says_how_to_open_one(agent: Agent) -> None:
+    error = await agent.error("click", selector="#a")
+    assert (error["code"], error["status"]) == ("PAGE_REQUIRED", 400)
+    assert error["message"] == "click needs a page, and you have none open."
+    assert "goto" in error["hint"]
+
+
+async def test_with_several_pages_a_call_without_an_id_names_them(tab: Tab) -> None:
+    url = await tab.show("<button>b</button>")
+    await tab.call("goto", pageId="second", url=url)
+    error = await _refused(tab, "PAGE_REQUIRED", 400, "click", selector="button")
+    assert error["details"]["context"]["pages"] == ["tab", "second"]
+    assert error["hint"].endswith("tab, second.")
+
+
+async def test_a_page_id_of_another_shape_is_refused_with_a_valid_spelling(tab: Tab) -> None:
+    url = await tab.show("x")
+    spelled = {"My Page!": "My-Page", "-x": "x", "a" * 49: "a" * 48, "pages": "page-pages", "é": "page"}
+    for given, valid in spelled.items():
+        error = await _refused(tab, "VALIDATION_ERROR", 422, "goto", pageId=given, url=url)
+        assert error["message"].startswith(f"pageId {given!r} is ")
+        assert error["details"]["context"] == {"field": "pageId", "pattern": wire.ID_PATTERN, "example": valid}
+        assert re.fullmatch(wire.ID_PATTERN, valid)
+        assert f'"{valid}"' in error["hint"]
+        in_the_body = await tab.agent.http.post(wire.BROWSER, json={"action": "goto", "pageId": given, "url": url})
+        assert in_the_body.json()["error"]["details"]["context"] == error["details"]["context"]
+    assert [page["pageId"] for page in (await tab.call("list_pages"))["yours"]] == ["tab"]
+
+
+async def test_a_page_id_that_is_no_text_is_refused(tab: Tab) -> None:
+    await tab.show("x")
+    wrong: list[object] = [5, ["tab"], {}, True]
+    for given in wrong:
+        error = await _refused(tab, "VALIDATION_ERROR", 422, "get_page_title", pageId=given)
+        assert error["details"]["context"]["field"] == "pageId"
+
+
+async def test_an_unknown_page_is_not_made_and_the_nearest_is_named(tab: Tab) -> None:
+    await tab.show("<button>b</button>")
+    for action, needed in {
+        "click": {"selector": "button"},
+        "content": {},
+        "close_page": {},
+        "reload_page": {},
+        "wait_for_selector": {"selector": "button"},
+        "fetch": {"url": "/"},
+    }.items():
+        error = await _refused(tab, "PAGE_NOT_FOUND", 404, action, pageId="tabb", **needed)
+        assert error["message"] == "There is no page 'tabb'."
+        assert 'Did you mean "tab"?' in error["hint"]
+        assert error["details"]["context"] == {"pageId": "tabb", "nearest": "tab"}
+    assert [page["pageId"] for page in (await tab.call("list_pages"))["yours"]] == ["tab"]
+
+
+async def test_a_popup_of_a_name_cannot_be_made_by_asking_for_it(tab: Tab) -> None:
+    url = await tab.show("x")
+    await _refused(tab, "PAGE_NOT_FOUND", 404, "goto", pageId="tab~7", url=url)
+
+
+async def test_an_unknown_session_is_refused(tab: Tab) -> None:
+    url = await tab.show("x")
+    error = await _refused(tab, "SESSION_NOT_FOUND", 404, "goto", url=url, sessionId="defualt")
+    assert 'Did you mean "default"?' in error["hint"]
+
+
+async def test_page_ids_that_disagree_in_path_and_body_are_refused(agent: Agent, site: Site) -> None:
+    url = site.page("/a", "a")
+    reply = await agent.http.post(f"{wire.BROWSER}/one", json={"action": "goto", "pageId": "two", "url": url})
+    error = reply.json()["error"]
+    assert (reply.status_code, error["code"], error["details"]["context"]["field"]) == (
+        422,
+        "VALIDATION_ERROR",
+        "pageId",
+    )
+    assert ("'one'" in error["message"], "'two'" in error["message"], site.counts["/a"]) == (True, True, 0)
+    assert (await agent.call("list_pages"))["yours"] == []
+
+
+async def test_a_page_at_another_revision_or_url_than_expected_is_left_alone(tab: Tab) -> None:
+    url = await tab.show("<button onclick='window.hit = 1'>b</button>")
+    revision = (await tab.agent.reply("get_current_url")).json()["page"]["revision"]
+    error = await _refused(tab, "STALE_REVISION", 412, "click", selector="button", ifRevision=revision + 1)
+    assert error["details"]["context"] == {"field": "ifRevision", "revision": revision}
+    error = await _refused(tab, "STALE_REVISION", 412, "click", selector="button", expectUrl="*/other")
+    assert error["details"]["context"] == {"field": "expectUrl", "url": url}
+    await tab.call("click", selector="button", ifRevision=revision, expectUrl="http://127.0.0.1:*/page-1")
+    assert await tab.sees("window.hit") == 1

@@ -1,0 +1,142 @@
+"""Downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than allowed."""
+
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.files import bytes_of
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+CSV = b"a,b\n1,2\n"
+LINKS = """<a href=/report.csv>Report</a> <a href=/report.csv target=_blank>Window</a> <a href=/slow.bin>Slow</a>
+<a href=/broken.bin>Broken</a> <a href=/big.bin>Big</a>
+<a href="data:text/plain,hello" download="../etc/note.txt">Data</a><button onclick="blob()">Blob</button><script>
+function blob() { const a = document.createElement('a');
+  a.href = URL.createObjectURL(new Blob(['from the page'])); a.download = 'made.txt'; a.click() }</script>"""
+
+
+def attached(name: str, data: bytes = CSV, **more: AnyJson) -> Answer:
+    """An answer that a browser saves; Any: what an Answer takes."""
+    headers = {"content-disposition": f"attachment; filename={name}", **more.pop("headers", {})}
+    return Answer(data, content_type="application/octet-stream", headers=headers, **more)
+
+
+@pytest.fixture
+def links(site: Site) -> str:
+    site.page("/report.csv", attached("report.csv"))
+    return site.page("/links", LINKS)
+
+
+async def listed(agent: Agent) -> list[dict[str, AnyJson]]:
+    return list((await agent.call("list_downloads"))["downloads"])
+
+
+async def test_a_click_that_downloads_says_so_and_its_bytes_are_the_servers(agent: Agent, links: str) -> None:
+    await agent.call("goto", pageId="p", url=links)
+    reply = (await agent.reply("click", pageId="p", selector="text=Report")).json()
+    (known,) = reply["result"]["downloads"]
+    assert reply["result"]["observed"] == f"download report.csv finished (8 bytes): file {known['artifactId']}"
+    assert reply["notices"] == []
+    assert (known["name"], known["size"], known["state"], known["pageId"]) == ("report.csv", 8, "finished", "p")
+    assert await listed(agent) == [known]
+    got = await agent.http.get(known["file"])
+    assert (got.content, got.headers["content-type"].split(";")[0]) == (CSV, "text/csv")
+    assert 'filename="report.csv"' in got.headers["content-disposition"]
+    assert (await agent.call("get_current_url", pageId="p"))["url"] == links
+
+
+async def test_what_a_page_makes_itself_is_a_download_too_and_no_name_is_a_path(
+    agent: Agent, links: str, service: RunningService
+) -> None:
+    output = service.settings.output_dir
+    await agent.call("goto", pageId="p", url=links)
+    made = (await agent.call("click", selector="text=Blob"))["downloads"][0]
+    assert (made["name"], (await agent.http.get(made["file"])).content) == ("made.txt", b"from the page")
+    note = (await agent.call("click", selector="text=Data"))["downloads"][0]
+    assert "/" not in note["name"]
+    assert (await agent.http.get(note["file"])).content == b"hello"
+    assert (Path(note["path"]).parent, bytes_of(note)) == (output, b"hello")
+    again = (await agent.call("click", selector="text=Blob"))["downloads"][0]
+    assert [Path(each["path"]).name for each in (made, again)] == ["made.txt", "made-2.txt"]
+    assert [each["name"] for each in await listed(agent)] == ["made.txt", note["name"], "made.txt"]
+
+
+async def test_a_download_that_opens_a_window_of_its_own_is_told_as_well(agent: Agent, links: str) -> None:
+    await agent.call("goto", pageId="p", url=links)
+    result = await agent.call("click", selector="text=Window")
+    assert result["downloads"][0]["name"] == "report.csv"
+    assert "download report.csv finished (8 bytes)" in result["observed"]
+
+
+async def test_a_download_that_takes_long_is_told_when_it_has_ended(
+    service: RunningService, agent: Agent, links: str, site: Site
+) -> None:
+    release = threading.Event()
+    site.page("/slow.bin", attached("slow.bin", CSV * 500, pause=release))
+    await agent.call("goto", pageId="p", url=links)
+    began = await agent.call("click", selector="text=Slow")
+    assert began["observed"] == "download slow.bin began; list_downloads {} tells its end"
+    assert (await listed(agent))[0]["state"] == "running"
+    release.set()
+    known = service.parts.dispatcher.downloads
+    await become(lambda: known.listed(agent.client_id)[0]["state"] == "finished")
+    reply = (await agent.reply("get_current_url", pageId="p")).json()
+    assert [each["text"].split(":")[1] for each in reply["notices"]] == [" download slow.bin finished (4,000 bytes)"]
+
+
+async def test_goto_to_a_download_says_where_the_file_is(agent: Agent, links: str, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=links)
+    error = await agent.error("goto", pageId="p", url=site.url("/report.csv"))
+    (known,) = await listed(agent)
+    assert error["hint"] == (
+        f"The page stays where it was; download report.csv finished (8 bytes): file {known['artifactId']}."
+    )
+    assert (await agent.http.get(known["file"])).content == CSV
+    assert error["details"]["context"]["downloads"] == [known]
+
+
+async def test_nobody_else_sees_or_gets_it(agent: Agent, other: Agent, links: str) -> None:
+    await agent.call("goto", pageId="p", url=links)
+    known = (await agent.call("click", selector="text=Report"))["downloads"][0]
+    assert await listed(other) == []
+    assert (await other.http.get(known["file"])).status_code == 404
+    await agent.call("share_page", pageId="p", access="act")
+    await other.call("click", pageId="p", selector="text=Report")
+    assert await listed(other) == []
+    assert len(await listed(agent)) == 2
+
+
+# --- a service with a small limit ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("data"), download_max_mb=1)) as service:
+        yield service
+
+
+async def test_a_download_over_the_limit_is_stopped_and_says_so(small: RunningService, site: Site) -> None:
+    async with small.agent() as agent:
+        site.page("/big.bin", attached("big.bin", b"x" * 1_000_001))
+        await agent.call("goto", pageId="p", url=site.page("/links", LINKS))
+        result = await agent.call("click", selector="text=Big")
+        (known,) = result["downloads"]
+        assert known["state"] == "failed"
+        assert known["reason"] == "it has 1,000,001 bytes, and 1 MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
+        assert "artifactId" not in known
+        assert f"download big.bin failed: {known['reason']}" in result["observed"]
+
+
+async def test_a_download_that_breaks_off_says_why(small: RunningService, site: Site) -> None:
+    async with small.agent() as agent:
+        site.page("/broken.bin", attached("broken.bin", headers={"content-length": "99"}))
+        await agent.call("goto", pageId="q", url=site.page("/links", LINKS))
+        (known,) = (await agent.call("click", selector="text=Broken"))["downloads"]
+        assert (known["state"], known["reason"]) != ("finished", None)

@@ -1,0 +1,203 @@
+"""What an act causes is told by that act: its requests, what their answers change, and where it leads."""
+
+import threading
+from typing import Any
+
+import pytest
+
+from browser_service.host.page import observer
+from tests.support.site import Answer, Received
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+OUT = "<p id=out>-</p><p id=two>-</p><button id=dead>Dead</button>"
+READS = """<button id=b onclick="fetch('/d').then(r => r.text()).then(t => out.textContent = t)">Read</button>"""
+NOTHING = "nothing observable: no navigation, request, popup, dialog or change of the document"
+BY_ITSELF = "since the last act, the page changed by itself:"
+
+
+def _late(body: str) -> Any:  # Any: a route
+    def answer(_: Received) -> Answer:
+        threading.Event().wait(0.4)
+        return Answer(body)
+
+    return answer
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is waited for is waited for longer than any call may take."""
+    monkeypatch.setattr(observer, "_REQUESTS_END_WITHIN_S", 100.0)
+    monkeypatch.setattr(observer, "_EFFECTS_END_WITHIN_S", 100.0)
+
+
+# --- requests that read ----------------------------------------------------------------------------------------------
+
+
+async def test_what_the_answer_to_a_get_changes_is_told_by_the_act_that_sent_it(tab: Tab) -> None:
+    tab.site.page("/d", _late("Tea"))
+    await tab.show(OUT + READS)
+    told = await tab.call("click", selector="#b")
+    assert told["observed"] == "GET /d → 200"
+    assert told["requests"] == [{"method": "GET", "url": tab.site.url("/d"), "status": 200}]
+    assert told["changes"].endswith(": Tea")
+    assert await tab.call("click", selector="#dead") == {"observed": NOTHING}
+
+
+async def test_requests_that_follow_from_answers_are_awaited_too(tab: Tab) -> None:
+    for path in ("/one", "/two"):
+        tab.site.page(path, _late(path))
+    tab.site.page("/part.js", lambda _: Answer("out.textContent = 'all of it'", content_type="text/javascript"))
+    await tab.show(
+        OUT + "<button id=b onclick=\"fetch('/one', {method: 'POST'}).then(() => fetch('/two')).then(() => {"
+        " const s = document.createElement('script'); s.src = '/part.js'; document.body.append(s) })\">Go</button>"
+    )
+    told = await tab.call("click", selector="#b")
+    assert told["observed"] == "POST /one → 200; GET /two → 200"
+    assert "all of it" in told["changes"]
+
+
+async def test_a_step_of_a_batch_finds_the_page_as_the_one_before_left_it(tab: Tab) -> None:
+    tab.site.page("/d", _late("Tea"))
+    await tab.show(OUT + READS)
+    steps = [{"action": "click", "selector": "#b"}, {"action": "content", "selector": "#out", "format": "text"}]
+    clicked, read = (await tab.call("batch", steps=steps))["steps"]
+    assert (clicked["observed"], read["content"]) == ("GET /d → 200", "Tea")
+
+
+@pytest.mark.usefixtures("patient")
+async def test_streams_beacons_and_pictures_are_not_waited_for(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/stream", Answer("endless", pause=release))
+    for path in ("/picture", "/beacon", "/events"):
+        tab.site.page(path, Answer("", hold=release))
+    await tab.show(
+        OUT + "<button id=s onclick=\"fetch('/stream').then(() => out.textContent = 'it begins')\">Stream</button>"
+        "<button id=p onclick=\"new Image().src = '/picture'; new EventSource('/events')\">Picture</button>"
+        "<button id=c onclick=\"navigator.sendBeacon('/beacon')\">Beacon</button>"
+    )
+    streamed = await tab.call("click", selector="#s")
+    assert (streamed["observed"], "it begins" in streamed["changes"]) == ("GET /stream → 200", True)
+    pictured = await tab.call("click", selector="#p")
+    assert pictured["observed"] == "nothing observable: no navigation, popup, dialog or change of the document"
+    sent = await tab.call("click", selector="#c")
+    assert sent["observed"] == "POST /beacon → a beacon, not waited for"
+    assert not release.is_set()
+    release.set()
+
+
+@pytest.mark.usefixtures("patient")
+async def test_what_a_page_polls_is_neither_told_nor_waited_for(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/poll", Answer("", hold=release))
+    await tab.show(
+        OUT + "<script>let n = 0; setInterval(() => { fetch('/poll?t=' + Date.now());"
+        " if (++n === 20) document.body.insertAdjacentHTML('beforeend', '<b id=polls>It polls</b>') }, 80)</script>"
+    )
+    await tab.call("wait_for_selector", selector="#polls")
+    for _ in range(4):
+        told = await tab.call("click", selector="#dead")
+        assert told["observed"].startswith("nothing observable: no navigation,")
+    assert not release.is_set()
+    release.set()
+
+
+# --- whose a change is -----------------------------------------------------------------------------------------------
+
+
+async def test_what_changed_between_two_acts_is_not_told_as_an_effect_of_the_second(tab: Tab) -> None:
+    await tab.show(
+        OUT + '<button id=late onclick="setTimeout(() => { out.textContent = this.title;'
+        " document.title = 'Late' }, 500); this.title += 'x'\">Late</button>"
+        "<button id=now onclick=\"two.textContent = 'now'\">Now</button>"
+    )
+    assert "x" not in (await tab.call("click", selector="#late")).get("changes", "")
+    await tab.call("wait_for_selector", selector="text=x")
+    told = await tab.call("click", selector="#dead")
+    assert told["observed"] == NOTHING
+    heading, title, change = told["changes"].splitlines()
+    assert (heading, title, change.endswith(": x")) == (BY_ITSELF, '~ title "Late"', True)
+    await tab.call("click", selector="#late")
+    await tab.call("wait_for_selector", selector="text=xx")
+    told = await tab.call("click", selector="#now")
+    assert told["observed"] == "done; the page changed"
+    heading, earlier, by_this, change = told["changes"].splitlines()
+    assert (heading, earlier.endswith(": xx"), by_this, change.endswith(": now")) == (
+        BY_ITSELF,
+        True,
+        "by this act:",
+        True,
+    )
+
+
+async def test_a_title_and_a_style_that_change_are_told_and_not_denied(tab: Tab) -> None:
+    await tab.show(
+        OUT + "<button id=t onclick=\"document.title = 'Inbox (1)'\">Title</button>"
+        "<button id=s onclick=\"out.style.color = 'red'\">Style</button>"
+    )
+    reply = (await tab.agent.reply("click", selector="#t")).json()
+    titled = reply["result"]
+    assert reply["page"]["title"] == "Inbox (1)"
+    assert titled == {"observed": "done; the page changed", "changes": '~ title "Inbox (1)"'}
+    styled = await tab.call("click", selector="#s")
+    assert styled["observed"].startswith("done; the document changed, in what a snapshot does not show (a style")
+
+
+# --- where it leads --------------------------------------------------------------------------------------------------
+
+NEVER = """<a id=link href=/slow>Link</a><form action=/slow><input id=q name=q><button id=go>Go</button></form>
+<select id=s onchange="location = '/slow'"><option>a<option>b</select>"""
+
+
+@pytest.mark.parametrize(
+    ("act", "arguments"),
+    [
+        ("click", {"selector": "#link"}),
+        ("press", {"selector": "#q", "key": "Enter"}),
+        ("fill_form", {"fields": [{"selector": "#q", "value": "tea"}], "submit": "#go"}),
+        ("select_option", {"selector": "#s", "value": "b"}),
+    ],
+)
+async def test_an_act_that_leads_to_a_server_that_does_not_answer_is_done_and_its_navigation_goes_on(
+    tab: Tab, act: str, arguments: dict[str, Any]
+) -> None:
+    release = threading.Event()
+    tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))
+    await tab.show(NEVER)
+    told = await tab.call(act, **arguments, timeout=600)
+    assert told["navigatingTo"].startswith(tab.site.url("/slow"))
+    assert f"the navigation to {told['navigatingTo']} is under way: its server has not answered yet" in told["observed"]
+    assert "nothing observable" not in told["observed"]
+    assert not release.is_set()
+    error = await tab.error("snapshot", timeout=300)
+    assert error["code"] == "TIMEOUT"
+    assert f"the page goes to {told['navigatingTo']}, whose server has not answered yet" in error["message"]
+    release.set()
+    assert "At last" in (await tab.call("snapshot", timeout=30_000))["snapshot"]
+    assert tab.site.counts["/slow"] == 1
+
+
+async def test_a_form_that_leads_away_while_it_is_filled_is_of_unknown_outcome(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))
+    await tab.show(NEVER + "<input id=c type=checkbox>")
+    fields = [{"selector": "#s", "value": "b"}, {"selector": "#c", "value": True}]
+    error = await tab.error("fill_form", fields=fields, timeout=600)
+    assert error["code"] == "UNKNOWN_OUTCOME"
+    assert f"began to go to {tab.site.url('/slow')}, whose server has not answered yet" in error["message"]
+    assert not release.is_set()
+    release.set()
+    assert "At last" in (await tab.call("snapshot", timeout=30_000))["snapshot"]
+
+
+async def test_a_page_whose_server_does_not_answer_can_be_left(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))
+    url = await tab.show(NEVER)
+    await tab.call("click", selector="#link", timeout=600)
+    gone = await tab.call("goto", pageId="tab", url=url)
+    assert gone["observed"] == f"HTTP 200; navigated to {url}"
+    assert (await tab.call("click", selector="#q"))["observed"] == NOTHING
+    assert not release.is_set()
+    release.set()

@@ -1,0 +1,203 @@
+"""Uploads and drops: what the page and its server get, and what may not be sent."""
+
+import base64
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.service import Agent, running_service, settings_for
+from tests.support.site import Answer, Received, Site
+from tests.support.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+BYTES = bytes(range(256)) * 5
+FORM = """<form method=post action=/upload enctype=multipart/form-data>
+<label>Papers<input type=file id=one name=one></label>
+<input type=file id=many name=many multiple hidden><button type=button id=pick onclick="many.click()">Pick</button>
+<button type=button id=nothing>Nothing</button><button id=send>Send</button></form><script>
+one.onchange = () => window.changed = [...one.files].map(f => [f.name, f.size, f.type])</script>"""
+ZONE = """<div id=zone style="width:200px;height:100px">zone</div><div id=wall>wall</div><script>window.seen = [];
+for (const kind of ['dragenter', 'dragover', 'drop']) zone.addEventListener(kind, e => {
+  e.preventDefault(); seen.push(kind); if (kind !== 'drop') return;
+  window.plain = e.dataTransfer.getData('text/plain');
+  for (const file of e.dataTransfer.files) fetch('/dropped?' + file.name, {method: 'POST', body: file})
+})</script>"""
+
+
+def file(name: str, data: bytes = BYTES, **more: str) -> dict[str, str]:
+    return {"name": name, "data": base64.b64encode(data).decode(), **more}
+
+
+def _parts(received: Received) -> list[tuple[str, str, bytes]]:
+    """Of a form that was sent: each file's name, type and bytes."""
+    shape = rb'filename="([^"]*)"\r\nContent-Type: ([^\r]*)\r\n\r\n(.*?)\r\n------'
+    return [(n.decode(), t.decode(), data) for n, t, data in re.findall(shape, received.body, re.DOTALL)]
+
+
+# --- upload_file -----------------------------------------------------------------------------------------------------
+
+
+async def test_upload_file_gives_the_server_the_very_bytes(tab: Tab) -> None:
+    tab.site.page("/upload", "thanks")
+    await tab.show(FORM)
+    result = await tab.call("upload_file", selector="#one", files=[file("photo.png")])
+    assert result["observed"] == "the input holds photo.png (1,280 bytes)"
+    assert result["files"] == [{"name": "photo.png", "size": 1_280, "type": "image/png"}]
+    assert await tab.sees("window.changed") == [["photo.png", 1_280, "image/png"]]
+    await tab.call("upload_file", selector="#many", files=[{"name": "a.txt", "text": "ä"}, file("b", mimeType="x/y")])
+    await tab.call("click", selector="#send")
+    (form,) = [each for each in tab.site.received if each.path == "/upload"]
+    assert _parts(form) == [
+        ("photo.png", "image/png", BYTES),
+        ("a.txt", "text/plain", "ä".encode()),
+        ("b", "x/y", BYTES),
+    ]
+
+
+async def test_upload_file_answers_the_file_chooser_that_a_click_opens(tab: Tab) -> None:
+    await tab.show(FORM)
+    clicked = (await tab.call("click", selector="#pick"))["observed"]
+    assert 'it asks for files, and got none: upload_file {"selector": "#pick", "files": [' in clicked
+    result = await tab.call("upload_file", selector="#pick", files=[file("a.pdf"), file("b.pdf")])
+    assert result["observed"] == "the input holds a.pdf (1,280 bytes), b.pdf (1,280 bytes)"
+    assert await tab.sees("[...many.files].map(f => f.name)") == ["a.pdf", "b.pdf"]
+    assert "holds no files" in (await tab.call("upload_file", selector="#many", files=[]))["observed"]
+    assert await tab.sees("many.files.length") == 0
+    await tab.call("upload_file", selector="text=Papers", files=[file("c.pdf")])
+    assert await tab.sees("one.files[0].name") == "c.pdf"
+
+
+async def test_upload_file_says_what_is_wrong_with_the_element(tab: Tab) -> None:
+    await tab.show(FORM)
+    error = await tab.error("upload_file", selector="#nothing", files=[file("a")], timeout=300)
+    assert error["code"] == "TIMEOUT"
+    assert "'#nothing' is no file input, and a click on it opened no file chooser" in error["message"]
+    error = await tab.error("upload_file", selector="#one", files=[file("a"), file("b")], timeout=300)
+    assert (error["code"], "single file" in error["message"]) == ("ELEMENT_NOT_INTERACTABLE", True)
+    error = await tab.error("upload_file", selector="#none", files=[], timeout=300)
+    assert error["code"] == "ELEMENT_NOT_FOUND"
+
+
+async def test_upload_file_says_what_the_page_made_of_the_input(tab: Tab) -> None:
+    await tab.show(FORM + "<script>one.onchange = () => one.value = ''</script>")
+    result = await tab.call("upload_file", selector="#one", files=[file("a.txt")])
+    assert result["files"] == []
+    assert result["observed"] == "a.txt (1,280 bytes) was chosen; the input is empty by now, as the page made it"
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "said"),
+    [
+        ({"name": "a.txt"}, "files", "no upload folders (BROWSE_UPLOAD_ROOTS)"),
+        ({"name": "a.txt", "text": "a", "data": "YQ=="}, "files.0", "two contents"),
+        ({"name": "a.txt", "data": "no!"}, "files.0.data", "is no base64"),
+        ({"name": "../a.txt", "text": "a"}, "files.0.name", "is a path"),
+        ({"path": "a.txt"}, "files", "no upload folders (BROWSE_UPLOAD_ROOTS)"),
+        ({"path": "a.txt", "text": "a"}, "files.0", "two contents"),
+        ({"mimeType": "a/b"}, "files.0", "needs 'name', or 'path'"),
+    ],
+)
+async def test_upload_file_names_what_is_wrong_with_a_file(tab: Tab, given: object, field: str, said: str) -> None:
+    await tab.show(FORM)
+    error = await tab.error("upload_file", selector="#one", files=[given])
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+    assert said in error["message"]
+
+
+async def test_what_one_reply_named_is_uploaded_by_its_client_alone(tab: Tab, other: Agent) -> None:
+    tab.site.page("/upload", "thanks")
+    await tab.show(FORM)
+    artifact = (await tab.call("screenshot"))["artifact"]
+    await tab.call("upload_file", selector="#one", files=[{"name": "s.png", "artifactId": artifact["artifactId"]}])
+    await tab.call("click", selector="#send")
+    (form,) = [each for each in tab.site.received if each.path == "/upload"]
+    picture = _parts(form)[0]
+    assert (picture[0], picture[1], len(picture[2])) == ("s.png", "image/png", artifact["size"])
+    await other.call("goto", pageId="theirs", url=tab.site.page("/form", FORM))
+    error = await other.error(
+        "upload_file", selector="#one", files=[{"name": "s.png", "artifactId": artifact["artifactId"]}]
+    )
+    assert (error["status"], "of yours" in error["message"]) == (404, True)
+
+
+# --- the operator's folders ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+async def folders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Agent, Path]]:
+    root, data = tmp_path_factory.mktemp("outbox"), tmp_path_factory.mktemp("data")
+    (root / "deep").mkdir()
+    (root / "deep" / "report.csv").write_bytes(BYTES)
+    (root.parent / "secret.txt").write_text("secret")
+    (root / "link.txt").symlink_to(root.parent / "secret.txt")
+    (root / "way").symlink_to(root.parent)
+    with (root / "huge.bin").open("wb") as huge:
+        huge.truncate(50_000_001)
+    async with running_service(settings_for(data, upload_roots=(root,))) as service, service.agent() as agent:
+        with Site() as site:
+            await agent.call("goto", pageId="p", url=site.page("/", Answer(FORM)))
+            yield agent, root
+
+
+async def test_a_file_of_the_operators_folders_is_uploaded_by_its_name(folders: tuple[Agent, Path]) -> None:
+    agent, root = folders
+    for named in ({"name": "deep/report.csv"}, {"path": "deep/report.csv"}, {"path": f"{root}/deep/report.csv"}):
+        result = await agent.call("upload_file", selector="#one", files=[named])
+        assert result["files"] == [{"name": "report.csv", "size": 1_280, "type": "text/csv"}]
+    renamed = await agent.call("upload_file", selector="#one", files=[{"name": "r.txt", "path": "deep/report.csv"}])
+    assert renamed["files"] == [{"name": "r.txt", "size": 1_280, "type": "text/plain"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("../secret.txt", "FORBIDDEN"),
+        ("deep/../../secret.txt", "FORBIDDEN"),
+        ("/etc/passwd", "FORBIDDEN"),
+        ("{root}/../secret.txt", "FORBIDDEN"),
+        ("{root}/way/secret.txt", "FORBIDDEN"),
+        ("{root}/none.txt", "VALIDATION_ERROR"),
+        ("link.txt", "FORBIDDEN"),
+        ("way/secret.txt", "FORBIDDEN"),
+        ("deep", "VALIDATION_ERROR"),
+        ("none.txt", "VALIDATION_ERROR"),
+        ("huge.bin", "VALIDATION_ERROR"),
+        ("x" * 3_000, "VALIDATION_ERROR"),
+    ],
+    ids=lambda given: given[:30],
+)
+async def test_no_name_leads_out_of_the_folders(folders: tuple[Agent, Path], name: str, code: str) -> None:
+    agent, root = folders
+    for action in ("upload_file", "drop"):
+        for how in ("name", "path"):
+            error = await agent.error(action, selector="#many", files=[{how: name.format(root=root)}])
+            assert error["code"] == code, error
+    assert code != "FORBIDDEN" or "link" in error["message"] or "BROWSE_UPLOAD_ROOTS" in error["message"]
+    held = await agent.call("evaluate_script", expression="many.files.length")
+    assert held["value"] == 0
+
+
+# --- drop ------------------------------------------------------------------------------------------------------------
+
+
+async def test_drop_hands_files_and_data_to_the_pages_own_handler(tab: Tab) -> None:
+    tab.site.page("/dropped", "")
+    await tab.show(ZONE)
+    result = await tab.call("drop", selector="#zone", files=[file("a.bin")], data={"text/plain": "hello"})
+    assert result["observed"].startswith("the page took the drop of a.bin (1,280 bytes), text/plain")
+    assert "POST /dropped → 200" in result["observed"]
+    assert await tab.sees("[seen, plain]") == [["dragenter", "dragover", "drop"], "hello"]
+    assert [(each.path, each.body) for each in tab.site.received if each.method == "POST"] == [
+        ("/dropped?a.bin", BYTES)
+    ]
+
+
+async def test_drop_on_what_takes_none_is_an_error(tab: Tab) -> None:
+    await tab.show(ZONE)
+    error = await tab.error("drop", selector="#wall", files=[file("a.bin")], timeout=500)
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    empty = await tab.error("drop", selector="#zone")
+    assert (empty["code"], empty["details"]["context"]["field"]) == ("VALIDATION_ERROR", "files")

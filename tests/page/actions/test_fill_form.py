@@ -1,0 +1,176 @@
+"""Many fields in one call, as the page and the server see them."""
+
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from tests.support.json import AnyJson
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+
+FORM = """<form action=/done method=post>
+<input id=name name=name> <textarea id=note name=note></textarea> <input id=pin type=password name=pin>
+<label>Terms <input type=checkbox name=terms></label> <input type=checkbox id=news name=news checked>
+<label><input type=radio name=size value=s>Small</label> <label><input type=radio name=size value=l>Large</label>
+<select id=land name=land><option value=at>Austria<option value=de>Germany</select>
+<select id=many name=many multiple><option>a<option>b<option>c</select>
+<input type=date id=day name=day> <input type=number id=age name=age> <input type=file id=file>
+<button id=go>Send</button></form>"""
+
+
+YES = True
+
+
+def field(selector: str, value: Any) -> dict[str, Any]:  # Any: JSON
+    return {"selector": selector, "value": value}
+
+
+ALL = [
+    field("#name", "Ana"),
+    field("#note", "two\nlines"),
+    field("#pin", "1234"),
+    field("label:has-text('Terms')", YES),
+    field("#news", "false"),
+    field("input[name=size]", "Large"),
+    field("#land", "Germany"),
+    field("#many", ["a", "c"]),
+    field("#day", "2026-01-31"),
+    field("#age", 42),
+]
+
+
+async def test_fields_of_every_kind_are_filled_and_told_and_the_form_is_sent(tab: Tab) -> None:
+    await tab.show(FORM)
+    tab.site.page("/done", "thanks")
+    result = await tab.call("fill_form", fields=ALL, submit="#go")
+    assert result["fields"] == [
+        field("#name", "Ana"),
+        field("#note", "two\nlines"),
+        {"selector": "#pin", "characters": 4},
+        {"selector": "label:has-text('Terms')", "checked": True},
+        {"selector": "#news", "checked": False},
+        {"selector": "input[name=size]", "checked": True},
+        field("#land", ["de"]),
+        field("#many", ["a", "c"]),
+        field("#day", "2026-01-31"),
+        field("#age", "42"),
+    ]
+    assert result["observed"].startswith("as given: #name, #note, #pin, label:has-text('Terms'), #news, ")
+    assert f"navigated to {tab.site.url('/done')}; POST /done → 200" in result["observed"]
+    (sent,) = [one for one in tab.site.received if one.method == "POST"]
+    assert parse_qs(sent.body.decode()) == {
+        "name": ["Ana"],
+        "note": ["two\r\nlines"],
+        "pin": ["1234"],
+        "terms": ["on"],
+        "size": ["l"],
+        "land": ["de"],
+        "many": ["a", "c"],
+        "day": ["2026-01-31"],
+        "age": ["42"],
+    }
+
+
+async def test_what_the_page_made_of_a_value_is_said(tab: Tab) -> None:
+    await tab.show(
+        "<input id=a oninput='value = value.toUpperCase()'><input id=b>"
+        "<input type=password id=d oninput='value = value.slice(0, 2)'><input id=e oninput='this.remove()'><input id=f>"
+        "<input id=g oninput='setTimeout(() => value = 0, 30)'><button id=go onclick='window.sent = 1'>Go</button>"
+    )
+    fields = [field("#a", "x"), field("#b", "y"), field("#e", "z"), field("#f", "")]
+    result = await tab.call("fill_form", fields=fields)
+    assert result["observed"] == "as given: #b, #f; #a is written as 'X'; #e is no longer there"
+    fields = [field("#b", "y"), field("#d", "secret"), field("#g", "7")]
+    error = await tab.error("fill_form", fields=fields, submit="#go")
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert error["message"].startswith(
+        "Not every field has what it was given: as given: #b; #d has 2 characters now, which are not those given; "
+        "#g shows '0' instead of '7'. Nothing was submitted."
+    )
+    assert "secret" not in str(error)
+    assert await tab.sees("window.sent") is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "says", "hint"),
+    [
+        (field("#file", "a.txt"), "VALIDATION_ERROR", "#file is a file input.", "upload_file"),
+        (field("#go", YES), "VALIDATION_ERROR", "#go is a button.", "submit"),
+        (field("#name", YES), "VALIDATION_ERROR", "#name takes text.", "Give it text."),
+        (field("#news", "maybe"), "VALIDATION_ERROR", "#news takes true or false.", "Give it true or false."),
+        (field("#land", not YES), "VALIDATION_ERROR", "#land takes an option's value or label", ""),
+        (
+            field("input[name=size]", "XL"),
+            "VALIDATION_ERROR",
+            "input[name=size] takes true, or",
+            "Its names: l, Large.",
+        ),
+        (field("input", "x"), "AMBIGUOUS_SELECTOR", "Selector 'input' matches", ""),
+        (field("##", "x"), "INVALID_SELECTOR", "Selector '##'", ""),
+    ],
+)
+async def test_what_cannot_be_filled_is_refused_before_anything_is(
+    tab: Tab, wrong: dict[str, AnyJson], code: str, says: str, hint: str
+) -> None:
+    await tab.show(FORM)
+    error = await tab.error("fill_form", fields=[field("#name", "Ana"), wrong])
+    assert error["code"] == code
+    assert error["message"].startswith(f"fields.1: {says}")
+    assert error["message"].endswith("Nothing was filled.")
+    assert hint in error["hint"]
+    assert error["details"]["context"]["field"] == "fields.1"
+    assert await tab.sees("document.querySelector('#name').value") == ""
+
+
+async def test_a_field_that_the_page_makes_anew_is_looked_at_again(tab: Tab) -> None:
+    await tab.show(
+        "<p><input id=a oninput=\"let v = value; this.parentNode.innerHTML = '<input id=a>'; a.value = v + '!'\"></p>"
+        "<input id=b>"
+    )
+    result = await tab.call("fill_form", fields=[field("#a", "x"), field("#b", "y")])
+    assert result["observed"] == "as given: #b; #a is written as 'x!'"
+
+
+async def test_the_events_of_filled_fields_are_the_browsers_own(tab: Tab) -> None:
+    await tab.show(
+        "<input id=a><input id=b><script>window.seen = [];"
+        "for (const kind of ['focusin', 'input', 'change', 'focusout'])"
+        "addEventListener(kind, e => seen.push(`${e.target.id} ${kind} ${e.isTrusted}`))</script>"
+    )
+    await tab.call("fill_form", fields=[field("#a", "x"), field("#b", "y")])
+    events = ["a focusin", "a input", "a change", "a focusout", "b focusin", "b input"]
+    assert await tab.sees("seen") == [f"{event} true" for event in events]
+
+
+async def test_a_field_that_an_earlier_one_brings_is_waited_for(tab: Tab) -> None:
+    await tab.show(
+        "<input id=a oninput=\"setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<input id=b>'), 50)\">"
+    )
+    result = await tab.call("fill_form", fields=[field("#a", "x"), field("#b", "y")])
+    assert result["observed"] == "as given: #a, #b"
+
+
+async def test_a_field_that_fails_names_those_that_are_filled(tab: Tab) -> None:
+    await tab.show("<input id=a><input id=b disabled>")
+    fields = [field("#a", "x"), field("#b", "y"), field("#c", "z")]
+    error = await tab.error("fill_form", fields=fields, timeout=300)
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert error["message"].startswith("fields.1: Element matching selector '#b' is disabled")
+    assert error["message"].endswith("Filled before: #a.")
+    error = await tab.error("fill_form", fields=[fields[0], fields[2]], timeout=300)
+    assert error["code"] == "ELEMENT_NOT_FOUND"
+    assert error["message"] == "fields.1: Element matching selector '#c' not found after 300ms. Filled before: #a."
+
+
+async def test_refs_and_frames_name_fields_too(tab: Tab) -> None:
+    await tab.show("<input aria-label=Name id=a><iframe srcdoc='<input id=b>'></iframe>")
+    tree = (await tab.call("snapshot"))["snapshot"]
+    ref = tree.split('textbox "Name" [ref=')[1].split("]")[0]
+    assert (await tab.call("fill_form", fields=[field(ref, "x")]))["fields"] == [field(ref, "x")]
+    await tab.call("fill_form", fields=[field("#b", "y")], frame="iframe")
+    assert await tab.sees("[a.value, frames[0].document.querySelector('#b').value]") == ["x", "y"]
+    error = await tab.error("fill_form", fields=[field("e999", "x")])
+    assert (error["code"], error["details"]["context"]["field"]) == ("STALE_REVISION", "fields.0")

@@ -1,0 +1,369 @@
+"""Filling, typing, pressing and choosing, as the page sees it; what the reply says is what the page shows."""
+
+import threading
+
+import anyio
+import pytest
+
+from tests.support.json import AnyJson
+from tests.support.service import Agent
+from tests.support.site import Answer, Received
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+
+KEYS = """<input id=i value=old><script>
+window.seen = []; window.at = [];
+addEventListener('keydown', e => { at.push(e.timeStamp); seen.push(
+  ['ctrl', 'shift', 'alt', 'meta'].filter(k => e[k + 'Key']).join('+') + (e.ctrlKey ? '+' : '') + e.key); }, true);
+</script>"""
+
+
+# --- fill --------------------------------------------------------------------------------------------------------
+
+
+async def test_fill_replaces_the_value_and_the_page_hears_of_it(tab: Tab) -> None:
+    await tab.show(
+        "<input id=i value=old><script>window.seen = []; "
+        "for (const k of ['input', 'change', 'keydown']) i.addEventListener(k, () => seen.push(k))</script>"
+    )
+    result = await tab.call("fill", selector="#i", value="new value")
+    assert result == {"observed": "it has the given value now"}
+    assert await tab.sees("[i.value, document.activeElement === i]") == ["new value", True]
+    assert "input" in await tab.sees("seen")
+    assert "keydown" not in await tab.sees("seen")
+
+
+async def test_fill_takes_its_value_as_text_too(tab: Tab) -> None:
+    await tab.show("<textarea id=i>old</textarea>")
+    await tab.call("fill", selector="#i", text="line 1\nline 2")
+    assert await tab.sees("i.value") == "line 1\nline 2"
+
+
+async def test_fill_with_nothing_clears(tab: Tab) -> None:
+    await tab.show("<input id=i value=old>")
+    assert await tab.call("fill", selector="#i", value="") == {"observed": "it has the given value now"}
+    assert await tab.sees("i.value") == ""
+
+
+async def test_fill_writes_into_an_editable_element(tab: Tab) -> None:
+    await tab.show("<div id=i contenteditable>old</div>")
+    assert await tab.call("fill", selector="#i", value="new") == {"observed": "it has the given value now"}
+    assert await tab.sees("i.textContent") == "new"
+
+
+@pytest.mark.parametrize(
+    ("writes", "given", "shown"),
+    [
+        (r"value.replace(/\D/g, '').replace(/(.{4})(?=.)/g, '$1 ')", "4111-11112222", "4111 1111 2222"),
+        ("value.trim()", " Ana ", "Ana"),
+        ("value.toUpperCase()", "de12", "DE12"),
+        ("'$' + Number(value).toLocaleString('en', {minimumFractionDigits: 2})", "1234.5", "$1,234.50"),
+        ("value.replace(/\\B(?=(\\d{3})+$)/g, '.')", "12345", "12.345"),
+    ],
+)
+async def test_fill_says_how_the_page_writes_what_was_given(tab: Tab, writes: str, given: str, shown: str) -> None:
+    await tab.show(f"<input id=i><script>i.oninput = () => {{ const {{value}} = i; i.value = {writes} }}</script>")
+    result = await tab.call("fill", selector="#i", value=given)
+    assert result == {"value": shown, "observed": f"the page writes it as {shown!r}"}
+
+
+@pytest.mark.parametrize(
+    ("writes", "given", "shown"),
+    [
+        ("''", "kettle", ""),
+        ("value.slice(0, 3)", "kettle", "ket"),
+        (r"value.replace(/\D/g, '')", "12.50", "1250"),
+        (r"value.replace(/\D/g, '')", "-5", "5"),
+        ("'+49' + value", "1512", "+491512"),
+        ("value.replaceAll('*', '')", "***", ""),
+        ("value || 'x'", "", "x"),
+        ("'x'.repeat(120)", "1.5", "x" * 120),
+    ],
+)
+async def test_fill_of_what_the_page_makes_another_value_of_fails_and_names_it(
+    tab: Tab, writes: str, given: str, shown: str
+) -> None:
+    await tab.show(
+        f"<input id=i value=old><script>i.oninput = () => {{ const {{value}} = i; i.value = {writes} }}</script>"
+    )
+    error = await tab.error("fill", selector="#i", value=given)
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert error["message"].startswith(f"The page took the value back: it shows {shown!r} instead of {given!r}.")
+    assert 'type {"selector": "#i"' in error["hint"]
+
+
+async def test_a_long_text_that_a_page_puts_in_place_of_a_number_is_cut_and_delays_nothing(tab: Tab) -> None:
+    await tab.show("<textarea id=i oninput=\"this.value = 'x'.repeat(500000)\"></textarea>")
+    with anyio.fail_after(10):
+        error = await tab.error("fill", selector="#i", value="-1.5")
+    assert "… (500000 characters) instead of '-1.5'" in error["message"]
+    assert len(error["message"]) < 500
+
+
+async def _notices(tab: Tab, action: str, **arguments: AnyJson) -> list[str]:
+    return [notice["text"] for notice in (await tab.agent.reply(action, **arguments)).json()["notices"]]
+
+
+async def test_what_a_page_takes_back_after_the_reply_is_told_with_the_next_one_and_once(tab: Tab) -> None:
+    now = threading.Semaphore(0)
+
+    def wait_for_it(_: Received) -> Answer:
+        now.acquire(timeout=10)
+        return Answer("")
+
+    async def take_back() -> None:
+        before = tab.site.counts["/taken"]
+        now.release()
+        with anyio.fail_after(10):
+            while tab.site.counts["/taken"] == before:  # noqa: ASYNC110 - no event tells it
+                await anyio.sleep(0.01)
+
+    tab.site.page("/now", wait_for_it)
+    tab.site.page("/taken", "")
+    await tab.show(
+        "<input id=i><input id=c type=checkbox><select id=s><option>a<option>b</select><input id=p type=password>"
+        "<script>const next = () => fetch('/now').then(() => { i.value = ''; c.checked = false; s.value = 'a';"
+        "p.value = 's3'; return fetch('/taken') }).then(next); next()</script>"
+    )
+    ref = (await tab.call("find", selector="#i"))["matches"][0]["ref"]
+    for action, selector, given, had, has in (
+        ("fill", ref, {"value": "tea"}, "'tea'", "''"),
+        ("check", "#c", {}, "checked", "not checked"),
+        ("select_option", "#s", {"value": "b"}, "'b'", "'a'"),
+        ("type", "#p", {"text": "s3cret"}, "8 characters", "2 characters"),
+    ):
+        await tab.call(action, selector=selector, **given)
+        await take_back()
+        told = f"{selector} was left as {had}, and is {has} by now."
+        assert await _notices(tab, "get_page_title") == [told]
+        assert await _notices(tab, "get_page_title") == []
+    await tab.call("fill", selector="#i", value="tea")
+    await take_back()
+    assert await _notices(tab, "press", key="Escape") == ["#i was left as 'tea', and is '' by now."]
+    await tab.call("fill_form", fields=[{"selector": "#i", "value": "tea"}, {"selector": "#c", "value": True}])
+    assert await _notices(tab, "press", key="Escape") == []
+    await take_back()
+    assert await _notices(tab, "get_page_title") == []  # what is there after an act may be its doing
+    now.release()
+
+
+async def test_fill_and_type_do_not_repeat_a_password(agent: Agent, tab: Tab) -> None:
+    await tab.show("<input id=i type=password>")
+    filled = await agent.reply("fill", selector="#i", value="s3cret-phrase")
+    assert filled.json()["result"] == {"observed": "it has the given value now"}
+    typed = await agent.reply("type", selector="#i", text="s3cret-again")
+    assert typed.json()["result"] == {"observed": "it has 25 characters now"}
+    assert "s3cret" not in filled.text + typed.text
+    assert await tab.sees("i.value") == "s3cret-phrases3cret-again"
+
+
+async def test_fill_that_navigates_is_answered_with_where_it_led(tab: Tab) -> None:
+    there = tab.site.page("/found", "found")
+    await tab.show("<input id=i oninput=\"location.href = '/found'\">")
+    result = await tab.call("fill", selector="#i", value="kettle")
+    assert result["navigatedTo"] == there
+
+
+async def test_fill_on_a_label_fills_its_field_and_reads_that_back(tab: Tab) -> None:
+    await tab.show("<label>Name <input id=i></label>")
+    assert (await tab.call("fill", selector="text=Name", value="Ana"))["observed"] == "it has the given value now"
+    assert await tab.sees("i.value") == "Ana"
+
+
+async def test_fill_of_an_element_that_goes_away_with_it_has_still_happened(tab: Tab) -> None:
+    await tab.show("<input id=i oninput='window.got = this.value; this.remove()'>")
+    result = await tab.call("fill", selector="#i", value="tea")
+    assert result == {"observed": "the element is no longer there"}
+    assert await tab.sees("window.got") == "tea"
+
+
+async def test_fill_of_something_that_takes_no_text_says_what_it_is(tab: Tab) -> None:
+    await tab.show("<p id=p>text</p><input id=box type=checkbox>")
+    for selector in ("#p", "#box"):
+        error = await tab.error("fill", selector=selector, value="x", timeout=1_000)
+        assert (error["code"], error["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
+    assert "checkbox" in error["message"]
+
+
+# --- type and press ----------------------------------------------------------------------------------------------
+
+
+async def test_type_presses_one_key_after_the_other_behind_what_is_there(tab: Tab) -> None:
+    await tab.show(KEYS)
+    result = await tab.call("type", selector="#i", text="aB 1")
+    assert result == {"value": "oldaB 1", "observed": "the value is 'oldaB 1' now"}
+    assert await tab.sees("seen") == ["a", "shiftB", " ", "1"] or await tab.sees("seen") == ["a", "B", " ", "1"]
+
+
+async def test_type_goes_on_at_the_caret_of_an_element_that_has_the_focus(tab: Tab) -> None:
+    await tab.show(KEYS)
+    await tab.sees("(i.focus(), i.setSelectionRange(1, 1))")
+    assert (await tab.call("type", selector="#i", text="-é-"))["value"] == "o-é-ld"
+
+
+async def test_type_waits_the_delay_between_keys(tab: Tab) -> None:
+    await tab.show(KEYS)
+    await tab.call("type", selector="#i", text="abcd", delay=60)
+    at = await tab.sees("at")
+    assert at[-1] - at[0] >= 170
+
+
+async def test_type_may_take_as_long_as_its_delays_beyond_the_timeout(tab: Tab) -> None:
+    await tab.show(KEYS)
+    assert (await tab.call("type", selector="#i", text="abcdef", delay=250, timeout=1_400))["value"] == "oldabcdef"
+
+
+async def test_press_on_an_element_focuses_it_first(tab: Tab) -> None:
+    await tab.show(KEYS + "<button id=other>x</button>")
+    await tab.sees("other.focus()")
+    await tab.call("press", selector="#i", key="ArrowDown")
+    assert await tab.sees("[seen, document.activeElement.id]") == [["ArrowDown"], "i"]
+
+
+async def test_press_without_a_selector_goes_to_what_has_the_focus(tab: Tab) -> None:
+    posted = tab.site.page("/search", "found")
+    await tab.show("<form action=/search><input id=i name=q value=tea></form>")
+    await tab.sees("i.focus()")
+    assert (await tab.call("press", key="Enter"))["navigatedTo"] == f"{posted}?q=tea"
+
+
+async def test_press_takes_combinations(tab: Tab) -> None:
+    await tab.show(KEYS)
+    await tab.call("press", selector="#i", key="Control+a")
+    await tab.call("press", key="Backspace", delay=20)
+    assert await tab.sees("[seen, i.value]") == [["ctrl+Control", "ctrl+a", "Backspace"], ""]
+
+
+async def test_press_leaves_the_caret_where_it_is(tab: Tab) -> None:
+    await tab.show(KEYS)
+    await tab.sees("(i.focus(), i.setSelectionRange(1, 1))")
+    await tab.call("press", key="x")
+    await tab.call("press", selector="#i", key="y")
+    assert await tab.sees("i.value") == "oxyld"
+
+
+async def test_press_goes_to_the_focus_inside_of_a_frame_and_of_shadow_dom(tab: Tab) -> None:
+    tab.site.page(
+        "/framed",
+        "<div id=h></div><script>const root = h.attachShadow({mode: 'open'}); "
+        "root.innerHTML = '<input value=old>'; const i = root.firstChild; i.focus(); i.select();"
+        "i.oninput = () => parent.postMessage(i.value, '*')</script>",
+    )
+    url = tab.site.url("/framed", "localhost")
+    await tab.show(f"<script>onmessage = e => window.told = e.data</script><iframe src={url}></iframe>")
+    await tab.call("click", selector="input", frame="iframe", clickCount=2)
+    await tab.call("press", key="k")
+    assert await tab.sees("window.told") == "k"
+
+
+async def test_press_on_the_document_reaches_the_page_if_nothing_has_the_focus(tab: Tab) -> None:
+    await tab.show(KEYS)
+    await tab.call("press", key="Escape")
+    await tab.call("press", selector="body", key="F2")
+    assert await tab.sees("seen") == ["Escape", "F2"]
+
+
+@pytest.mark.parametrize("where", [{}, {"selector": "#i"}])
+async def test_press_of_an_unknown_key_says_so(tab: Tab, where: dict[str, str]) -> None:
+    await tab.show(KEYS)
+    error = await tab.error("press", key="Entre", **where)
+    assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
+    assert "Entre" in error["message"]
+    assert "Enter" in error["hint"]
+    assert await tab.sees("seen") == []
+
+
+# --- select ------------------------------------------------------------------------------------------------------
+
+TEAS = """<select id=s onchange="window.changes = (window.changes || 0) + 1">
+<option value=g>Green tea<option value=b>Black tea<option value=w>White tea</select>
+<select id=m multiple><option value=1>One<option value=2>Two<option value=3>Three</select>"""
+
+
+@pytest.mark.parametrize("choice", [{"value": "b"}, {"label": "Black tea"}, {"index": 1}, {"value": "Black tea"}])
+async def test_select_option_chooses_by_value_label_or_position(tab: Tab, choice: dict[str, object]) -> None:
+    await tab.show(TEAS)
+    assert await tab.call("select_option", selector="#s", **choice) == {"selected": ["b"], "observed": "selected 'b'"}
+    assert await tab.sees("[s.value, window.changes]") == ["b", 1]
+
+
+async def test_select_option_chooses_several_and_replaces_those_chosen_before(tab: Tab) -> None:
+    await tab.show(TEAS)
+    assert (await tab.call("select_option", selector="#m", value=["1", "3"]))["selected"] == ["1", "3"]
+    assert await tab.sees("[...m.selectedOptions].map(o => o.value)") == ["1", "3"]
+    await tab.call("select_option", selector="#m", index=[1])
+    assert await tab.sees("[...m.selectedOptions].map(o => o.value)") == ["2"]
+
+
+async def test_select_option_of_what_is_not_offered_says_so_and_what_is(tab: Tab) -> None:
+    await tab.show(TEAS)
+    error = await tab.error("select_option", selector="#s", label="Oolong", timeout=1_000)
+    assert (error["code"], error["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
+    assert "no such option" in error["message"]
+    assert await tab.sees("s.value") == "g"
+
+
+async def test_select_option_on_something_else_says_that_it_is_no_select(tab: Tab) -> None:
+    await tab.show("<input id=i>")
+    error = await tab.error("select_option", selector="#i", value="a", timeout=1_000)
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert "select" in error["message"]
+
+
+async def test_select_option_needs_something_to_choose(tab: Tab) -> None:
+    await tab.show(TEAS)
+    error = await tab.error("select_option", selector="#s")
+    assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
+    assert await tab.sees("s.value") == "g"
+
+
+# --- check -------------------------------------------------------------------------------------------------------
+
+
+async def test_check_and_uncheck_say_what_is_shown_and_do_nothing_twice(tab: Tab) -> None:
+    await tab.show("<label><input type=checkbox id=c onchange='window.n = (window.n || 0) + 1'>Agree</label>")
+    ticked = {"checked": True, "observed": "it is checked now"}
+    assert await tab.call("check", selector="#c") == ticked
+    assert await tab.call("check", selector="text=Agree") == ticked
+    assert await tab.sees("[c.checked, window.n]") == [True, 1]
+    assert await tab.call("uncheck", selector="#c") == {"checked": False, "observed": "it is not checked now"}
+    assert await tab.sees("[c.checked, window.n]") == [False, 2]
+
+
+async def test_check_of_a_radio_button_unchecks_its_sibling(tab: Tab) -> None:
+    await tab.show("<input type=radio name=r id=a checked><input type=radio name=r id=b>")
+    assert (await tab.call("check", selector="#b"))["checked"] is True
+    assert await tab.sees("[a.checked, b.checked]") == [False, True]
+
+
+async def test_check_that_a_script_takes_back_is_not_reported_as_checked(tab: Tab) -> None:
+    await tab.show("<input type=checkbox id=c onchange='this.checked = false'>")
+    reply = (await tab.agent.reply("check", selector="#c")).json()
+    assert reply.get("result", {}).get("checked") is not True
+    assert reply["success"] is False
+    assert reply["error"]["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert await tab.sees("c.checked") is False
+
+
+async def test_check_that_the_servers_answer_takes_back_is_not_reported_as_checked(tab: Tab) -> None:
+    def refuse_after_a_while(_: Received) -> Answer:
+        threading.Event().wait(0.4)
+        return Answer(status=409)
+
+    tab.site.page("/agree", refuse_after_a_while)
+    await tab.show(
+        "<input type=checkbox id=c onchange=\"fetch('/agree', {method: 'POST'}).then(r => this.checked = r.ok)\">"
+    )
+    error = await tab.error("check", selector="#c")
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert "is not checked after check" in error["message"]
+    assert "Observed: POST /agree → 409: refused." in error["message"]
+    assert await tab.sees("c.checked") is False
+
+
+async def test_check_as_a_trial_ticks_nothing(tab: Tab) -> None:
+    await tab.show("<input type=checkbox id=c>")
+    assert (await tab.call("check", selector="#c", trial=True))["checked"] is False
+    assert await tab.sees("c.checked") is False

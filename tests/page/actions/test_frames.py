@@ -1,0 +1,106 @@
+"""What the page itself has not and one of its frames has: named by readings, and by acts that miss it."""
+
+import anyio
+import pytest
+
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+PAY = """<body><button onclick="this.textContent = 'Paid'">Pay</button><a href=/terms>Terms</a><b class=sum>12</b>
+<input id=card><img src=/seal.png alt=Seal>"""
+AT_ONCE_S = 15
+"""For a machine that is busy; the calls may take twice as long."""
+PATIENT_MS = 30_000
+
+
+async def _shop(tab: Tab, more: str = "") -> None:
+    tab.site.page("/pay", PAY)
+    tab.site.page("/outer", f"<iframe name=inner src={tab.site.url('/pay', 'localhost')}></iframe>")
+    await tab.show(f"<iframe id=till src={tab.site.url('/pay', 'localhost')}></iframe>{more}")
+    await tab.call("wait_for_load")
+
+
+@pytest.mark.parametrize(
+    ("action", "selector", "arguments"),
+    [
+        ("click", "text=Pay", {}),
+        ("fill", "#card", {"value": "4111"}),
+        ("press", "#card", {"key": "Tab"}),
+        ("extract_text", ".sum", {}),
+        ("content", ".sum", {"format": "text"}),
+        ("snapshot", ".sum", {}),
+    ],
+)
+async def test_what_misses_because_it_is_in_a_frame_says_so_at_once(
+    tab: Tab, action: str, selector: str, arguments: dict[str, str]
+) -> None:
+    await _shop(tab)
+    with anyio.fail_after(AT_ONCE_S):
+        error = await tab.error(action, selector=selector, timeout=PATIENT_MS, **arguments)
+    assert error["code"] == "ELEMENT_NOT_FOUND"
+    assert error["message"] == (
+        f"Element matching selector '{selector}' is not on the page itself, but in frame '#till' (1)."
+    )
+    assert error["hint"] == 'Repeat it with "frame": "#till".'
+    assert error["details"]["context"]["frames"] == [{"frame": "#till", "count": 1}]
+    await tab.call(action, selector=selector, frame="#till", **arguments)
+
+
+async def test_a_form_names_the_frame_of_its_field(tab: Tab) -> None:
+    await _shop(tab)
+    with anyio.fail_after(AT_ONCE_S):
+        error = await tab.error("fill_form", fields=[{"selector": "#card", "value": "4"}], timeout=PATIENT_MS)
+    assert error["message"].startswith("fields.0: Element matching selector '#card' is not on the page itself, but")
+    assert '"frame": "#till"' in error["hint"]
+
+
+async def test_readings_that_find_nothing_on_the_page_name_the_frames_that_have_it(tab: Tab) -> None:
+    await _shop(tab)
+    there = 'frame \'#till\' (1): repeat it with "frame": "#till"'
+    assert await tab.call("find_elements", selector=".sum") == {"elements": [], "count": 0, "inFrames": there}
+    found = await tab.call("find", selector=".sum")
+    assert (found["total"], found["found"]) == (0, f"nothing matches on the page itself; it is in {there}")
+    assert (await tab.call("find", selector=".sum", frame="#till"))["total"] == 1
+    for action, arguments in (
+        ("extract_links", {}),
+        ("extract_images", {}),
+        ("extract_data", {"schema": {"sum": ".sum"}}),
+        ("content", {"format": "text"}),
+        ("content", {"format": "markdown"}),
+    ):
+        assert (await tab.call(action, **arguments))["inFrames"] == there, action
+        assert "inFrames" not in await tab.call(action, frame="#till", **arguments)
+    schema = {"sum": {"selector": ".sum", "required": True}}
+    assert there in (await tab.error("extract_data", schema=schema, timeout=300))["hint"]
+    assert "inFrames" not in await tab.call("find_elements", selector=".nowhere")
+
+
+async def test_a_frame_in_a_frame_is_named_from_the_page_on(tab: Tab) -> None:
+    tab.site.page("/pay", PAY)
+    tab.site.page("/outer", f"<iframe name=inner src={tab.site.url('/pay', 'localhost')}></iframe>")
+    await tab.show(f"<iframe hidden></iframe><iframe src={tab.site.url('/outer', 'localhost')}></iframe>")
+    await tab.call("wait_for_load")
+    (frame,) = (await tab.error("click", selector="text=Pay"))["details"]["context"]["frames"]
+    await tab.call("click", selector="text=Pay", frame=frame["frame"])
+    assert (await tab.call("extract_text", selector="button", frame=frame["frame"]))["text"] == "Paid"
+
+
+async def test_what_the_page_makes_itself_a_moment_later_is_waited_for(tab: Tab) -> None:
+    await _shop(
+        tab,
+        "<script>onload = () => setTimeout(() => document.body.insertAdjacentHTML('beforeend', "
+        "'<button onclick=\"window.hit = 1\">Pay</button>'), 300)</script>",
+    )
+    await tab.call("click", selector="text=Pay")
+    assert await tab.sees("window.hit") == 1
+
+
+async def test_a_hidden_frame_ends_no_wait_and_is_named_in_its_end(tab: Tab) -> None:
+    tab.site.page("/pay", PAY)
+    await tab.show("<iframe id=till src=/pay hidden></iframe>")
+    await tab.call("wait_for_load")
+    for action, timeout in (("click", 900), ("wait_for_selector", 1_000)):
+        error = await tab.error(action, selector="text=Pay", timeout=timeout)
+        assert error["message"] == f"Element matching selector 'text=Pay' not found after {timeout}ms"
+        assert error["hint"] == 'It is in frame \'#till\' (1): repeat it with "frame": "#till".'

@@ -1,0 +1,299 @@
+"""What a reply tells of the page unasked: an outline of a new document, and of the same what is otherwise now."""
+
+import re
+import threading
+
+import pytest
+
+from tests.support.service import Agent
+from tests.support.site import Answer
+from tests.support.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+CARDS = "".join(
+    f"<li><h3><a href=/p/{n}>Product {n}</a></h3><p>{n}.99 €</p><button onclick='add(this)'>Add to cart</button></li>"
+    for n in range(60)
+)
+SHOP = f"""<header><h1>Shop</h1>
+<form role=search><input type=search aria-label=Search><button>Go</button></form></header>
+<main><h2>Products</h2><ul>{CARDS}</ul></main><footer><a href=/imprint>Imprint</a></footer><p role=status id=s></p>
+<button id=dead>Dead</button><button onclick="document.querySelector('ul').innerHTML = '<li>none</li>'">Clear</button>
+<script>
+function add(b) {{ b.textContent = 'Added'; s.textContent = 'Added ' + b.parentNode.querySelector('a').textContent }}
+</script>"""
+OUTLINE, DELTA = 2_000, 480
+
+
+def _ref(text: str, what: str) -> str:
+    line = next(line for line in text.splitlines() if what in line)
+    return str(re.findall(r"\[ref=(\w+)\]", line)[-1])
+
+
+# --- outlines ----------------------------------------------------------------------------------------------------
+
+
+async def test_goto_answers_with_an_outline_whose_refs_act(tab: Tab) -> None:
+    tab.site.page("/shop", SHOP)
+    outline = (await tab.call("goto", pageId="tab", url=tab.site.url("/shop")))["outline"]
+    assert len(outline) <= OUTLINE
+    lines = [re.sub(r" \[ref=\w+\]", "", line) for line in outline.splitlines()]
+    assert lines[:7] == [
+        "- banner",
+        '  - heading "Shop" [level=1]',
+        "  - search",
+        '    - searchbox "Search"',
+        '    - button "Go"',
+        "- main",
+        '  - heading "Products" [level=2]',
+    ]
+    assert "Product 0" in outline
+    assert lines[-1] == "not shown: 58 links, 58 buttons"
+    await tab.call("click", selector=_ref(outline, '"Add to cart"'))
+    assert await tab.sees("s.textContent") == "Added Product 0"
+
+
+async def test_an_outline_keeps_its_bound_on_any_page(tab: Tab) -> None:
+    many = "".join(f"<h2>{'Long heading ' * 8}{n}</h2><button>{'Press me ' * 20}{n}</button>" for n in range(200))
+    result = await tab.call("goto", pageId="tab", url=tab.site.page("/many", many))
+    assert 1_000 < len(result["outline"]) <= OUTLINE
+
+
+async def test_an_outline_shows_all_fields_before_any_option(tab: Tab) -> None:
+    options = "".join(f"<option>Country {n}" for n in range(80))
+    fields = "".join(f"<p><label>Field {n} <input required></label></p>" for n in range(9))
+    form = (
+        f"<h1>Order</h1><p><label>Country <select>{options}</select></label></p>{fields}"
+        "<p><label>Also <select multiple>" + options + "</select></label></p>"
+        "<p><label><input type=checkbox required> I accept</label></p><button>Send</button>"
+    )
+    page, opened = tab.site.page("/form", form), f"<dialog id=d>{form}</dialog><script>d.showModal()</script>"
+    for url in (page, tab.site.page("/dialog", opened)):
+        outline = (await tab.call("goto", pageId="tab", url=url))["outline"]
+        named = [*(f'textbox "Field {n}"' for n in range(9)), 'checkbox "I accept"', 'combobox "Country"']
+        assert [name for name in [*named, 'button "Send"'] if name not in outline] == []
+        assert outline.splitlines()[-1] == "not shown: 160 options"
+
+
+async def test_an_outline_says_of_a_page_that_it_is_still_loading(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/list", Answer("", hold=release))
+    picture = Answer(b"", content_type="image/png", hold=release)
+    tab.site.page("/held.png", picture)
+    url = tab.site.page(
+        "/busy",
+        "<h1>Products</h1><main aria-busy=true><p>Loading products…</p></main><div role=progressbar>.</div>"
+        "<progress value=.5></progress><script>fetch('/list').then(() => document.querySelector('main').remove());"
+        "new Image().src = '/held.png'</script>",
+    )
+    outline = (await tab.call("goto", pageId="tab", url=url))["outline"]
+    assert outline.splitlines()[-1] == (
+        "still loading: 1 request pending (/list), 2 parts of it marked as busy, 'Loading products…'; "
+        "look again in a moment: snapshot {}"
+    )
+    assert not release.is_set()
+    release.set()
+    assert "still loading" not in (await tab.call("goto", pageId="tab", url=tab.site.page("/rest", "<h1>x")))["outline"]
+
+
+async def test_history_reload_and_open_page_tell_an_outline_too(tab: Tab) -> None:
+    first, second = (tab.site.page(f"/{n}", f"<h1>Number {n}</h1>") for n in ("one", "two"))
+    opened = await tab.call("open_page", pageId="tab", url=first)
+    assert "Number one" in opened["outline"]
+    await tab.call("goto", pageId="tab", url=second)
+    assert "Number one" in (await tab.call("go_back"))["outline"]
+    assert "Number one" in (await tab.call("reload_page"))["outline"]
+    assert "outline" not in await tab.call("goto", pageId="tab", url=second, reply="none")
+
+
+async def test_a_dialog_and_an_alert_come_before_everything_in_an_outline(tab: Tab) -> None:
+    page = SHOP + "<dialog open aria-label=Cookies><button>Accept</button></dialog><p role=alert>Sold out</p>"
+    outline = (await tab.call("goto", pageId="tab", url=tab.site.page("/x", page), reply="delta"))["outline"]
+    assert ('dialog "Cookies"' in outline, 'button "Accept"' in outline, "Sold out" in outline) == (True, True, True)
+
+
+async def test_a_click_that_leads_to_another_document_tells_a_short_outline(tab: Tab) -> None:
+    tab.site.page("/p/1", "<h1>Product 1</h1><button onclick='window.hit = 1'>Buy</button>" + SHOP)
+    await tab.show(SHOP)
+    outline = (await tab.call("click", selector="text=Product 1 >> nth=0"))["outline"]
+    assert len(outline) <= DELTA
+    await tab.call("click", selector=_ref(outline, '"Buy"'))
+    assert await tab.sees("window.hit") == 1
+
+
+# --- what changed ------------------------------------------------------------------------------------------------
+
+
+async def test_a_click_tells_what_is_otherwise_now_and_its_refs_work_next(tab: Tab) -> None:
+    await tab.show(SHOP)
+    changes = (await tab.call("click", selector="role=button[name='Add to cart'] >> nth=7"))["changes"]
+    assert re.sub(r"ref=\w+", "ref", changes) == (
+        'listitem "Product 7":\n- button "Add to cart" [ref] is gone\n+ button "Added" [active] [ref]\n'
+        'under "Products":\n+ status [ref]: Added Product 7'
+    )
+    await tab.call("hover", selector=_ref(changes, '"Added"'))
+
+
+async def test_a_click_that_changes_nothing_tells_no_change(tab: Tab) -> None:
+    await tab.show(SHOP)
+    assert "changes" not in await tab.call("click", selector="#dead")
+
+
+async def test_large_changes_are_cut_and_counted_and_the_rest_is_there_to_be_asked_for(tab: Tab) -> None:
+    await tab.show(
+        "<button onclick=\"m.innerHTML = '<p>Some words of a paragraph</p>'.repeat(90)\">Go</button><main id=m>"
+    )
+    await tab.call("snapshot")
+    changes = (await tab.call("click", selector="role=button"))["changes"]
+    assert len(changes) <= DELTA + 60
+    assert changes.splitlines()[-1].endswith('more changes: snapshot {"since": true}')
+    assert (await tab.call("snapshot", since=True))["snapshot"].count("paragraph [ref=") == 90
+
+
+async def test_what_is_near_comes_first_where_not_all_finds_room(tab: Tab) -> None:
+    await tab.show(
+        '<main><section aria-label=Far></section></main><section aria-label=Near><button onclick="'
+        "document.querySelector('[aria-label=Far]').innerHTML = '<p>Some far words</p>'.repeat(60);"
+        "this.insertAdjacentHTML('afterend', '<p>Here</p>')\">Go</button></section>"
+    )
+    changes = (await tab.call("click", selector="role=button"))["changes"]
+    assert "Here" in changes
+
+
+async def test_a_click_in_an_application_tells_the_view_that_it_led_to(tab: Tab) -> None:
+    await tab.show(
+        "<main id=m><button onclick=\"history.pushState(0, '', '/cart');"
+        " m.innerHTML = '<h1>Cart</h1><button>Pay</button>'\">To the cart</button></main>"
+    )
+    result = await tab.call("click", selector="role=button")
+    assert result["navigatedTo"].endswith("/cart")
+    assert ('+ heading "Cart"' in result["changes"], '+ button "Pay"' in result["changes"]) == (True, True)
+
+
+async def test_what_the_answer_to_a_request_changes_is_told(tab: Tab) -> None:
+    tab.site.page("/like", "thanks")
+    await tab.show(
+        "<button onclick=\"fetch('/like', {method: 'POST'}).then(r => r.text())"
+        ".then(t => s.textContent = 'You liked it')\">Like</button><p role=status id=s></p>"
+    )
+    assert "You liked it" in (await tab.call("click", selector="role=button"))["changes"]
+
+
+async def test_reply_none_tells_nothing_and_full_the_whole(tab: Tab) -> None:
+    await tab.show(SHOP)
+    assert await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
+    full = await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="full")
+    assert ("Product 59" in full["snapshot"], "changes" in full) == (True, False)
+
+
+async def test_of_several_acts_in_one_call_the_last_tells_what_all_changed(tab: Tab) -> None:
+    await tab.show(SHOP)
+    click = {"action": "click", "selector": "role=button[name='Add to cart'] >> nth=0"}
+    first, last = (await tab.call("batch", steps=[click, click]))["steps"]
+    assert "changes" not in first
+    assert last["changes"].count('+ button "Added"') == 2
+
+
+async def test_the_first_act_on_a_page_that_a_client_never_read_tells_its_outline(agent: Agent, tab: Tab) -> None:
+    await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
+    assert await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
+    result = await agent.call("fill", selector="role=searchbox", value="tea")
+    assert result["observed"] == "it has the given value now"
+    assert 'searchbox "Search"' in result["outline"]
+    assert 440 < len(result["outline"]) <= OUTLINE
+    again = await agent.call("click", selector="#dead")
+    assert "outline" not in again
+    assert again["observed"].startswith("nothing observable")
+
+
+# --- since -------------------------------------------------------------------------------------------------------
+
+
+async def test_since_tells_only_what_changed_with_where_it_is(tab: Tab) -> None:
+    await tab.show(SHOP)
+    whole = (await tab.call("snapshot"))["snapshot"]
+    assert (await tab.call("snapshot", since=True))["snapshot"] == "nothing changed since your last snapshot"
+    await tab.sees("(document.querySelectorAll('li p')[9].textContent = 'Sold out', 0)")
+    since = (await tab.call("snapshot", since=True))["snapshot"]
+    assert re.sub(r"ref=\w+", "ref", since) == 'listitem "Product 9":\n~ paragraph [ref]: Sold out'
+    assert len(since) * 10 <= len(whole)
+    assert (await tab.call("snapshot", since=True))["snapshot"] == "nothing changed since your last snapshot"
+
+
+async def test_since_tells_what_came_went_moved_and_is_in_another_state(tab: Tab) -> None:
+    await tab.show("<ul><li>One</li><li>Two</li><li>Three</li></ul><input aria-label=Name><button>Old</button>")
+    tree = (await tab.call("snapshot"))["snapshot"]
+    one, two, three, field, old = (_ref(tree, what) for what in ("One", "Two", "Three", "Name", "Old"))
+    await tab.sees(
+        "const [ul, li, input, button] = ['ul', 'li', 'input', 'button'].map(e => document.querySelector(e));"
+        "ul.append(li); input.value = 'Ana'; button.outerHTML = '<h1>New</h1>'; 0"
+    )
+    since = (await tab.call("snapshot", since=True))["snapshot"]
+    assert f"in this order now: {two}, {three}, {one}" in since
+    assert f'~ textbox "Name" [ref={field}]: Ana' in since
+    assert f'- button "Old" [ref={old}] is gone' in since
+    assert '+ heading "New" [level=1]' in since
+
+
+async def test_since_of_another_document_is_the_whole_with_a_word(tab: Tab) -> None:
+    await tab.show(SHOP)
+    assert (await tab.call("snapshot", since=True))["snapshot"].startswith("(you had no snapshot of this document")
+    await tab.call("reload_page")
+    since = (await tab.call("snapshot", since=True))["snapshot"]
+    assert since.startswith("(you had no snapshot of this document")
+    assert "Product 59" in since
+
+
+async def test_since_is_each_clients_own(tab: Tab, other: Agent) -> None:
+    await tab.show(SHOP)
+    await tab.call("snapshot")
+    await other.call("snapshot", pageId="tab")
+    await tab.sees("(document.querySelector('h1').textContent = 'Store', 0)")
+    assert "Store" in (await tab.call("snapshot", since=True))["snapshot"]
+    assert "Store" in (await other.call("snapshot", pageId="tab", since=True))["snapshot"]
+
+
+async def test_since_may_be_asked_of_a_part(tab: Tab) -> None:
+    await tab.show(SHOP)
+    await tab.call("snapshot")
+    await tab.sees("(s.textContent = 'Hello', document.querySelector('h1').textContent = 'Store', 0)")
+    part = (await tab.call("snapshot", since=True, selector="header"))["snapshot"]
+    assert ("Store" in part, "Hello" in part) == (True, False)
+
+
+async def test_what_an_act_told_is_not_told_again_by_since(tab: Tab) -> None:
+    await tab.show(SHOP)
+    await tab.call("snapshot")
+    assert "changes" in await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3")
+    assert (await tab.call("snapshot", since=True))["snapshot"] == "nothing changed since your last snapshot"
+
+
+# --- what is typed as a password, and frames -----------------------------------------------------------------------
+
+
+async def test_no_reading_shows_a_password(tab: Tab) -> None:
+    tab.site.page("/inner", "<label>Inner <input type=password value=in-the-frame></label>")
+    await tab.show(
+        "<table><tr><td>Row <input type=password value='my \"secret\" one'></table><div id=h></div>"
+        f"<iframe src={tab.site.url('/inner', 'localhost')}></iframe><button onclick='1'>Go</button><input value=shown>"
+        "<script>h.attachShadow({mode: 'open'}).innerHTML = '<input type=password value=in-the-shadow>'</script>"
+    )
+    told = [await tab.call("snapshot"), await tab.call("find", role="textbox"), await tab.call("find", text="Row")]
+    told.append(await tab.call("type", selector="td input", text="-more-of-it"))
+    told.append(await tab.call("snapshot", since=True))
+    assert "shown" in str(told[0])
+    for secret in ("secret", "in-the-frame", "in-the-shadow", "more-of-it"):
+        assert secret not in str(told), secret
+
+
+async def test_a_ref_in_a_frame_that_went_elsewhere_is_stale(tab: Tab) -> None:
+    for name in ("a", "b"):
+        tab.site.page(f"/{name}", f"<button onclick='window.hit = 1'>{name}</button>")
+    await tab.show(f"<iframe src={tab.site.url('/a')}></iframe>")
+    ref = _ref((await tab.call("snapshot"))["snapshot"], 'button "a"')
+    await tab.call("evaluate_script", frame="iframe", expression="location.href = '/b'")
+    await tab.call("wait_for_selector", selector="text=b", frame="iframe")
+    assert (await tab.error("click", selector=ref, timeout=500))["code"] == "ELEMENT_GONE"
+    await tab.call("find", text="nothing of the kind")
+    assert (await tab.error("click", selector=ref, timeout=500))["code"] == "STALE_REVISION"
+    assert (await tab.call("evaluate_script", frame="iframe", expression="window.hit ?? 0"))["value"] == 0

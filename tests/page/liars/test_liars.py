@@ -1,0 +1,65 @@
+"""What a reply says is true: pages that mislead, asked afterwards what they show, and their server what it got."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.page.liars.pages import HITS, LIARS, Liar
+from tests.support.service import RunningService
+from tests.support.site import Answer, Site
+from tests.support.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+IMPATIENT_MS = 700
+"""For what fails; what succeeds does not wait it out."""
+PATIENT_MS = 3_000
+
+
+@pytest.fixture(scope="module")
+def own_site() -> Iterator[Site]:
+    with Site() as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+async def page(service: RunningService, own_site: Site) -> AsyncIterator[Tab]:
+    """One page for all of them."""
+    async with service.agent() as agent:
+        yield Tab(agent, own_site)
+        await agent.call("close_page", pageId="tab")
+
+
+@pytest.fixture
+def tab(page: Tab) -> Tab:
+    page.site.reset()
+    for path, status in {"/there": 200, "/sent": 200, "/fails": 500, "/refuses": 409, "/empty": 204}.items():
+        page.site.page(path, Answer("" if status == 204 else "answer", status=status))
+    return page
+
+
+async def _ref(tab: Tab, what: str) -> str:
+    tree = (await tab.call("snapshot"))["snapshot"]
+    return str(next(line for line in tree.splitlines() if what in line).split(what)[1].split("[ref=")[1].split("]")[0])
+
+
+@pytest.mark.parametrize("liar", LIARS, ids=lambda liar: liar.name)
+async def test_the_reply_says_what_is_true(tab: Tab, liar: Liar) -> None:
+    await tab.show(HITS + liar.html)
+    selector = await _ref(tab, liar.selector[1:]) if liar.selector.startswith("@") else liar.selector
+    if liar.then:
+        await tab.sees(f"({liar.then}, 0)")
+    arguments = {"selector": selector, "timeout": IMPATIENT_MS if liar.error else PATIENT_MS, **liar.given}
+    reply = (await tab.agent.reply(liar.act, **arguments)).json()
+    said = json.dumps(reply.get("error") or reply["result"], ensure_ascii=False).replace('\\"', '"')
+    for expression, expected in liar.truth.items():
+        assert await tab.sees(expression) == expected, said
+    assert {path: tab.site.counts[path] for path in liar.server} == liar.server, said
+    assert (reply["success"], reply.get("error", {}).get("code", "")) == (not liar.error, liar.error), said
+    for words in liar.says:
+        assert words in said, said
+    for words in liar.never:
+        assert words not in said, said
+    if liar.error:
+        assert reply["error"]["hint"], said

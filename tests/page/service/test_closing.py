@@ -1,0 +1,105 @@
+"""The end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from shared.wire import DEFAULT_SESSION
+from tests.support.listening import become, sent
+from tests.support.service import Agent, RunningService
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+OPENER = "<button onclick=\"window.open('/popup')\">open</button>"
+ASKING = "<button>b</button><script>onbeforeunload = event => event.preventDefault()</script>"
+
+
+def windows(service: RunningService) -> list[Page]:
+    """The pages that the browser has."""
+    context = service.parts.host._sessions[DEFAULT_SESSION]._context  # type: ignore[attr-defined] # the host in this process
+    return list(context.pages)
+
+
+def live(service: RunningService, page_id: str) -> Any:
+    return service.parts.host._pages[page_id].page  # type: ignore[attr-defined] # as above
+
+
+# --- late ends -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["by itself", "by a cancel"])
+async def test_a_wait_that_ends_after_its_page_was_closed_and_opened_anew_does_not_take_the_new_page_away(
+    service: RunningService, agent: Agent, site: Site, end: str
+) -> None:
+    url = site.page("/", "<button onclick='document.title = \"clicked\"'>b</button>")
+    await agent.call("goto", pageId="shop", url=url)
+    waiting = sent(agent, "w", "wait", pageId="shop", duration=2_000 if end == "by itself" else 60_000)
+    await become(lambda: f"{agent.client_id}/w" in service.parts.host._running)  # type: ignore[attr-defined] # as above
+    await agent.call("close_page", pageId="shop")
+    await agent.call("goto", pageId="shop", url=url)
+    if end == "by a cancel":
+        await agent.call("cancel_call", callId="w")
+    await waiting
+    assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["shop"]
+    await agent.call("click", pageId="shop", selector="button")
+    assert (await agent.call("get_page_title", pageId="shop"))["title"] == "clicked"
+
+
+# --- gone from the browser -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run_before_unload", [True, False])
+async def test_a_page_that_asks_before_it_goes_is_gone_from_the_browser_when_its_close_is_answered(
+    service: RunningService, agent: Agent, site: Site, *, run_before_unload: bool
+) -> None:
+    await agent.call("goto", pageId="asks", url=site.page("/", ASKING))
+    await agent.call("click", pageId="asks", selector="button")
+    page = live(service, "asks")
+    await agent.call("close_page", pageId="asks", runBeforeUnload=run_before_unload)
+    if run_before_unload:
+        await agent.call("handle_dialog", pageId="asks", accept=True)
+    assert page not in windows(service)
+    assert page.is_closed()
+    assert (await agent.call("list_pages"))["yours"] == []
+
+
+async def test_a_popup_that_its_own_script_closes_is_gone_and_its_holder_is_told(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    site.page("/popup", "<button onclick='window.close()'>close</button>")
+    await agent.call("goto", pageId="shop", url=site.page("/", OPENER))
+    (popup,) = (await agent.call("click", pageId="shop", selector="button"))["popups"]
+    page = live(service, popup)
+    reply = (await agent.reply("click", pageId=popup, selector="button")).json()
+    await become(lambda: popup not in {page.page_id for page in service.parts.directory.pages()})
+    assert page not in windows(service)
+    listed = (await agent.reply("list_pages")).json()
+    assert [page["pageId"] for page in listed["result"]["yours"]] == ["shop"]
+    told = [notice["text"] for notice in (*reply["notices"], *listed["notices"])]
+    assert told == [f"{popup} was closed in the browser."]
+    await agent.call("click", pageId="shop", selector="button")
+
+
+# --- too many --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_popup_over_the_limit_of_pages_is_closed_and_its_openers_holder_is_told(
+    start: StartService, site: Site
+) -> None:
+    service = await start(max_pages=1)
+    site.page("/popup", "<title>popup</title>")
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="shop", url=site.page("/", OPENER))
+        before = windows(service)
+        clicked = (await agent.reply("click", pageId="shop", selector="button")).json()
+        assert clicked["success"] is True
+        await become(lambda: clicked["notices"] or agent.client_id in service.parts.clients._notices)
+        await become(lambda: windows(service) == before)
+        listed = (await agent.reply("list_pages")).json()
+        assert [page["pageId"] for page in listed["result"]["yours"]] == ["shop"]
+        told = [notice["text"] for notice in (*clicked["notices"], *listed["notices"])]
+        assert told == ["shop opened a popup over the limit of 1 pages; it was closed."]
+        await agent.call("evaluate_script", pageId="shop", expression="1")

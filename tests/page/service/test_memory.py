@@ -1,0 +1,48 @@
+"""Memory: what ended is let go, so that a service that runs for months holds no more than one of yesterday."""
+
+import asyncio
+
+import pytest
+
+from browser_service.spine.register import CallRegister, Reply
+from shared import catalogue
+from shared.errors import CallNotFound
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+TALKS = "<script>for (let n = 0; n < 50; n++) console.log('one of many', {n}, document.body)</script>"
+
+
+async def test_of_many_calls_the_oldest_that_ended_are_forgotten_and_none_that_runs() -> None:
+    register, goes_on = CallRegister(), asyncio.Event()
+    action = catalogue.parse({"action": "list_pages"})
+
+    async def done() -> Reply:
+        return Reply(200, {})
+
+    async def waiting() -> Reply:
+        await goes_on.wait()
+        return await done()
+
+    first = register.begin("c", "runs", 1, action, waiting)
+    for number in range(3_000):
+        await register.begin("c", str(number), 1, action, done).task
+    assert register.find("c", "runs") is first
+    assert register.find("c", "2999").done
+    with pytest.raises(CallNotFound):
+        register.find("c", "0")
+    assert len(register._records) < 2_010
+    goes_on.set()
+    await first.task
+
+
+async def test_what_a_page_logged_is_not_kept_by_the_driver(service: RunningService, agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/talks", TALKS))
+    messages = (await agent.call("get_console_messages", pageId="p"))["messages"]
+    assert len(messages) == 50
+    page = service.parts.host._pages["p"].page  # type: ignore[attr-defined] # the host in this process
+    objects = page._impl_obj._connection._objects
+    await become(lambda: not [each for each in objects.values() if each._type == "JSHandle"])

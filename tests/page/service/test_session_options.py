@@ -1,0 +1,305 @@
+"""What a session is made with, how long it lasts, and how its logins are saved, restored and taken elsewhere."""
+
+import json
+import time
+from datetime import datetime
+from typing import Any, cast
+
+import pytest
+
+from shared.catalogue import ACTIONS
+from shared.schema import Schema, full_schema
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.resting import host_of
+from tests.support.service import Agent, RunningService
+from tests.support.sharing import StartService
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+SEEN = """() => ({
+  size: [innerWidth, innerHeight], agent: navigator.userAgent, language: navigator.language,
+  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+})"""
+
+
+async def seen(agent: Agent, expression: str, **where: str) -> Any:  # Any: JSON
+    return (await agent.call("evaluate_script", expression=expression, **where))["value"]
+
+
+async def test_pages_of_a_session_see_what_it_was_made_with(agent: Agent, site: Site) -> None:
+    await agent.call(
+        "create_session",
+        sessionId="made",
+        viewport={"width": 800, "height": 600},
+        userAgent="Tester/1",
+        locale="de-DE",
+        timezone="Asia/Tokyo",
+        permissions=["geolocation"],
+    )
+    await agent.call("goto", pageId="in", sessionId="made", url=site.page("/", "here"))
+    assert await seen(agent, SEEN, pageId="in") == {
+        "size": [800, 600],
+        "agent": "Tester/1",
+        "language": "de-DE",
+        "zone": "Asia/Tokyo",
+    }
+    granted = "async () => (await navigator.permissions.query({name: 'geolocation'})).state"
+    assert await seen(agent, granted, pageId="in") == "granted"
+
+
+async def test_a_session_that_says_nothing_is_full_hd_and_american(agent: Agent, site: Site) -> None:
+    await agent.call("create_session", sessionId="plain")
+    await agent.call("goto", pageId="in", sessionId="plain", url=site.page("/", "here"))
+    found = await seen(agent, SEEN, pageId="in")
+    assert (found["size"], found["language"]) == ([1920, 1080], "en-US")
+    assert "Headless" not in found["agent"]
+
+
+async def test_a_proxy_is_used_and_its_password_told_to_nobody(agent: Agent, site: Site) -> None:
+    site.page("/", "through the proxy")
+    proxy = {"server": site.url("").removesuffix("/"), "username": "u", "password": "s3cret-proxy"}
+    created = await agent.reply("create_session", sessionId="proxied", proxy=proxy)
+    await agent.call("goto", pageId="in", sessionId="proxied", url="http://shop.test/")
+    assert "through the proxy" in (await agent.call("content", pageId="in"))["content"]
+    assert "http://shop.test/" in [received.path for received in site.received]
+    told = await agent.reply("get_session", sessionId="proxied")
+    assert told.json()["result"]["proxy"] == {"server": proxy["server"], "username": "u"}
+    for reply in (created, told, await agent.reply("list_sessions"), await agent.reply("get_activity")):
+        assert "s3cret-proxy" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"permissions": ["clipboard"]}, "permissions.0"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"viewport": {"width": 0}}, "viewport.width"),
+        ({"proxy": {"server": "http://u:p@host"}}, "proxy.server"),
+        ({"locale": "german"}, "locale"),
+        ({"ttl": 0}, "ttl"),
+    ],
+)
+async def test_an_option_that_cannot_be_is_named_and_makes_no_session(
+    agent: Agent, wrong: dict[str, AnyJson], field: str
+) -> None:
+    error = await agent.error("create_session", sessionId="never", **wrong)
+    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+    assert (await agent.error("get_session", sessionId="never"))["code"] == "SESSION_NOT_FOUND"
+
+
+async def test_a_client_has_so_many_sessions_and_no_more(agent: Agent, other: Agent) -> None:
+    for _ in range(50):
+        await agent.call("create_session")
+    assert (await agent.error("create_session"))["code"] == "RESOURCE_EXHAUSTED"
+    await other.call("create_session")
+
+
+async def test_an_engine_that_is_not_installed_is_an_error_that_says_how(agent: Agent) -> None:
+    for engine in ("firefox", "webkit"):
+        error = await agent.error("create_session", sessionId="other", browserType=engine, persistent=True)
+        assert error["code"] == "BROWSER_LAUNCH_FAILED"
+        assert f"playwright install {engine}" in error["hint"]
+    await agent.call("create_session", sessionId="other")  # the name is free
+
+
+async def test_a_service_whose_browser_has_windows_gives_one_without_where_that_is_asked(
+    start: StartService, site: Site
+) -> None:
+    service = await start(headless=False, min_instances=0)
+    async with service.agent() as agent:
+        launched = await agent.call("browser_launch", headless=True)
+        assert launched["text"] == "Browser launched successfully (chromium, headless: true)"
+        await agent.call("browser_navigate", url=site.page("/", "<h1>Here</h1>"))
+        assert "Headless" not in await seen(agent, "navigator.userAgent", pageId=launched["pageId"])
+        launcher = host_of(service)._launcher
+        assert (launcher.shared_runs, [kind.headless for kind in launcher.pool.running]) == (False, [True])
+        await agent.call("browser_quit")
+
+
+async def test_a_session_is_described_as_it_is(agent: Agent, other: Agent, site: Site) -> None:
+    await agent.call("create_session", sessionId="known", name="Shopping", userId="ana", ttl=60_000)
+    await agent.call("goto", pageId="in", sessionId="known", url=site.page("/", "here"))
+    await agent.error("click", pageId="in", selector="#none", timeout=100)
+    found = await agent.call("get_session", sessionId="known")
+    assert (found["id"], found["name"], found["userId"]) == ("known", "Shopping", "ana")
+    assert (found["pageCount"], found["requestCount"], found["errorCount"]) == (1, 2, 1)
+    assert found["createdAt"] < found["lastAccessedAt"] < found["expiresAt"]
+    assert found["owner"] == {"label": agent.label, "you": True}
+    assert (await other.error("get_session", sessionId="known"))["code"] == "FORBIDDEN"
+    ids = [one["sessionId"] for one in (await agent.call("list_sessions", userId="ana"))["sessions"]]
+    assert ids == ["known"]
+    kept = [one["sessionId"] for one in (await agent.call("list_sessions", persistent=True))["sessions"]]
+    assert kept == ["default"]
+    shared = await agent.call("get_session")
+    assert (shared["id"], shared["viewport"], shared["owner"]) == ("default", {"width": 1280, "height": 720}, None)
+
+
+async def test_a_session_whose_time_is_over_is_closed_and_says_so(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("create_session", sessionId="short", ttl=600_000)
+    await agent.call("goto", pageId="in", sessionId="short", url=site.page("/", "here"))
+    await agent.call("extend_session", sessionId="short", ttl=1)
+    error = await agent.error("content", pageId="in")
+    assert (error["code"], error["status"]) == ("SESSION_EXPIRED", 410)
+    await service.parts.dispatcher.keeper.close_expired()
+    assert (await agent.reply("list_pages", sessionId="short")).json()["result"]["yours"] == []
+    error = await agent.error("open_page", sessionId="short")
+    assert error["code"] == "SESSION_EXPIRED"
+    assert "create_session" in error["hint"]
+
+
+DAY_MS, YEAR_MS = 86_400_000, 365 * 86_400_000
+
+
+@pytest.mark.parametrize("action", ["create_session", "extend_session"])
+async def test_a_session_lasts_as_long_as_it_says_a_day_without_and_from_a_millisecond_to_a_year(
+    service: RunningService, agent: Agent, action: str
+) -> None:
+    said = cast("dict[str, Schema]", full_schema(ACTIONS[action])["properties"])["ttl"]
+    assert (said["default"], said["minimum"], said["maximum"]) == (DAY_MS, 1, YEAR_MS)
+    for ttl in (None, 1, YEAR_MS):
+        session_id = f"lasts-{action[:6]}-{ttl}"
+        if action == "extend_session":
+            await agent.call("create_session", sessionId=session_id, ttl=60_000)
+        began = int(time.time() * 1000)
+        given = {} if ttl is None else {"ttl": ttl}
+        lasts_until = (await agent.call(action, sessionId=session_id, **given))["expiresAt"]
+        left = datetime.fromisoformat(lasts_until).timestamp() * 1000 - (ttl or DAY_MS)
+        assert began <= round(left) <= time.time() * 1000
+    for ttl in (0, YEAR_MS + 1):
+        error = await agent.error(action, sessionId=f"lasts-{action[:6]}-None", ttl=ttl)
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", "ttl")
+    await service.parts.dispatcher.keeper.close_expired()
+    assert (await agent.error("get_session", sessionId=f"lasts-{action[:6]}-1"))["code"] == "SESSION_EXPIRED"
+    assert (await agent.call("get_session", sessionId=f"lasts-{action[:6]}-None"))["pageCount"] == 0
+
+
+async def test_a_session_is_closed_when_its_time_has_passed_and_not_before(
+    service: RunningService, agent: Agent, other: Agent
+) -> None:
+    for session_id, given in (("a-day", {}), ("an-hour", {"ttl": 3_600_000})):
+        await agent.call("create_session", sessionId=session_id, **given)
+        await agent.call("open_page", pageId=f"{session_id}-page", sessionId=session_id)
+        record = service.parts.directory.sessions.record(session_id)
+        assert record.expires_at
+        of_all = given.get("ttl", DAY_MS) / 1000
+        record.expires_at -= of_all - 60  # as it is a minute before its end
+        await service.parts.dispatcher.keeper.close_expired()
+        assert (await agent.call("get_session", sessionId=session_id))["pageCount"] == 1
+        record.expires_at -= 60
+        await service.parts.dispatcher.keeper.close_expired()
+        assert (await agent.error("get_session", sessionId=session_id))["code"] == "SESSION_EXPIRED"
+        assert (await agent.error("content", pageId=f"{session_id}-page"))["code"] == "SESSION_EXPIRED"
+        listed = (await other.call("list_sessions"))["sessions"]
+        assert session_id not in [one["sessionId"] for one in listed]
+
+
+async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: StartService) -> None:
+    service = await start(session_idle_ms=1_000)
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="idle")
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        for record in service.parts.directory.sessions.all():
+            record.accessed_at -= 2
+        await service.parts.dispatcher.keeper.close_expired()
+        names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
+        assert names == ["default", "kept"]
+        over = await agent.error("get_session", sessionId="idle")
+        assert (over["code"], '"persistent": true' in over["hint"]) == ("SESSION_EXPIRED", True)
+
+
+SIGN_IN = "localStorage.setItem('who', 'ana')"
+SIGNED_IN = "[document.cookie, localStorage.getItem('who')]"
+LOGIN = Answer("<title>in</title>", headers={"set-cookie": "token=t1; Path=/"})
+
+
+async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pages(
+    start: StartService, site: Site
+) -> None:
+    url = site.page("/", LOGIN)
+    first = await start()
+    async with first.agent(client_id="ana") as agent:
+        await agent.call("create_session", sessionId="kept", persistent=True, locale="fr-FR")
+        await agent.call("create_session", sessionId="lost")
+        await agent.call("goto", pageId="in", sessionId="kept", url=url)
+        await agent.call("goto", pageId="out", sessionId="lost", url=url)
+        await seen(agent, SIGN_IN, pageId="in")
+        await become(lambda: first.parts.host._sessions["kept"].logins.saved.get("origins"))  # type: ignore[attr-defined] # the host in this process
+        await first.parts.host.stop()  # type: ignore[attr-defined] # as there
+    second = await start()
+    async with second.agent(client_id="ana") as agent, second.agent(client_id="eve") as stranger:
+        site.page("/", "no new cookie")
+        assert await seen(agent, SIGNED_IN, pageId="in") == ["token=t1", "ana"]
+        assert await seen(agent, "navigator.language", pageId="in") == "fr-FR"
+        assert (await stranger.error("open_page", sessionId="kept"))["code"] == "FORBIDDEN"
+        assert (await agent.error("content", pageId="out"))["code"] == "SESSION_NOT_FOUND"
+        await agent.call("destroy_session", sessionId="kept")
+    third = await start()
+    assert third.parts.directory.sessions.names() == ["default"]
+
+
+async def test_logins_are_saved_and_restored_by_name(agent: Agent, site: Site) -> None:
+    await agent.call("create_session", sessionId="mine")
+    await agent.call("goto", pageId="in", sessionId="mine", url=site.page("/", LOGIN))
+    await seen(agent, SIGN_IN, pageId="in")
+    saved = await agent.call("save_session_state", sessionId="mine", name="signed in")
+    assert (saved["cookies"], saved["origins"]) == (1, 1)
+    assert (await agent.call("get_session", sessionId="mine"))["savedStates"] == ["signed in"]
+    site.page("/", "no new cookie")
+    await agent.call("clear_cookies", sessionId="mine")
+    await seen(agent, "localStorage.clear()", pageId="in")
+    await agent.call("restore_session_state", sessionId="mine", name="signed in")
+    await agent.call("reload_page", pageId="in")
+    assert await seen(agent, SIGNED_IN, pageId="in") == ["token=t1", "ana"]
+    error = await agent.error("restore_session_state", sessionId="mine", name="never")
+    assert (error["status"], error["hint"]) == (404, "Saved: signed in.")
+
+
+async def test_to_restore_a_session_that_others_work_in_is_refused(agent: Agent, other: Agent, site: Site) -> None:
+    await agent.call("save_session_state")
+    await other.call("goto", pageId="theirs", url=site.page("/", "here"))
+    assert (await agent.error("restore_session_state"))["code"] == "AFFECTS_OTHERS"
+
+
+async def test_what_is_exported_is_imported_elsewhere(agent: Agent, other: Agent, site: Site) -> None:
+    await agent.call("create_session", sessionId="from")
+    await agent.call("goto", pageId="in", sessionId="from", url=site.page("/", LOGIN))
+    await seen(agent, SIGN_IN, pageId="in")
+    exported = await agent.call("export_session", sessionId="from")
+    assert "token" not in json.dumps(exported)
+    file = f"/api/files/{exported['artifact']['artifactId']}"
+    assert (await other.http.get(file)).status_code == 404
+    content = (await agent.http.get(file)).text
+    await agent.call("create_session", sessionId="to")
+    await agent.call("import_login", sessionId="to", content=content)
+    await agent.call("goto", pageId="there", sessionId="to", url=site.page("/", "no new cookie"))
+    assert await seen(agent, SIGNED_IN, pageId="there") == ["token=t1", "ana"]
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+async def test_a_session_of_an_earlier_ones_name_has_nothing_of_its_logins(
+    start: StartService, site: Site, *, persistent: bool
+) -> None:
+    """Neither after that one was closed, nor where it ended with the service."""
+    url = site.page("/", LOGIN)
+    service = await start()
+    async with service.agent(client_id="ana") as ana:
+        await ana.call("create_session", sessionId="shop", persistent=persistent)
+        await ana.call("goto", pageId="in", sessionId="shop", url=url)
+        await ana.call("save_session_state", sessionId="shop")
+        if persistent:
+            await seen(ana, SIGN_IN, pageId="in")
+            await ana.call("close_session", sessionId="shop")
+        else:
+            await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+            service = await start()
+    site.page("/", "no new cookie")
+    async with service.agent(client_id="eve") as eve:
+        await eve.call("create_session", sessionId="shop", persistent=True)
+        await eve.call("goto", pageId="hers", sessionId="shop", url=url)
+        assert await seen(eve, SIGNED_IN, pageId="hers") == ["", None]
+        assert (await eve.error("restore_session_state", sessionId="shop"))["status"] == 404
+        assert (await eve.call("get_session", sessionId="shop"))["savedStates"] == []

@@ -1,0 +1,138 @@
+"""Traces: what is in the file, and whose pages are never in it."""
+
+import asyncio
+import io
+import json
+import zipfile
+
+import pytest
+
+from shared import wire
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def own(agent: Agent, site: Site) -> str:
+    """A session of the agent's own, with a page in it."""
+    session_id = (await agent.call("create_session"))["sessionId"]
+    site.page("/shop", "<title>Shop</title><button onclick=\"this.textContent = 'bought'\">Buy</button>")
+    await agent.call("goto", pageId="mine", sessionId=session_id, url=site.url("/shop"))
+    return str(session_id)
+
+
+async def _file(agent: Agent, result: dict[str, AnyJson]) -> zipfile.ZipFile:
+    got = await agent.http.get(result["artifact"]["url"])
+    assert (got.status_code, got.headers["content-type"]) == (200, "application/zip")
+    return zipfile.ZipFile(io.BytesIO(got.content))
+
+
+def _events(trace: zipfile.ZipFile, name: str = "trace.trace") -> list[dict[str, AnyJson]]:
+    return [json.loads(line) for line in trace.read(name).decode().splitlines()]
+
+
+async def test_a_trace_has_what_the_viewer_shows_steps_pictures_documents_and_requests(
+    agent: Agent, own: str, site: Site
+) -> None:
+    began = await agent.call("start_tracing", sessionId=own, title="A purchase")
+    assert "is being traced" in began["observed"]
+    await agent.call("reload_page", pageId="mine")
+    await agent.call("click", pageId="mine", selector="button")
+    result = await agent.call("stop_tracing", sessionId=own)
+    assert (result["artifact"]["mimeType"], "data" in result["artifact"]) == ("application/zip", False)
+    trace = await _file(agent, result)
+    assert trace.testzip() is None
+    events = _events(trace)
+    head = events[0]
+    assert (head["type"], head["title"], head["browserName"]) == ("context-options", "A purchase", "chromium")
+    assert isinstance(head["version"], int)
+    methods = [event["method"] for event in events if event["type"] == "before"]
+    assert {"reload", "click"} <= {*methods}
+    assert any(event["type"] == "frame-snapshot" for event in events)
+    assert any(event["type"] == "screencast-frame" for event in events)
+    assert any(name.endswith(".jpeg") for name in trace.namelist())
+    requests = [event["snapshot"]["request"]["url"] for event in _events(trace, "trace.network")]
+    assert site.url("/shop") in requests
+
+
+async def test_one_trace_at_a_time_which_is_its_beginners_alone(agent: Agent, other: Agent, own: str) -> None:
+    assert (await agent.error("stop_tracing", sessionId=own))["code"] == "VALIDATION_ERROR"
+    await agent.call("start_tracing", sessionId=own, screenshots=False)
+    again = await agent.error("start_tracing", sessionId=own)
+    assert (again["code"], agent.label in again["message"]) == ("VALIDATION_ERROR", True)
+    assert (await other.error("start_tracing", sessionId=own))["code"] == "FORBIDDEN"
+    await agent.call("share_session", sessionId=own)
+    assert (await other.error("stop_tracing", sessionId=own))["code"] == "VALIDATION_ERROR"
+    result = await agent.call("stop_tracing", sessionId=own)
+    assert (await other.http.get(result["artifact"]["url"])).status_code == 404
+    await agent.call("start_tracing", sessionId=own)
+    await agent.call("stop_tracing", sessionId=own)
+
+
+async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(
+    service: RunningService, agent: Agent, own: str
+) -> None:
+    await agent.call("start_tracing", sessionId=own, maxSeconds=1)
+    tracing = service.parts.host._sessions[own].tracing  # type: ignore[attr-defined] # the host in this process
+    await become(lambda: tracing._trace.ending is not None)
+    result = await agent.call("stop_tracing", sessionId=own)
+    assert "its 1 s were over" in result["observed"]
+    assert "trace.trace" in (await _file(agent, result)).namelist()
+
+
+async def test_others_are_asked_for_and_told_of_a_trace_of_their_pages(agent: Agent, other: Agent, site: Site) -> None:
+    url = site.page("/", "x")
+    await other.call("goto", pageId="theirs", url=url)
+    refused = await agent.error("start_tracing")
+    assert (refused["code"], '"theirs"' in refused["message"]) == ("AFFECTS_OTHERS", True)
+    await agent.call("start_tracing", affectOthers=True)
+    for page_id in ("theirs", "later"):
+        reply = (await other.reply("goto", pageId=page_id, url=url)).json()
+        told = [notice["text"] for notice in reply["notices"]]
+        assert any("records a trace" in text and f"{page_id} included" in text for text in told)
+    await agent.call("stop_tracing")
+
+
+async def test_no_trace_shows_what_is_private_to_another(agent: Agent, other: Agent, site: Site) -> None:
+    url = site.page("/", "x")
+    await other.call("goto", pageId="theirs", url=url)
+    await other.call("share_page", pageId="theirs", access="private")
+    refused = await agent.error("start_tracing", affectOthers=True)
+    assert (refused["code"], '"theirs"' in refused["message"]) == ("FORBIDDEN", True)
+    await other.call("share_page", pageId="theirs", access="read")
+    await agent.call("start_tracing", affectOthers=True)
+    await other.call("share_page", pageId="theirs", access="private")
+    await other.call("share_page", pageId="theirs", access="read")
+    dropped = await agent.error("stop_tracing")
+    assert (dropped["code"], "was dropped" in dropped["message"]) == ("FORBIDDEN", True)
+    assert "artifact" not in json.dumps(dropped)
+
+
+async def test_a_trace_does_not_show_what_a_person_types_into_a_login(agent: Agent, own: str) -> None:
+    await agent.call("start_tracing", sessionId=own)
+    asked = await agent.call("request_human", pageId="mine", kind="login", message="Please sign in.", timeout=50)
+    dropped = await agent.error("stop_tracing", sessionId=own)
+    assert (dropped["code"], '"mine" became private' in dropped["message"]) == ("FORBIDDEN", True)
+    await agent.call("request_human", pageId="mine", requestId=asked["requestId"], withdraw=True)
+
+
+async def test_a_trace_begins_where_a_dialog_had_kept_another_from_beginning_and_it_was_given_up(
+    service: RunningService, agent: Agent, own: str
+) -> None:
+    await agent.call("evaluate_script", pageId="mine", expression="void setTimeout(() => alert('hi'), 0)")
+    await become(lambda: (page := service.parts.directory.get("mine")) is not None and page.dialog is not None)
+    tracing = service.parts.host._sessions[own].tracing  # type: ignore[attr-defined] # the host in this process
+    asked = asyncio.create_task(agent.reply("start_tracing", sessionId=own, headers={wire.CALL_ID: "given-up"}))
+    await become(lambda: tracing._trace is not None or asked.done())
+    await agent.call("cancel_call", callId="given-up")
+    assert (await asked).json()["error"]["code"] == "UNKNOWN_OUTCOME"
+    assert (await agent.error("stop_tracing", sessionId=own))["code"] == "VALIDATION_ERROR"
+    await agent.call("handle_dialog", pageId="mine", accept=True)
+    await agent.call("start_tracing", sessionId=own)
+    await agent.call("reload_page", pageId="mine")
+    trace = await _file(agent, await agent.call("stop_tracing", sessionId=own))
+    assert "reload" in [event.get("method") for event in _events(trace)]

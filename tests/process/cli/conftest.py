@@ -1,0 +1,38 @@
+"""One detached service for all tests that only use it; those that end one start their own."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+VIEWPORT = (640, 400)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """A shell starts what runs in its background deaf to SIGINT, and commands inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """With a data directory where nothing is yet."""
+    fresh = Terminal(tmp_path / "data")
+    yield fresh
+    fresh.end()
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """Where a service runs, with a viewport that came by flags."""
+    shared = Terminal(tmp_path_factory.mktemp("cli") / "data")
+    width, height = map(str, VIEWPORT)
+    try:
+        shared.succeed("up", "--detach", "--viewport-width", width, "--viewport-height", height)
+        yield shared
+    finally:
+        shared.end()

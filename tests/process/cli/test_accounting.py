@@ -1,0 +1,105 @@
+"""`activity` and `forget`: who did what, on the command line."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from browser_service.security.auth import Identity, ensure_secret, mint
+from shared.wire import ACTIVITY, BROWSER, PAGES
+from tests.support.site import Answer, Site
+from tests.support.terminal import Terminal
+
+
+class Caller:
+    """Another client of the same service, over plain HTTP."""
+
+    def __init__(self, terminal: Terminal, client_id: str, label: str) -> None:
+        token = mint(ensure_secret(terminal.data_dir), Identity(client_id=client_id, label=label))
+        self.http = httpx.Client(
+            base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
+        )
+
+    def call(self, action: str, page_id: str, **arguments: str) -> None:
+        reply = self.http.post(f"{BROWSER}/{page_id}", json={"action": action, **arguments})
+        assert reply.json()["success"] is True, reply.text
+
+
+@pytest.fixture
+def robin(running: Terminal, site: Site) -> Iterator[Caller]:
+    """Robin has logged out, on a page named `robin`."""
+    site.page("/logout", Answer("", 204))
+    url = site.page("/robin", "<form method=post action=/logout><button>Log out</button></form>")
+    caller = Caller(running, "the-id-of-robin", "Robin · shop")
+    caller.call("goto", "robin", url=url)
+    caller.call("click", "robin", selector="button")
+    yield caller
+    caller.http.close()
+
+
+@pytest.mark.usefixtures("robin")
+def test_activity_tells_who_did_what_the_newest_last(running: Terminal) -> None:
+    done = running.succeed("activity", "--page", "robin", "--client", "robin · shop", "-n", "2")
+    goto, click = done.out.splitlines()
+    assert "Robin · shop: goto http://" in goto
+    assert "Robin · shop: click button (robin) → ok, " in click
+    assert click.count("POST http://") == 1
+    assert "/logout 204" in click
+    assert "the-id-of-robin" not in done.out
+
+
+@pytest.mark.usefixtures("robin")
+def test_activity_as_json_is_the_newest_first_and_filters_narrow_it(running: Terminal) -> None:
+    listed = running.succeed("activity", "--client", "Robin · shop", "--since", "10m", "--json").json
+    assert [one["action"] for one in listed][:2] == ["click", "goto"]
+    assert listed[0]["requests"][0]["status"] == 204
+    assert running.succeed("activity", "--client", "Robin · shop", "--until", "1h", "--json").json == []
+    only = running.succeed("activity", "--page", "robin", "--action", "goto", "--limit", "1", "--json").json
+    assert [one["action"] for one in only] == ["goto"]
+
+
+def test_a_bad_filter_is_an_error_with_what_to_do(running: Terminal) -> None:
+    refused = running.run("activity", "--since", "yesterday")
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("VALIDATION_ERROR: since 'yesterday' is no time.\nGive how long ago (30s, 10m")
+    assert running.run("activity", "--follow", "--since", "yesterday").err == refused.err
+
+
+def test_following_shows_an_act_as_it_happens(running: Terminal, robin: Caller, site: Site) -> None:
+    with running.start("activity", "--follow", "--page", "robin", "--json", "--limit", "1") as following:
+        assert following.stdout is not None
+        before = json.loads(following.stdout.readline())
+        robin.call("goto", "robin", url=site.page("/now", "x"))
+        record = json.loads(following.stdout.readline())
+        following.terminate()
+        following.communicate(timeout=20)
+    assert (before["action"], record["action"], record["arguments"]) == ("click", "goto", {"url": site.url("/now")})
+    assert record["id"] > before["id"]
+
+
+def test_forgetting_removes_what_a_client_did_and_says_how_much(running: Terminal, site: Site) -> None:
+    guest = Caller(running, "the-id-of-a-guest", "Guest")
+    guest.call("goto", "guest", url=site.page("/guest", "x"))
+    assert guest.http.delete(ACTIVITY, params={"client": "Guest"}).status_code == 403
+    assert running.succeed("forget", "--client", "guest").out == "guest: 1 record, 0 notices, 1 lease removed.\n"
+    assert running.succeed("activity", "--page", "guest", "--json").json == []
+    assert "Guest" not in running.succeed("pages").out
+    again = running.succeed("forget", "--client", "the-id-of-a-guest", "--json").json
+    assert again == {"records": 0, "notices": 0, "leases": 0}
+    guest.http.close()
+
+
+def test_a_token_is_revoked_by_itself_and_all_of_a_caller_by_its_name(running: Terminal) -> None:
+    for way in ("--token", "--client"):
+        token = running.succeed("token", "--label", "Visitor").out.strip()
+
+        def status(token: str = token) -> int:
+            headers = {"Authorization": f"Bearer {token}"}
+            return httpx.get(f"{running.url}{PAGES}", headers=headers, trust_env=False).status_code
+
+        assert status() == 200
+        assert "revoked" in running.succeed("revoke", way, token if way == "--token" else "Visitor").out
+        assert status() == 401
+    assert running.run("revoke").code == 2
+    assert "nobody of this name or id has been here" in running.succeed("revoke", "--client", "Visitr").out

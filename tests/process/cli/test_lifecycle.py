@@ -1,0 +1,159 @@
+"""`up`, `down`, `status` and `logs`: the service as a process."""
+
+import json
+import os
+import re
+import signal
+import stat
+from pathlib import Path
+
+import httpx
+import psutil
+
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, SECRET_FILE, VERSION
+from tests.support.terminal import Terminal, eventually
+
+
+def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
+    started = terminal.succeed("up", "--detach")
+    status = terminal.succeed("status", "--json").json
+    assert started.out == f"The service runs now: process {status['pid']}, {status['url']}\n"
+    assert status == {
+        "running": True,
+        "dataDir": str(terminal.data_dir),
+        "pid": status["pid"],
+        "url": status["url"],
+        "version": VERSION,
+        "pages": 0,
+        "parked": 0,
+        "browsers": 0,
+        "memoryMb": 0,
+        "memoryLimitMb": status["memoryLimitMb"],
+    }
+    assert "0, with 0 of " in terminal.succeed("status").out
+    assert httpx.get(status["url"] + HEALTH, trust_env=False).json()["pid"] == status["pid"]
+
+    ended = terminal.succeed("down")
+    assert f"process {status['pid']}" in ended.out
+    assert not psutil.pid_exists(status["pid"]) or psutil.Process(status["pid"]).status() == psutil.STATUS_ZOMBIE
+    assert not (terminal.data_dir / INSTANCE_FILE).exists()
+    after = terminal.run("status", "--json")
+    assert (after.code, after.json) == (3, {"running": False, "dataDir": str(terminal.data_dir)})
+    assert "No service runs" in terminal.succeed("down").out
+
+
+def test_a_detached_service_outlives_its_terminal_and_its_log_is_private(running: Terminal) -> None:
+    assert running.service
+    pid = running.service.pid
+    assert os.getsid(pid) == pid
+    assert stat.S_IMODE((running.data_dir / LOG_FILE).stat().st_mode) == 0o600
+
+
+def test_starting_it_again_detached_is_no_error_and_says_that_flags_came_too_late(running: Terminal) -> None:
+    again = running.succeed("up", "--detach", "--max-pages", "3")
+    assert running.service
+    assert f"runs already: process {running.service.pid}" in again.out
+    assert "browse-together down, then up" in again.err
+
+
+def test_a_second_service_on_the_same_directory_is_refused_and_told_of_the_first(running: Terminal) -> None:
+    second = running.run("up")
+    assert running.service
+    assert second.code == 1
+    assert second.err == f"The service runs already, as process {running.service.pid} at {running.url}.\n"
+
+
+def test_a_secret_that_makes_no_token_is_one_line_for_the_service_and_the_commands(terminal: Terminal) -> None:
+    terminal.data_dir.mkdir(mode=0o700)
+    secret = terminal.data_dir / SECRET_FILE
+    secret.write_bytes(b"")
+    what, way = f"The secret file {secret} is empty.", "Remove it and restart the service"
+    up = terminal.run("up")
+    assert (up.code, up.err.startswith(f"{what} {way}"), up.err.count("\n")) == (1, True, 1)
+    token = terminal.run("token")
+    assert (token.code, token.out) == (1, "")
+    assert token.err.startswith(f"SERVICE_UNAVAILABLE: {what}\n{way}")
+
+
+def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(terminal: Terminal) -> None:
+    with terminal.start("up") as process:
+        eventually(lambda: terminal.service is not None)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert process.stderr
+        assert json.loads(process.stderr.readline())["event"] == "listening"
+    assert not (terminal.data_dir / INSTANCE_FILE).exists()
+
+
+def test_what_a_killed_service_left_behind_is_no_running_service(terminal: Terminal) -> None:
+    with terminal.start("up") as process:
+        eventually(lambda: terminal.service is not None)
+        process.kill()
+    assert (terminal.data_dir / INSTANCE_FILE).exists()
+    assert "No service runs" in terminal.succeed("down").out
+
+
+def test_down_never_ends_a_process_that_is_not_the_service(running: Terminal, tmp_path: Path) -> None:
+    """The address answers, and the pid lives, but they are not the same."""
+    liar = Terminal(tmp_path)
+    (tmp_path / INSTANCE_FILE).write_text(json.dumps({"pid": os.getpid(), "url": running.url}), encoding="utf-8")
+    assert "No service runs" in liar.succeed("down").out
+    assert running.service
+
+
+def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
+    running: Terminal, terminal: Terminal
+) -> None:
+    port = running.url.rpartition(":")[2]
+    failed = terminal.run("up", "--detach", "--port", port)
+    assert failed.code == 1
+    assert f"Port {port} on 127.0.0.1 cannot be used" in failed.err
+    assert "browse-together doctor" in failed.err
+
+
+def test_a_wrong_setting_is_named(terminal: Terminal) -> None:
+    assert terminal.run("up", "--port", "99999").err.startswith("--port: ")
+    for name, value in (("BROWSE_MAX_PAGES", "many"), ("PORT", "abc"), ("BROWSE_DENY_HOSTS", "http://site.example/x")):
+        wrong = terminal.run("status", **{name: value})
+        assert (wrong.code, wrong.err.count("\n"), wrong.out) == (2, 1, "")
+        assert wrong.err.startswith(f"{name}: ")
+        assert value in wrong.err
+    assert "'site.example'" in wrong.err
+
+
+def test_without_a_service_the_command_that_starts_it_is_named(terminal: Terminal) -> None:
+    for arguments in (("pages",), ("run", "list_pages")):
+        refused = terminal.run(*arguments)
+        assert refused.code == 1
+        assert refused.err.startswith("SERVICE_UNAVAILABLE: The service is not running")
+        assert refused.err.endswith("Start it: browse-together up --detach\n")
+
+
+def test_logs_shows_the_last_lines_and_follows(running: Terminal) -> None:
+    running.succeed("pages")
+    last = running.succeed("logs", "--lines", "1").out
+    assert json.loads(last)["action"] == "list_pages"
+    with running.start("logs", "--follow", "--lines", "1") as following:
+        assert following.stdout
+        assert following.stdout.readline() == last
+        running.succeed("run", "list_sessions")
+        assert '"list_sessions"' in next(line for line in following.stdout if '"event": "call"' in line)
+        following.send_signal(signal.SIGINT)
+        following.wait(10)
+
+
+def test_logs_of_a_service_that_never_ran_detached(terminal: Terminal) -> None:
+    assert re.search(r"There is no log .*service\.log", terminal.run("logs").err)
+
+
+def test_a_secret_that_is_removed_under_a_running_service_is_said_and_made_anew_by_a_restart(
+    terminal: Terminal,
+) -> None:
+    terminal.succeed("up", "--detach")
+    (terminal.data_dir / SECRET_FILE).unlink()
+    for command in (("token",), ("pages",)):
+        refused = terminal.run(*command)
+        assert (refused.code, "is gone" in refused.err, "up --detach" in refused.err) == (1, True, True), refused
+    terminal.succeed("down")
+    terminal.succeed("up", "--detach")
+    terminal.succeed("pages")

@@ -1,0 +1,161 @@
+"""The service is started by whoever needs it first, once, and outlives its starter."""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from shared import wire
+from tests.support.chat import Chat, chatting, environment, text
+
+pytestmark = pytest.mark.anyio
+
+END_WITHIN_S = 15
+
+
+class Place:
+    """A data directory and a port that nobody uses yet."""
+
+    def __init__(self, data_dir: Path, port: int) -> None:
+        self.data_dir = data_dir
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self._env = environment(BROWSE_AUTOSTART="true", BROWSE_DATA_DIR=str(data_dir), PORT=str(port))
+
+    def chat(self, *, autostart: bool = True) -> AbstractAsyncContextManager[Chat]:
+        return chatting(self._env | {"BROWSE_AUTOSTART": str(autostart).lower()})
+
+    @property
+    def log(self) -> str:
+        return (self.data_dir / wire.LOG_FILE).read_text(encoding="utf-8")
+
+    def process(self) -> psutil.Process:
+        instance = json.loads((self.data_dir / wire.INSTANCE_FILE).read_text(encoding="utf-8"))
+        return psutil.Process(instance["pid"])
+
+    def started(self) -> list[psutil.Process]:
+        """Every service that a gateway started here, also one that does not answer yet: they run in this directory."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.cwd() == str(self.data_dir) and "browser_service" in process.cmdline():
+                    found.append(process)
+        return found
+
+    async def refuses(self) -> None:
+        """Until nobody listens: the sockets of a killed process close a moment after it."""
+        async with asyncio.timeout(END_WITHIN_S):
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                    writer.close()
+                    await writer.wait_closed()
+                except ConnectionRefusedError:
+                    return
+                except ConnectionResetError:
+                    continue
+
+    async def health(self) -> dict[str, object]:
+        async with httpx.AsyncClient(trust_env=False) as http:
+            answer: dict[str, object] = (await http.get(f"{self.url}{wire.HEALTH}")).json()
+            return answer
+
+
+async def gone(process: psutil.Process) -> None:
+    """Until a process has ended; the machine's init may leave it a zombie."""
+    async with asyncio.timeout(END_WITHIN_S):
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - no event tells it
+            await asyncio.sleep(0.02)  # between two looks at what only a parent could wait for
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.fixture
+async def place(tmp_path: Path, free_port: int) -> AsyncIterator[Place]:
+    place = Place(tmp_path / "data", free_port)
+    yield place
+    for service in place.started():
+        service.terminate()
+        await gone(service)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """A port that is somebody's, who does not listen."""
+    with socket.socket() as somebody:
+        somebody.bind(("127.0.0.1", 0))
+        yield int(somebody.getsockname()[1])
+
+
+async def test_ten_gateways_that_race_start_one_service_which_outlives_them(place: Place) -> None:
+    async with AsyncExitStack() as chats:
+        clients = [await chats.enter_async_context(place.chat()) for _ in range(10)]
+        await asyncio.gather(*(client.initialize() for client in clients))
+        results = await asyncio.gather(*(client.call("list_pages") for client in clients))
+        assert [result["isError"] for result in results] == [False] * 10
+        for client in clients:
+            client.stdin.close()
+        assert [await client.ended() for client in clients] == [0] * 10
+    assert place.log.count('"listening"') == 1
+    assert "runs already" not in place.log
+    (service,) = place.started()
+    assert (await place.health())["pid"] == service.pid
+    assert os.getsid(service.pid) == service.pid
+
+
+async def test_what_it_makes_is_for_this_account_alone(place: Place) -> None:
+    async with place.chat() as client:
+        await client.initialize()
+        await client.call("list_pages")
+    assert stat.S_IMODE(place.data_dir.stat().st_mode) == 0o700
+    assert stat.S_IMODE((place.data_dir / wire.LOG_FILE).stat().st_mode) == 0o600
+
+
+async def test_a_service_that_died_is_started_again_by_the_next_call(place: Place) -> None:
+    async with place.chat() as client:
+        await client.initialize()
+        await client.call("list_pages")
+        first = place.process()
+        first.kill()
+        await gone(first)
+        await place.refuses()
+        result = await client.call("cancel_call", callId="none")
+        assert "UNKNOWN_OUTCOME" not in text(result)  # it was never sent before
+        assert "There is no call" in text(result)
+    assert place.process().pid != first.pid
+
+
+async def test_the_handshake_does_not_wait_for_the_start(place: Place) -> None:
+    async with place.chat() as client:
+        await client.initialize()
+        await client.ask("tools/list")
+        assert not (place.data_dir / wire.INSTANCE_FILE).exists()  # which the service writes before it answers
+        assert not (await client.call("list_pages"))["isError"]
+
+
+async def test_a_start_that_fails_says_why(tmp_path: Path, taken_port: int) -> None:
+    place = Place(tmp_path / "data", taken_port)
+    place.data_dir.mkdir(mode=0o700)
+    (place.data_dir / wire.LOG_FILE).write_text("what a service before said\n", encoding="utf-8")
+    async with place.chat() as client:
+        await client.initialize()
+        result = await client.call("list_pages")
+    assert result["isError"]
+    assert text(result).startswith("SERVICE_UNAVAILABLE: The browser service could not be started: it ended with exit")
+    assert f"Port {taken_port} on 127.0.0.1 cannot be used" in text(result)
+    assert "a service before" not in text(result)
+    assert "browse-together doctor" in text(result)

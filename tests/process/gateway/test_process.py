@@ -1,0 +1,349 @@
+"""The process: its protocol revisions, what its stdout carries, and how it ends."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import cast
+
+import psutil
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+from pydantic import JsonValue
+from starlette.responses import Response
+
+from mcp_gateway.__main__ import EXIT_WITHIN_S
+from mcp_gateway.instructions import INSTRUCTIONS
+from shared import catalogue
+from shared.wire import MAX_MESSAGE_BYTES
+from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
+from tests.support.standin import Seen, StandIn, success
+from tests.support.tab import closed_port
+
+pytestmark = pytest.mark.anyio
+
+HANDSHAKE: dict[str, JsonValue] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+BUSY_S = 3
+StartChat = Callable[..., AbstractAsyncContextManager[Chat]]
+
+
+@pytest.fixture
+async def client(chat: StartChat) -> AsyncIterator[Chat]:
+    """A chat that has shaken hands, with a gateway that serves."""
+    async with chat() as started:
+        await started.initialize()
+        yield started
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+async def test_the_sdks_own_client_lists_and_calls_in_every_mode(mode: str, standin: StandIn, data_dir: Path) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mcp_gateway"],
+        env=environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir)),
+        cwd=ROOT,
+    )
+    async with asyncio.timeout(20), Client(parameters, mode=mode) as client:
+        listing = await client.list_tools()
+        assert [tool.name for tool in listing.tools] == [tool.name for tool in catalogue.tools()]
+        result = await client.call_tool("goto", {"url": "http://x/"})
+    assert isinstance(result.content[0], TextContent)
+    assert json.loads(result.content[0].text) == {"heard": "goto"}
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+async def test_every_handshake_revision_is_spoken(chat: StartChat, version: str) -> None:
+    async with chat() as client:
+        reply = await client.initialize(version)
+        assert isinstance(reply["result"], dict)
+        assert reply["result"]["protocolVersion"] == version
+        assert json.loads(text(await client.call("list_pages"))) == {"heard": "list_pages"}
+
+
+@pytest.mark.parametrize(
+    ("given", "listed", "told"),
+    [
+        ("help, dialogs", ["help", "dialogs"], None),
+        (
+            "medai",
+            ["core"],
+            "Tell the user: BROWSE_TOOLSETS: no toolset is called medai; listed is core. There are: core, ",
+        ),
+        ("medai,help", ["help"], "Tell the user: BROWSE_TOOLSETS: no toolset is called medai; listed is help. "),
+    ],
+)
+async def test_a_misspelt_toolset_is_told_to_the_user_and_the_rest_is_listed(
+    chat: StartChat, given: str, listed: list[str], told: str | None
+) -> None:
+    async with chat(BROWSE_TOOLSETS=given) as client:
+        instructions = str(cast("dict[str, JsonValue]", (await client.initialize())["result"])["instructions"])
+        tools = cast("dict[str, list[dict[str, str]]]", (await client.ask("tools/list"))["result"])["tools"]
+        assert json.loads(text(await client.call("hover"))) == {"heard": "hover"}
+        client.process.terminate()
+        said = (await client.stderr.read()).decode()
+    assert [tool["name"] for tool in tools] == [tool.name for tool in catalogue.tools(listed)]
+    assert instructions.endswith(INSTRUCTIONS)
+    assert instructions.startswith(told or "One real")
+    assert (told or "").removeprefix("Tell the user: ") in said
+
+
+async def test_the_revision_without_a_handshake_is_spoken(chat: StartChat) -> None:
+    async with chat() as client:
+        reply = await client.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": MODERN})
+        assert json.loads(text(reply["result"])) == {"heard": "list_pages"}
+        envelope = {key: value for key, value in MODERN.items() if not key.endswith("clientCapabilities")}
+        error = (await client.ask("tools/list", {"_meta": envelope}))["error"]
+        assert isinstance(error, dict)
+        assert (error["code"], str(error["message"])[:15]) == (-32602, "Invalid params:")
+        assert "clientCapabilities" in str(error["message"])
+
+
+async def test_each_fault_of_the_protocol_has_its_code_and_the_connection_goes_on(client: Chat) -> None:
+    async def code(method: str, params: dict[str, JsonValue] | None = None) -> JsonValue:
+        error = (await client.ask(method, params))["error"]
+        assert isinstance(error, dict)
+        return error["code"]
+
+    async def code_of(line: bytes) -> JsonValue:
+        await client.write(line + b"\n")
+        error = (await client.receive())["error"]
+        assert isinstance(error, dict)
+        return error["code"]
+
+    assert await code_of(b"{bad") == -32700
+    assert await code_of(b"[]") == -32600
+    assert await code_of(b'{"jsonrpc":"2.0","id":1e400,"method":"ping"}') == -32600
+    assert await code("no/such/method") == -32601
+    assert await code("tools/call", {"name": "no_such_tool"}) == -32601
+    wrong: list[tuple[str, dict[str, JsonValue], str]] = [
+        ("tools/call", {"arguments": {}}, "name"),
+        ("tools/call", {"name": "goto", "arguments": ["x"]}, "arguments"),
+        ("tools/list", {"cursor": "elsewhere"}, "cursor"),
+        ("resources/read", {"_meta": {}}, "uri"),
+        ("prompts/get", {"name": "no_such_prompt"}, "no_such_prompt"),
+    ]
+    for method, params, field in wrong:
+        error = (await client.ask(method, params))["error"]
+        assert isinstance(error, dict)
+        assert (error["code"], str(error["message"])[:15]) == (-32602, "Invalid params:")
+        assert field in str(error["message"])
+    assert json.loads(text(await client.call("list_pages"))) == {"heard": "list_pages"}
+
+
+async def test_an_unknown_tool_is_told_the_names_that_exist(client: Chat) -> None:
+    reply = await client.ask("tools/call", {"name": "browser_invalid", "arguments": {}})
+    assert reply["error"] == {
+        "code": -32601,
+        "message": "Tool not found: browser_invalid",
+        "data": {"availableTools": list(catalogue.ACTIONS)},
+    }
+
+
+async def test_a_burst_during_the_start_is_answered_once_each(chat: StartChat) -> None:
+    async with chat() as client:
+        await client.send("initialize", HANDSHAKE)
+        replies = [await client.receive()]
+        for _ in range(60):  # paced by the replies, so that they span the handing over
+            await client.send("ping")
+            await client.send("tools/list")
+            replies += [await client.receive(), await client.receive()]
+        last = await client.ask("tools/call", {"name": "list_pages", "arguments": {}})
+    assert sorted(int(str(reply["id"])) for reply in replies) == list(range(1, 122))
+    assert last["id"] == 122
+
+
+async def test_progress_and_cancelling_cross_the_wire(client: Chat, standin: StandIn) -> None:
+    never = asyncio.Event()
+
+    async def wait(seen: Seen) -> Response:
+        if seen.body["action"] == "goto":
+            await never.wait()
+        return success({"heard": seen.body["action"]})
+
+    standin.answer = wait
+    arguments: JsonValue = {"name": "goto", "arguments": {}, "_meta": {"progressToken": "p"}}
+    assert isinstance(arguments, dict)
+    request_id = await client.send("tools/call", arguments)
+    call_id = (await standin.call()).headers["x-browse-call"]
+    moved: dict[str, JsonValue] = {"callId": call_id, "clientId": "c", "state": "queued", "position": 1}
+    standin.emit("call", moved)
+    assert (await client.receive())["params"] == {"progressToken": "p", "progress": 1, "message": "1st in the queue"}
+    await client.notify("notifications/cancelled", {"requestId": request_id})
+    assert await standin.cancelled() == call_id
+    assert "heard" in text(await client.call("list_pages"))  # and nothing more came for the cancelled one
+    never.set()
+
+
+async def test_ten_megabytes_go_in_and_come_out(client: Chat, standin: StandIn) -> None:
+    async def mirror(seen: Seen) -> Response:
+        return success({"value": seen.body["expression"]})
+
+    standin.answer = mirror
+    frame = len(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {}})) + 80
+    script = "x" * (MAX_MESSAGE_BYTES - frame)
+    result = await client.call("evaluate_script", expression=script)
+    assert text(result).endswith(f"\n{script}")
+
+
+async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_alone(
+    standin: StandIn, data_dir: Path, tmp_path: Path
+) -> None:
+    noisy = tmp_path / "noisy.py"
+    noisy.write_text(
+        "import os, subprocess, threading\n"
+        "import mcp_gateway.startup as startup\n"
+        "from mcp_gateway.__main__ import main\n"
+        "run = startup.run\n"
+        "def loud(front):\n"
+        "    print('printed', flush=True)\n"
+        "    os.write(1, b'written\\n')\n"
+        "    subprocess.run(['sh', '-c', 'echo child; cat'], check=True)\n"
+        "    run(front)\n"
+        "startup.run = loud\n"
+        "main()\n",
+        encoding="utf-8",
+    )
+    env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))
+    async with chatting(env, str(noisy)) as client:
+        await client.initialize()
+        await client.call("list_pages")
+        client.stdin.close()
+        assert await asyncio.wait_for(client.stdout.read(), 10) == b""
+        printed = await asyncio.wait_for(client.stderr.read(), 10)
+    assert set(printed.split()) == {b"printed", b"written", b"child"}
+
+
+def test_the_last_resort_comes_within_a_second() -> None:
+    assert EXIT_WITHIN_S < 1
+
+
+async def ends_soon(process: asyncio.subprocess.Process) -> None:
+    """By itself, or by its last resort. A busy machine may take a while to notice either."""
+    assert await asyncio.wait_for(process.wait(), EXIT_WITHIN_S + BUSY_S) == 0
+
+
+async def test_closing_stdin_ends_an_idle_gateway_within_a_second(client: Chat) -> None:
+    await client.call("list_pages")
+    client.stdin.close()
+    await ends_soon(client.process)
+
+
+async def test_closing_stdin_ends_a_gateway_that_is_still_importing(chat: StartChat) -> None:
+    async with chat() as client:
+        await client.send("initialize", HANDSHAKE)
+        client.stdin.close()
+        reply = await client.receive()
+        assert reply["id"] == 1
+        await ends_soon(client.process)
+
+
+async def test_closing_stdin_ends_a_gateway_with_calls_in_flight_and_cancels_them(
+    client: Chat, standin: StandIn
+) -> None:
+    never = asyncio.Event()
+
+    async def wait(seen: Seen) -> Response:
+        await never.wait()
+        return success({"heard": seen.path})
+
+    standin.answer = wait
+    await client.send("tools/call", {"name": "goto", "arguments": {"url": "http://x/"}})
+    await client.send("tools/call", {"name": "goto", "arguments": {"url": "http://y/"}})
+    calls = {(await standin.call()).headers["x-browse-call"] for _ in range(2)}
+    children = psutil.Process(client.process.pid).children(recursive=True)
+    client.stdin.close()
+    await ends_soon(client.process)
+    assert {await standin.cancelled() for _ in range(2)} == calls
+    assert children == []
+    never.set()
+
+
+async def test_closing_stdin_ends_a_gateway_whose_client_does_not_read(standin: StandIn, data_dir: Path) -> None:
+    async def much(_: Seen) -> Response:
+        return success({"value": "x" * 1_000_000})
+
+    standin.answer = much
+    unread, outgoing = os.pipe()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "mcp_gateway"),
+        env=environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=outgoing,
+    )
+    os.close(outgoing)
+    assert process.stdin
+    for message in (
+        {"id": 1, "method": "initialize", "params": HANDSHAKE},
+        {"id": 2, "method": "tools/call", "params": {"name": "evaluate_script", "arguments": {}}},
+    ):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    await standin.call()
+    process.stdin.close()
+    await ends_soon(process)
+    os.close(unread)
+
+
+async def test_what_was_piped_in_is_answered_before_the_end(client: Chat) -> None:
+    await client.call("list_pages")
+    for _ in range(20):
+        await client.send("tools/call", {"name": "list_pages", "arguments": {}})
+    client.stdin.close()
+    replies = [await client.receive() for _ in range(20)]
+    assert all("result" in reply for reply in replies)
+    assert await client.ended() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_it(client: Chat, number: signal.Signals) -> None:
+    await client.call("list_pages")
+    client.process.send_signal(number)
+    assert await client.ended() == -number
+
+
+@pytest.mark.parametrize(("name", "value"), [("BROWSE_AUTOSTART", "perhaps"), ("PORT", "abc")])
+async def test_a_wrong_setting_is_named_on_stderr(chat: StartChat, name: str, value: str) -> None:
+    async with chat(**{name: value}) as client:
+        assert await client.ended() == 1
+        said = (await client.stderr.read()).decode()
+    assert said.startswith(f"mcp-gateway: {name}: ")
+    assert said.count("\n") == 1
+
+
+async def test_a_fault_is_told_and_logged_without_what_was_typed(
+    standin: StandIn, data_dir: Path, tmp_path: Path
+) -> None:
+    faulty = tmp_path / "faulty.py"
+    faulty.write_text(
+        "from mcp_gateway import forward\nfrom mcp_gateway.__main__ import main\nforward.json = None\nmain()\n",
+        encoding="utf-8",
+    )
+    env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))
+    async with chatting(env, str(faulty)) as client:
+        await client.initialize()
+        result = await client.call("fill", selector="#pin", text="open-sesame")
+        client.stdin.close()
+        logged = await asyncio.wait_for(client.stderr.read(), 10)
+    assert text(result).startswith("INTERNAL_ERROR: AttributeError: ")
+    assert b"Traceback" in logged
+    assert b"open-sesame" not in logged
+
+
+async def test_a_service_that_cannot_be_reached_is_on_stderr_once_before_any_call_and_whatever_is_called(
+    chat: StartChat,
+) -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    async with chat(BROWSE_URL=url) as client:
+        await client.initialize()
+        first = await asyncio.wait_for(client.stderr.readline(), 20)
+        for _ in range(3):
+            assert f"The browser service is not running at {url}." in text(await client.call("list_pages"))
+        client.stdin.close()
+        rest = await asyncio.wait_for(client.stderr.read(), 10)
+    assert f"The browser service is not running at {url}.".encode() in first
+    assert f"browse-together up --detach --port {url.rpartition(':')[2]}".encode() in first
+    assert rest == b""

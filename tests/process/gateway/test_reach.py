@@ -1,0 +1,234 @@
+"""Every tool is within a chat's reach: through call_tool, by a longer list, and as replies advise it."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult
+
+from mcp_gateway.convert import Reply
+from mcp_gateway.listing import Listing, messages
+from shared.catalogue import ACTIONS, NAMES, tools
+from shared.errors import every_error
+from shared.helping import described
+from shared.toolsets import APART, names
+from tests.support.chat import MODERN, Json, chatting
+from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+HOVERED = """<title>Shop</title><button id=b onmouseover="document.title='hovered'">Buy</button>"""
+
+
+ADVICE = re.compile(r"(?<![\w\"'])(\w+) (?=\{)")
+
+
+@pytest.fixture(scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
+    async with service_process(tmp_path_factory.mktemp("reach"), BROWSE_NOTIFY="off") as running:
+        yield running
+
+
+async def through(client: Client, name: Any, arguments: Any = None, **beside: Any) -> CallToolResult:  # Any: JSON
+    given = {} if arguments is None else {"arguments": arguments}
+    return await client.call_tool("call_tool", {"name": name, **given, **beside})
+
+
+async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: ServiceProcess, site: Site) -> None:
+    async with chat(service, "Claude") as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "call_tool" in names
+        assert not names & {"hover", "get_page_title", "undo", "get_activity"}
+        url = site.page("/shop", HOVERED)
+        await client.call_tool("goto", {"url": url, "pageId": "shop"})
+        hovered = await through(client, "hover", {"selector": "#b", "params": {"timeout": 2000}})
+        assert not hovered.is_error, text_of(hovered)
+        assert "hovered" in text_of(await through(client, "get_page_title", json.dumps({"pageId": "shop"})))
+        assert "1. hover: " in text_of(
+            await client.call_tool(
+                "batch", {"steps": [{"action": "call_tool", "name": "hover", "arguments": {"selector": "#b"}}]}
+            )
+        )
+        recorded = text_of(await through(client, "get_activity", {"client": "me", "format": "records"}))
+    assert '"action":"hover"' in recorded
+    assert "call_tool" not in recorded
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "beside", "says"),
+    [
+        ("hovr", {}, {}, ["There is no tool 'hovr'.", "Did you mean hover"]),
+        ("call_tool", {"name": "hover"}, {}, ["call_tool does not call itself."]),
+        ("hover", {"selektor": "#b"}, {}, ["Unknown argument 'selektor' for hover.", "'selector'"]),
+        ("hover", {}, {}, ["hover needs 'selector'."]),
+        ("hover", "{", {}, ["arguments of call_tool: Input should be an object"]),
+        ("hover", "[1]", {}, ["arguments of call_tool: Input should be an object"]),
+        ("hover", '{"selector": "\\ud800"}', {}, ["half a character"]),
+        ("hover", {"action": "click", "selector": "#b"}, {}, ["Give the tool once, by name."]),
+        (7, {}, {}, ["name of call_tool: Input should be a valid string"]),
+        (
+            "hover",
+            None,
+            {"selector": "#b"},
+            [
+                "Unknown argument 'selector' for call_tool",
+                'call_tool {"name": "hover", "arguments": {"selector": "#b"}}',
+            ],
+        ),
+    ],
+)
+async def test_what_call_tool_cannot_pass_on_is_refused_with_the_way(
+    refusing: Client,
+    name: Any,
+    arguments: Any,
+    beside: Any,
+    says: list[str],  # Any: JSON
+) -> None:
+    result = await through(refusing, name, arguments, **beside)
+    assert result.is_error
+    for each in says:
+        assert each in text_of(result)
+
+
+@pytest.fixture
+async def refusing(service: ServiceProcess) -> AsyncIterator[Client]:
+    async with chat(service, "Claude") as client:
+        yield client
+
+
+async def test_a_call_that_is_advised_is_one_that_this_chat_can_make(service: ServiceProcess, site: Site) -> None:
+    """Followed by its words alone: what closes a page names the call that brings it back."""
+    async with chat(service, "Claude") as client:
+        await client.call_tool("goto", {"url": site.page("/shop", HOVERED), "pageId": "back"})
+        closed = text_of(await client.call_tool("close_page", {"pageId": "back"}))
+        advised = next(line for line in closed.splitlines() if line.startswith("call_tool "))
+        arguments, _ = json.JSONDecoder().raw_decode(advised.removeprefix("call_tool "))
+        assert arguments["name"] == "undo"
+        assert "undone" in text_of(await client.call_tool("call_tool", arguments))
+        nothing = text_of(await through(client, "get_page_title", {"pageId": "nowhere"}))
+        assert "list_pages {}" in nothing, "what is listed is advised as it is"
+        many = text_of(await through(client, "undo", {"callId": "none"}))
+        assert 'call_tool {"name": "undo", "arguments": {"list": true}}' in many
+        example = text_of(await client.call_tool("help", {"name": "hover"}))
+        assert 'Example: call_tool {"name": "hover", "arguments": {"selector"' in example
+
+
+def names_in(listing: Json) -> set[str]:
+    result: Any = listing["result"]  # Any: JSON
+    return {tool["name"] for tool in result["tools"]}
+
+
+def said_by(reply: Json) -> str:
+    result: Any = reply["result"]  # Any: JSON
+    return str(result["content"][0]["text"])
+
+
+async def test_a_chat_adds_a_toolset_to_its_list_and_its_host_is_told(service: ServiceProcess) -> None:
+    env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
+    async with chatting(env) as client:
+        capabilities: Any = (await client.initialize())["result"]  # Any: JSON
+        assert capabilities["capabilities"]["tools"] == {"listChanged": True}
+        before = names_in(await client.ask("tools/list"))
+        asked: Json = {"name": "help", "arguments": {"toolset": "files"}}
+        request = await client.send("tools/call", asked)
+        heard = [await client.receive() for _ in range(2)]
+        assert [each.get("method") for each in heard] == ["notifications/tools/list_changed", None]
+        assert heard[1]["id"] == request
+        told = said_by(heard[1])
+        assert told.startswith("files has 3 tools:\n- upload_file: ")
+        assert 'call_tool {"name": "upload_file", "arguments": {...}}' in told, "its host has not read the list yet"
+        assert "They are in your list of tools now." in told
+        assert names_in(await client.ask("tools/list")) == before | {"upload_file", "drop", "list_downloads"}
+        again = await client.send("tools/call", asked)
+        reply = await client.receive()
+        assert reply["id"] == again, "nothing has changed, so nothing is told"
+        assert "Your list of tools had them already." in said_by(reply)
+        unknown = said_by(await client.ask("tools/call", {"name": "help", "arguments": {"toolset": "filez"}}))
+        assert "There is no toolset 'filez'." in unknown
+        assert "files, combining" in unknown
+
+
+async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service: ServiceProcess) -> None:
+    """A host of several chats in one process names them in `_meta`; one that names none lists for all of them."""
+    env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
+    named: list[Json] = [{**MODERN, "threadId": name} for name in ("first", "second")]
+    async with chatting(env) as client:
+        await client.send("subscriptions/listen", {"notifications": {"toolsListChanged": True}, "_meta": MODERN})
+        assert (await client.receive())["method"] == "notifications/subscriptions/acknowledged"
+        arguments: Json = {"name": "call_tool", "arguments": {"name": "help", "arguments": {"toolset": "undoing"}}}
+        request = await client.send("tools/call", {**arguments, "_meta": named[0]})
+        heard = [await client.receive() for _ in range(2)]
+        assert {each.get("method") or each.get("id") for each in heard} == {
+            "notifications/tools/list_changed",
+            request,
+        }
+        lists = [names_in(await client.ask("tools/list", {"_meta": meta})) for meta in named]
+        assert ["undo" in each for each in lists] == [True, False]
+        advice: Json = {"name": "undo", "arguments": {"callId": "none"}}
+        told = [said_by(await client.ask("tools/call", {**advice, "_meta": meta})) for meta in named]
+        assert ['call_tool {"name": "undo"' in each for each in told] == [False, True]
+        assert "undo" in names_in(await client.ask("tools/list", {"_meta": MODERN}))
+
+
+@pytest.mark.parametrize("toolset", [name for name in names(ACTIONS.values()) if name != APART])
+def test_whatever_is_listed_the_way_to_the_rest_is_too(toolset: str) -> None:
+    listed = {tool["name"] for tool in messages(frozenset({toolset}))}
+    assert "call_tool" in listed
+    assert {tool.name for tool in tools({toolset})} <= listed
+
+
+def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shortest_list() -> None:
+    """The hints that are written down, as a chat on `core` is told them."""
+    listing = Listing({"core"})
+    listed = {str(tool["name"]) for tool in messages(frozenset({"core"}))}
+    hints = [error.hint for error in every_error() if error.hint]
+    hints += [hint for action in ACTIONS.values() for hint in (*action.hints.values(), f"{action.undone_by}.")]
+    hints += [described(name) for name in ACTIONS]
+    advised = set()
+    for hint in hints:
+        told = listing.spelled(hint)
+        advised |= {name for name in ADVICE.findall(told) if name in NAMES}
+        assert listing.spelled(told) == told
+    assert advised <= listed, advised - listed
+    assert "call_tool" in advised
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("undo {}", 'call_tool {"name": "undo", "arguments": {}}'),
+        ("Then goto {}; undo {}.", 'Then goto {}; call_tool {"name": "undo", "arguments": {}}.'),
+        ('hold_page {"reason": "a } {"} now', 'call_tool {"name": "hold_page", "arguments": {"reason": "a } {"}} now'),
+        ("close_session {...}.", 'call_tool {"name": "close_session", "arguments": {...}}.'),
+        ('"undo" {}', '"undo" {}'),
+        ("undo {", "undo {"),
+        ("my_undo {}", "my_undo {}"),
+        ("undo and hover", "undo and hover"),
+    ],
+)
+def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str, told: str) -> None:
+    assert Listing({"core"}).spelled(text) == told
+    assert Listing({"all"}).spelled(text) == text
+
+
+def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
+    for text in ("undo {" * 100_000, "{" * 100_000_000):
+        assert Listing({"core"}).spelled(text) == text
+    assert Listing({"core"}).spelled("undo {} " * 10_000).count("call_tool") == 50
+
+
+def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
+    own: Any = {"observed": "undo {}", "content": "undo {}"}  # Any: JSON
+    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "undo {}", "details": {"context": {"done": [{**own}]}}}
+    reply = Reply.model_validate(
+        {"success": False, "result": {**own, "steps": [{**own}]}, "error": failed, "notices": [{"text": "undo {}"}]}
+    )
+    told = Listing({"core"}).within_reach(reply)
+    assert told.error is not None
+    assert told.error.hint == told.notices[0].text == (said := 'call_tool {"name": "undo", "arguments": {}}')
+    steps: Any = [told.result, *told.result["steps"], *told.error.context["done"]]  # type: ignore[misc] # lists of objects
+    assert [(step["observed"], step["content"]) for step in steps] == [(said, "undo {}")] * 3

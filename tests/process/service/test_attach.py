@@ -1,0 +1,224 @@
+"""A browser that runs already: attached to, worked in beside its people, and left as it was."""
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from browser_service.doctor import check_browser
+from browser_service.host.launching.executables import installed_browser
+from browser_service.settings import Settings
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.service import Agent, running_service, settings_for
+from tests.support.sharing import StartService
+from tests.support.site import Answer, Received, Site
+
+pytestmark = pytest.mark.anyio
+
+
+class Persons:
+    """A person's browser: an ordinary one that listens for whoever attaches to it."""
+
+    def __init__(self, profile: Path, port: int = 0) -> None:
+        executable = installed_browser()
+        assert executable is not None
+        self.port_file = profile / "DevToolsActivePort"
+        self.port_file.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [
+                executable,
+                "--headless",
+                "--no-sandbox",
+                "--no-first-run",
+                f"--remote-debugging-port={port}",
+                f"--user-data-dir={profile}",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    @property
+    def port(self) -> int:
+        return int(self.port_file.read_text().splitlines()[0])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def runs(self) -> bool:
+        return self.process.poll() is None
+
+    async def tabs(self) -> list[str]:
+        """The URLs of its tabs, as it says itself."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            targets = (await http.get(f"{self.url}/json/list")).json()
+        return sorted(target["url"] for target in targets if target["type"] == "page")
+
+    async def open(self, url: str) -> None:
+        """As a person would, in a new tab."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            (await http.put(f"{self.url}/json/new?{url}")).raise_for_status()
+
+    def end(self) -> None:
+        children = psutil.Process(self.process.pid).children(recursive=True) if self.runs else []
+        self.process.terminate()
+        self.process.wait(10)
+        for child in children:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+
+
+@pytest.fixture
+async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
+    browser = Persons(tmp_path / "persons")
+    try:
+        await become(lambda: browser.port_file.exists() and browser.port_file.read_text().count("\n") >= 1)
+        yield browser
+    finally:
+        browser.end()
+
+
+@pytest.fixture
+def bank(site: Site) -> Site:
+    """A site with a login, which tells who is there."""
+    site.page("/login", Answer("<title>in</title>", headers={"Set-Cookie": "sid=s3cret; Path=/"}))
+
+    def home(received: Received) -> Answer:
+        who = "signed in" if "sid=s3cret" in received.headers.get("Cookie", "") else "a stranger"
+        return Answer(f"<title>bank</title><h1>{who}</h1><input id=a><button>b</button>")
+
+    site.page("/", home)
+    return site
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
+
+
+async def people(agent: Agent) -> list[dict[str, AnyJson]]:
+    return list((await agent.call("list_pages"))["people"])
+
+
+async def who(agent: Agent, page_id: str) -> str:
+    found = await agent.call("evaluate_script", pageId=page_id, expression="document.querySelector('h1').innerText")
+    return str(found["value"])
+
+
+async def test_agents_work_in_the_persons_login_each_in_pages_of_its_own_beside_the_persons_tabs(
+    start: StartService, persons: Persons, bank: Site
+) -> None:
+    await persons.open(bank.url("/login"))
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="mine", url=bank.url("/"))
+        await other.call("goto", pageId="yours", url=bank.url("/"))
+        assert (await who(agent, "mine"), await who(other, "yours")) == ("signed in", "signed in")
+        assert bank.url("/login") in [page["url"] for page in await people(agent)]
+        assert (await agent.error("click", pageId="yours", selector="button"))["code"] == "PAGE_OWNED"
+
+
+async def test_when_the_service_stops_the_persons_browser_and_tabs_stay_and_ours_are_closed(
+    start: StartService, persons: Persons, bank: Site, tmp_path: Path
+) -> None:
+    await persons.open(bank.url("/login"))
+    before = await persons.tabs()
+    async with contextlib.AsyncExitStack() as stack:
+        service = await stack.enter_async_context(running_service(settings_for(tmp_path / "data", cdp_url=persons.url)))
+        agent = await stack.enter_async_context(service.agent(client_id="chat"))
+        await agent.call("goto", pageId="mine", url=bank.url("/"))
+        assert bank.url("/") in await persons.tabs()
+    assert persons.runs
+    assert await persons.tabs() == before
+    service = await start(cdp_url=persons.url)
+    async with service.agent(client_id="chat") as agent:
+        assert await who(agent, "mine") == "signed in", "it comes back under its pageId"
+
+
+async def test_a_lost_connection_is_made_anew_by_the_next_call_and_finds_its_pages_as_they_were(
+    start: StartService, persons: Persons, bank: Site
+) -> None:
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=bank.url("/"))
+        await agent.call("fill", pageId="mine", selector="#a", value="typed")
+        tabs, visits = await persons.tabs(), bank.counts["/"]
+        driver = next(p for p in psutil.Process().children() if "run-driver" in " ".join(p.cmdline()))
+        driver.kill()
+        await asyncio.to_thread(psutil.wait_procs, [driver], 10)
+        shown = await agent.call("evaluate_script", pageId="mine", expression="document.querySelector('#a').value")
+        assert shown["value"] == "typed"
+        assert (await persons.tabs(), bank.counts["/"]) == (tabs, visits)
+
+
+async def test_where_nothing_listens_the_error_says_so_and_once_it_does_the_same_call_works(
+    start: StartService, persons: Persons, bank: Site, tmp_path: Path
+) -> None:
+    url, port = persons.url, persons.port
+    persons.end()
+    service = await start(cdp_url=url)
+    async with service.agent() as agent:
+        error = await agent.error("goto", pageId="mine", url=bank.url("/"))
+        assert error["code"] == "BROWSER_LAUNCH_FAILED"
+        assert url in error["message"]
+        assert "--remote-debugging-port" in error["hint"]
+        again = Persons(tmp_path / "persons", port)
+        try:
+            await become(lambda: listens(port))
+            await agent.call("goto", pageId="mine", url=bank.url("/"))
+        finally:
+            again.end()
+
+
+async def test_a_persons_tab_can_be_used_by_an_agent_but_not_where_the_policy_ends_and_the_person_goes_on_anywhere(
+    start: StartService, persons: Persons, bank: Site
+) -> None:
+    await persons.open(bank.url("/"))
+    await persons.open(bank.url("/").replace("127.0.0.1", "localhost"))
+    service = await start(cdp_url=persons.url, allow_hosts=("127.0.0.1",))
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=bank.url("/"))
+        pages = {page["url"]: page["pageId"] for page in await people(agent)}
+        assert await who(agent, pages[bank.url("/")]) == "a stranger"
+        elsewhere = bank.url("/", host="localhost")
+        refused = await agent.error("snapshot", pageId=pages[elsewhere])
+        assert refused["code"] == "FORBIDDEN"
+        visits = bank.counts["/"]
+        await persons.open(elsewhere + "?again")
+        await become(lambda: bank.counts["/"] > visits)
+        assert elsewhere in await persons.tabs()
+
+
+async def test_nothing_of_the_persons_browser_is_written_down(
+    start: StartService, persons: Persons, bank: Site
+) -> None:
+    await persons.open(bank.url("/login"))
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=bank.url("/"))
+        await agent.call("fill", pageId="mine", selector="#a", value="x")
+        session = service.parts.host._sessions["default"]  # type: ignore[attr-defined] # the host in this process
+        await session.logins.save()
+        assert session.logins.saved == {}
+
+
+async def test_doctor_says_whether_there_is_a_browser_to_attach_to(persons: Persons, tmp_path: Path) -> None:
+    def settings() -> Settings:
+        return settings_for(tmp_path / "data", cdp_url=persons.url)
+
+    (check,) = await check_browser(settings())
+    assert (check.ok, check.found.partition(" to ")[0]) == (True, "attached")
+    found = settings()
+    persons.end()
+    (check,) = await check_browser(found)
+    assert not check.ok
+    assert "--remote-debugging-port" in check.advice

@@ -1,0 +1,274 @@
+"""Crashes: whatever dies, the next call works under the same pageId, owner and URL, and says what was lost."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Literal
+
+import psutil
+import pytest
+
+from browser_service.host.windows import Windows
+from shared.calls import Call, SessionSpec
+from shared.wire import DEFAULT_SESSION
+from tests.support import processes
+from tests.support.listening import become, sent
+from tests.support.service import RunningService, running_service, settings_for, visiting
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+
+Disaster = Callable[[RunningService], Awaitable[None]]
+LOST = {"BROWSER_CRASHED", "UNKNOWN_OUTCOME"}
+
+
+async def renderers_die(service: RunningService) -> None:
+    await processes.kill(*processes.renderers(service.settings.data_dir))
+
+
+async def browser_dies(service: RunningService) -> None:
+    await processes.kill(processes.browser(service.settings.data_dir))
+
+
+async def driver_dies(service: RunningService) -> None:
+    await processes.kill(processes.driver(service.settings.data_dir))
+
+
+DISASTERS = [renderers_die, browser_dies, driver_dies]
+each_disaster = pytest.mark.parametrize("disaster", DISASTERS, ids=lambda disaster: disaster.__name__)
+
+
+def performing(service: RunningService, page_id: str) -> bool:
+    entry = service.parts.host._pages.get(page_id)  # type: ignore[attr-defined] # the host in this process
+    return entry is not None and entry.live and entry.queue.current is not None
+
+
+@pytest.fixture(scope="module")
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("crashes"), queue_wait_ms=60_000)) as service:
+        yield service
+
+
+@pytest.fixture
+async def service(lasting: RunningService) -> AsyncIterator[RunningService]:
+    """The same through all disasters: it works on after each."""
+    yield lasting
+    async with visiting(lasting):
+        pass
+
+
+@each_disaster
+async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_what_was_lost(
+    service: RunningService, site: Site, disaster: Disaster
+) -> None:
+    url = site.page("/form", "<input id=a>")
+    async with service.agent("Claude") as agent, service.agent("Codex") as other:
+        await agent.call("set_session_headers", headers={"x-mine": "1"})
+        await agent.call("goto", pageId="p", url=url)
+        await agent.call("fill", pageId="p", selector="#a", value="typed")
+        before = (await agent.reply("get_current_url", pageId="p")).json()["page"]
+        in_flight = sent(agent, "f", "evaluate_script", pageId="p", expression="new Promise(() => {})")
+        await become(lambda: performing(service, "p"))
+        await disaster(service)
+        async with asyncio.timeout(10):
+            lost = (await in_flight).json()
+        assert lost["error"]["code"] in LOST
+        assert (await other.error("click", pageId="p", selector="#a"))["code"] == "PAGE_OWNED"
+        async with asyncio.timeout(30):
+            reply = (await agent.reply("fill", pageId="p", selector="#a", value="again")).json()
+        assert reply["success"] is True, reply
+        after = reply["page"]
+        assert (after["pageId"], after["url"], after["owner"]) == ("p", url, before["owner"])
+        assert after["revision"] > before["revision"]
+        assert f"p was reopened at {url}" in str(reply["notices"])
+        value = await agent.call("evaluate_script", pageId="p", expression="document.querySelector('#a').value")
+        assert value["value"] == "again"
+        assert [each.headers.get("x-mine") for each in site.received if each.path == "/form"] == ["1", "1"]
+        await become(lambda: not service.parts.host._sessions[DEFAULT_SESSION]._windows._dead)  # type: ignore[attr-defined] # as above
+        await agent.call("set_session_headers", headers={})  # also where the browser's own blank page had died
+
+
+@pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
+async def test_the_very_next_call_works_without_a_failure_in_between(
+    service: RunningService, site: Site, disaster: Disaster
+) -> None:
+    """Nothing need be in flight, and nobody need have noticed yet."""
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
+        await disaster(service)
+        assert "Here" in (await agent.call("snapshot", pageId="p"))["snapshot"]
+        await disaster(service)
+        await agent.call("click", pageId="p", selector="h1")
+
+
+@pytest.mark.parametrize("disaster", [browser_dies, driver_dies], ids=lambda disaster: disaster.__name__)
+async def test_a_page_works_after_another_one_brought_the_browser_back(
+    service: RunningService, site: Site, disaster: Disaster
+) -> None:
+    site.page("/a", "<h1>A</h1>")
+    site.page("/b", "<h1>B</h1>")
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="a", url=site.url("/a"))
+        await agent.call("goto", pageId="b", url=site.url("/b"))
+        await disaster(service)
+        await agent.call("click", pageId="a", selector="h1")
+        reply = (await agent.reply("click", pageId="b", selector="h1")).json()
+        assert reply["success"] is True, reply
+        assert (reply["page"]["pageId"], reply["page"]["url"]) == ("b", site.url("/b"))
+        assert f"b was reopened at {site.url('/b')}" in str(reply["notices"])
+        assert "B" in (await agent.call("snapshot", pageId="b"))["snapshot"]
+        assert len(processes.browsers(service.settings.data_dir)) == 1
+
+
+@each_disaster
+async def test_ten_calls_after_a_crash_start_one_browser(
+    service: RunningService, site: Site, disaster: Disaster
+) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    async with service.agent() as agent:
+        await asyncio.gather(*(agent.call("goto", pageId=f"p{n}", url=url) for n in range(5)))
+        in_flight = [sent(agent, f"f{n}", "wait_for_selector", pageId=f"p{n}", selector="#never") for n in range(5)]
+        await become(lambda: len(service.parts.host._running) == 5)  # type: ignore[attr-defined] # the host in this process
+        await disaster(service)
+        for call in in_flight:
+            assert (await call).json()["error"]["code"] in LOST
+        pages = [f"p{n % 5}" for n in range(10)]
+        replies = await asyncio.gather(*(agent.reply("snapshot", pageId=page) for page in pages))
+        assert {reply.status_code for reply in replies} == {200}, [reply.text for reply in replies]
+        assert len(processes.browsers(service.settings.data_dir)) == 1
+        assert [reply.json()["page"]["pageId"] for reply in replies] == pages
+        assert len(drivers_of(service)) == 1
+
+
+async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
+    service: RunningService, site: Site
+) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    async with service.agent() as agent, service.agent() as other:
+        await agent.call("goto", pageId="mine", url=url)
+        await other.call("goto", pageId="others", url=url)
+        waiting = sent(other, "w", "wait_for_selector", pageId="others", selector="#late")
+        entry = service.parts.host._pages["mine"]  # type: ignore[attr-defined] # the host in this process
+        session = await entry.page.context.new_cdp_session(entry.page)
+        crash = asyncio.create_task(session.send("Page.crash"))
+        await become(lambda: bool(entry.crashed))
+        crash.cancel()  # nobody is left to answer it
+        await other.call("evaluate_script", pageId="others", expression="document.querySelector('h1').id = 'late'")
+        assert (await waiting).json()["success"] is True
+        await become(entry.page.is_closed)
+        await other.call("set_session_headers", headers={"x-other": "1"}, affectOthers=True)
+        assert (await agent.call("list_pages"))["yours"][0]["pageId"] == "mine"
+        reply = (await agent.reply("click", pageId="mine", selector="h1")).json()
+        assert reply["success"] is True
+        assert "reopened" in str(reply["notices"])
+
+
+async def test_a_page_that_does_not_open_again_keeps_its_url_and_is_tried_again(
+    service: RunningService, site: Site
+) -> None:
+    async with service.agent() as agent:
+        with Site() as short_lived:
+            url = short_lived.page("/", "<h1>Here</h1>")
+            await agent.call("goto", pageId="p", url=url)
+        await browser_dies(service)
+        for _ in range(2):
+            error = await agent.error("click", pageId="p", selector="h1")
+            assert (error["status"], error["code"]) == (502, "BROWSER_CRASHED")
+            assert f"{url} does not open again" in error["message"]
+            assert 'goto {"pageId": "p", "url": "..."}' in error["hint"]
+            assert (await agent.call("list_pages"))["yours"][0]["url"] == url
+        await agent.call("goto", pageId="p", url=site.page("/", "<h1>Elsewhere</h1>"))
+        await agent.call("click", pageId="p", selector="h1")
+
+
+async def test_a_goto_after_a_crash_does_not_load_the_old_url_first(service: RunningService, site: Site) -> None:
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/old", "old"))
+        await browser_dies(service)
+        await agent.call("goto", pageId="p", url=site.page("/new", "new"))
+    assert (site.counts["/old"], site.counts["/new"]) == (1, 1)
+
+
+async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_apart(
+    start: StartService, site: Site
+) -> None:
+    service = await start()
+    host = service.parts.host
+    await host.open(SessionSpec(session_id="apart"))
+    url = site.page("/", "<h1>Here</h1>")
+
+    async def run(name: str, page_id: str, session_id: str, **body: object) -> dict[str, object]:
+        call = Call.model_validate(
+            {
+                "callId": f"{session_id}-{page_id}-{name}",
+                "seq": 1,
+                "clientId": "c",
+                "body": body,
+                "pageId": page_id,
+                "sessionId": session_id,
+                "remainingMs": 30_000,
+            }
+        )
+        outcome = await host.run(call)
+        assert outcome.error is None, outcome
+        return dict(outcome.result or {})
+
+    places = [("a1", "apart"), ("a2", "apart"), ("d1", DEFAULT_SESSION), ("d2", DEFAULT_SESSION)]
+
+    async def cookies(run_id: str) -> list[object]:
+        script = "document.cookie"
+        found = [await run(run_id, *place, action="evaluate_script", expression=script) for place in places]
+        return [one["value"] for one in found]
+
+    await asyncio.gather(*(run("go", *place, action="goto", url=url) for place in places))
+    await run("set", "a1", "apart", action="evaluate_script", expression="document.cookie = 'who=apart'")
+    await run("set", "d1", DEFAULT_SESSION, action="evaluate_script", expression="document.cookie = 'who=default'")
+    assert await cookies("first") == ["who=apart"] * 2 + ["who=default"] * 2
+    saved = {"apart", DEFAULT_SESSION}
+    await become(lambda: all(host._sessions[s].logins.saved.get("cookies") for s in saved))  # type: ignore[attr-defined] # as above
+    await browser_dies(service)
+    await asyncio.gather(*(run("again", *place, action="get_page_title") for place in places))
+    assert len(processes.browsers(service.settings.data_dir)) == 1
+    assert await cookies("second") == ["who=apart"] * 2 + ["who=default"] * 2
+    assert {state.page_id for state in await host.describe()} == {"a1", "a2", "d1", "d2"}
+
+
+class Losing:
+    """Chromium, where the first windows that are asked for never come, or come to their end at once."""
+
+    def __init__(self, windows: Windows, loses: Literal["window", "renderer"]) -> None:
+        self._cdp = windows._cdp
+        self._windows = windows
+        self._loses = loses
+        self.asked = 0
+
+    async def send(self, method: str, params: dict[str, object]) -> object:
+        assert self._cdp is not None
+        self.asked += method == "Target.createTarget"
+        if method != "Target.createTarget" or self.asked > 1:
+            return await self._cdp.send(method, params)
+        if self._loses == "renderer":
+            self._windows._crashed({"targetId": "lost"})
+        return {"targetId": "lost"}
+
+
+@pytest.mark.parametrize("loses", ["window", "renderer"])
+async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_over(
+    service: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch, loses: Literal["window", "renderer"]
+) -> None:
+    monkeypatch.setattr("browser_service.host.windows._PATIENCE_S", (0.5, 60.0) if loses == "window" else (60.0,))
+    async with visiting(service) as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
+        session = service.parts.host._sessions[DEFAULT_SESSION]  # type: ignore[attr-defined] # the host in this process
+        before = len(session._context.pages)
+        losing = Losing(session._windows, loses)
+        monkeypatch.setattr(session._windows, "_cdp", losing)
+        await agent.call("goto", pageId="again", url=site.url("/"))
+        assert losing.asked == 2
+        assert len(session._context.pages) == before + 1
+
+
+def drivers_of(service: RunningService) -> list[psutil.Process]:
+    """Drivers that are children of this process, but for those of services that other tests share."""
+    found = {processes.driver(service.settings.data_dir)}
+    return [*found]

@@ -1,0 +1,240 @@
+"""What outlives the service: logins with the ones from before, sessions without their key, holds, people's requests."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from browser_service.security.sealing import KEY_FILE, Seal
+from browser_service.store.journal import JOURNAL_FILE, Journal
+from browser_service.store.quarantine import found_aside
+from shared.calls import Json
+from shared.wire import DEFAULT_SESSION
+from tests.process.service.test_damaged_files import told
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+LOGIN = Answer("<title>in</title>", headers={"set-cookie": "token=t1; Path=/"})
+
+
+@contextlib.asynccontextmanager
+async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]:
+    async with running_service(settings_for(data_dir)) as service, service.agent("Claude", client_id="chat") as agent:
+        yield service, agent
+
+
+@contextlib.asynccontextmanager
+async def journal_of(data_dir: Path) -> AsyncIterator[tuple[Journal, Seal]]:
+    """Of a service that does not run."""
+    journal = Journal(data_dir / JOURNAL_FILE)
+    await journal.open()
+    try:
+        yield journal, Seal(data_dir)
+    finally:
+        await journal.close()
+
+
+async def cookies(agent: Agent, session_id: str) -> dict[str, str]:
+    await agent.call("open_page", sessionId=session_id)  # which may take the browser's start
+    found = await agent.call("get_cookies", sessionId=session_id)
+    return {cookie["name"]: cookie["value"] for cookie in found["cookies"]}
+
+
+def cookie(name: str, value: str) -> Json:
+    about: Json = {"domain": "127.0.0.1", "path": "/", "expires": -1, "httpOnly": False, "secure": False}
+    return {"name": name, "value": value, "sameSite": "Lax", **about}
+
+
+async def test_logins_that_cannot_be_used_give_way_to_those_from_before(tmp_path: Path) -> None:
+    async with started(tmp_path) as (_, agent):
+        for name in ("torn", "refused", "hopeless"):
+            await agent.call("create_session", sessionId=name, persistent=True)
+    bad: Json = {**cookie("bad", "x"), "sameSite": "Whatever"}
+    good: Json = {"cookies": [cookie("a", "good")], "origins": []}
+    mixed: Json = {"cookies": [cookie("a", "one of two"), bad], "origins": []}
+    async with journal_of(tmp_path) as (journal, seal):
+        for name in ("torn", "refused"):
+            await journal.keep_state(name, seal.close(good))
+        await journal.keep_state("torn", seal.close(mixed)[:-9])
+        await journal.keep_state("refused", seal.close(mixed))
+        await journal.keep_state("hopeless", seal.close(mixed))
+    async with started(tmp_path) as (service, agent), service.agent("Late") as late:
+        for name, value in (("torn", "good"), ("refused", "good"), ("hopeless", "one of two")):
+            assert await cookies(agent, name) == {"a": value}, name
+        said = told((await late.reply("list_pages")).json())
+        assert 'session "torn" cannot be read' in said
+        assert "'refused' has its logins from before" in said
+        assert "'hopeless' has 1 of its cookies" in said
+    async with journal_of(tmp_path) as (journal, seal):
+        assert None in [seal.open(state) for state in await journal.states("torn")]  # kept, in spite of all
+
+
+async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path: Path, site: Site) -> None:
+    key = tmp_path / KEY_FILE
+    async with started(tmp_path) as (_, agent):
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="in", sessionId="kept", url=site.page("/", LOGIN))
+    lost = key.read_bytes()
+    key.write_text("this is no key", encoding="utf-8")
+    async with started(tmp_path) as (service, agent):
+        said = told((await agent.reply("list_pages")).json())
+        assert f"{KEY_FILE}.damaged-" in said
+        assert "1 sessions cannot be read" in said
+        assert "kept" not in service.parts.directory.sessions.names()
+        assert (await agent.error("create_session", sessionId="kept"))["code"] == "VALIDATION_ERROR"
+    key.write_bytes(lost)
+    async with started(tmp_path) as (_, agent):
+        assert await cookies(agent, "kept") == {"token": "t1"}
+        pages = {page["pageId"]: page["url"] for page in (await agent.call("list_pages"))["yours"]}
+        assert pages["in"] == site.url("/")
+
+
+async def test_holds_and_privacy_go_on_with_what_is_left_of_them(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    async with started(tmp_path) as (_, agent):
+        for page_id in ("held", "over", "mine"):
+            await agent.call("goto", pageId=page_id, url=url)
+        await agent.call("hold_page", pageId="held", reason="waiting for a code", minutes=30)
+        await agent.call("hold_page", pageId="over", reason="a moment", minutes=1)
+        await agent.call("share_page", pageId="mine", access="private")
+    ten_minutes_ago = "UPDATE pages SET kept_at = kept_at - 600"
+    async with journal_of(tmp_path) as (journal, _):
+        await journal.transact(lambda db: db.execute(ten_minutes_ago))
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        listed = {page["pageId"]: page for page in (await agent.call("list_pages"))["yours"]}
+        assert 19 * 60_000 < listed["held"]["heldMsMore"] <= 20 * 60_000
+        assert listed["held"]["heldFor"] == "waiting for a code"
+        assert "heldFor" not in listed["over"]
+        assert listed["mine"]["access"] == "private"
+        assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
+
+
+def asked_at(service: RunningService, page_id: str) -> str:
+    page = service.parts.directory.get(page_id)
+    return page.person.request_id if page and page.person else ""
+
+
+async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Sign in</h1>")
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="p", url=url)
+        waits = asyncio.create_task(agent.reply("request_human", pageId="p", kind="login", message="Sign in."))
+        await become(lambda: bool(asked_at(service, "p")))
+        request_id = asked_at(service, "p")
+        await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+        error = (await waits).json()["error"]
+        assert (error["code"], error["details"]["context"]["ending"]) == ("SERVICE_UNAVAILABLE", True)
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        assert (await other.error("click", pageId="p", selector="h1"))["code"] == "HUMAN_IN_CONTROL"
+        asked = (await agent.http.get("/api/requests")).json()["result"]["requests"]
+        assert [one["requestId"] for one in asked] == [request_id]
+        again = {"pageId": "p", "kind": "login", "message": "Sign in."}
+        waits = asyncio.create_task(agent.reply("request_human", headers={"X-Browse-Attempt": "2"}, **again))
+        people = service.parts.host._registry.people  # type: ignore[attr-defined] # as there
+        await become(lambda: people._requests[request_id].waiting["chat"])
+        resolved = await agent.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
+        assert resolved.json()["success"]
+        assert (await waits).json()["result"]["state"] == "done"
+        await agent.call("click", pageId="p", selector="h1")
+
+
+async def test_the_shared_login_has_its_session_cookies_from_before(tmp_path: Path, site: Site) -> None:
+    async with started(tmp_path) as (_, agent):
+        await agent.call("goto", pageId="p", url=site.page("/", LOGIN))
+    async with journal_of(tmp_path) as (journal, _):
+        (newest, *_) = await journal.states(DEFAULT_SESSION)
+        await journal.keep_state(DEFAULT_SESSION, newest)
+        await journal.keep_state(DEFAULT_SESSION, b"not what was sealed")
+    async with started(tmp_path) as (_, agent):
+        assert await cookies(agent, DEFAULT_SESSION) == {"token": "t1"}
+
+
+STORE = """() => new Promise((done, failed) => {
+  localStorage.setItem('who', 'ana');
+  const opening = indexedDB.open('app', 3);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('notes', {keyPath: 'id'});
+  opening.onerror = failed;
+  opening.onsuccess = () => {
+    const writing = opening.result.transaction('notes', 'readwrite');
+    writing.objectStore('notes').put({id: 7, text: 'milk', at: new Date(0)});
+    writing.oncomplete = () => done(opening.result.close());
+  };
+})"""
+STORED = """() => new Promise((done, failed) => {
+  const opening = indexedDB.open('app');
+  opening.onerror = failed;
+  opening.onsuccess = () => {
+    const asked = opening.result.transaction('notes').objectStore('notes').get(7);
+    asked.onerror = failed;
+    asked.onsuccess = () => done([document.cookie, localStorage.getItem('who'), asked.result.text]);
+  };
+})"""
+
+
+async def test_an_exported_session_goes_on_at_another_service(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", LOGIN)
+    here, there = (running_service(settings_for(tmp_path / name)) for name in ("here", "there"))
+    async with here as service, service.agent("Claude") as agent:
+        await agent.call("create_session", sessionId="from")
+        await agent.call("goto", pageId="p", sessionId="from", url=url)
+        await agent.call("evaluate_script", pageId="p", expression=STORE)
+        exported = await agent.call("export_session", sessionId="from")
+        assert "not in it: sessionStorage" in exported["observed"]
+        content = (await agent.http.get(f"/api/files/{exported['artifact']['artifactId']}")).text
+    site.page("/", "no new cookie")
+    async with there as service, service.agent("Claude") as agent:
+        await agent.call("create_session", sessionId="to", persistent=True)
+        await agent.call("open_page", pageId="own", sessionId="to")
+        brought = await agent.call("import_login", sessionId="to", content=content)
+        assert (brought["notBrought"], brought["brought"][0]["indexedDB"]) == ([], 1)
+        await agent.call("goto", pageId="own", url=url)
+        seen = await agent.call("evaluate_script", pageId="own", expression=STORED)
+        assert seen["value"] == ["token=t1", "ana", "milk"]
+        (refused,) = (await agent.call("import_login", content=content))["notBrought"]
+        assert (refused["what"], "your own session" in refused["why"]) == ("IndexedDB", True)
+
+
+async def test_what_a_pages_script_stores_by_itself_is_saved_too(tmp_path: Path, site: Site) -> None:
+    later = "<script>setTimeout(() => localStorage.setItem('late', 'yes'), 700)</script>"
+    settings = settings_for(tmp_path, save_every_ms=200)
+    async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="p", sessionId="kept", url=site.page("/", later))
+        await become(lambda: "late" in str(service.parts.host._sessions["kept"].logins.saved))  # type: ignore[attr-defined] # as there
+
+
+LASTING = Answer("<title>in</title>", headers={"set-cookie": "lasting=l1; Path=/; Max-Age=86400"})
+REFUSES = """#!/bin/sh
+for word; do case "$word" in --user-data-dir=*) if [ -e "${word#*=}/poison" ]; then exit 1; fi ;; esac; done
+exec "%s" "$@"
+"""
+
+
+async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path: Path, site: Site) -> None:
+    """First the file of its cookies, then all of it: a browser that does not start on it, but on an empty one."""
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="p", url=site.page("/", LASTING))
+        executable = service.parts.host._launcher._executable  # type: ignore[attr-defined] # as there
+    site.page("/", "no new cookie")
+    profile = tmp_path / "profile"
+    (profile / "Default" / "Cookies").write_bytes(b"no database" * 500)
+    async with started(tmp_path) as (service, agent), service.agent("Late") as late:
+        assert await cookies(agent, DEFAULT_SESSION) == {"lasting": "l1"}
+        assert "cookies were damaged" in told((await late.reply("list_pages")).json())
+        assert found_aside(profile / "Default")
+    refuses = tmp_path / "refuses"
+    refuses.write_text(REFUSES % executable, encoding="utf-8")
+    refuses.chmod(0o700)
+    (profile / "poison").touch()
+    settings = settings_for(tmp_path, executable_path=refuses)
+    async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
+        assert await cookies(agent, DEFAULT_SESSION) == {"lasting": "l1"}
+        async with service.agent("Late") as late:
+            assert "did not start on its profile" in told((await late.reply("list_pages")).json())
+        (aside,) = found_aside(tmp_path)
+        assert (aside / "poison").exists()

@@ -1,0 +1,110 @@
+"""How the browser is started."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.async_api import async_playwright
+
+from browser_service.host.launching.executables import find_executable
+from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
+from tests.support import processes
+from tests.support.listening import become
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+
+
+async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_features_are_only_added_to(
+    start: StartService, site: Site
+) -> None:
+    service = await start()
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        ours = _switches(processes.browser(service.settings.data_dir))
+    options = LaunchOptions(Path())
+    async with async_playwright() as playwright:
+        before = {*psutil.Process().children(recursive=True)}
+        browser = await playwright.chromium.launch(
+            executable_path=find_executable(playwright, options), chromium_sandbox=options.sandboxed
+        )
+        plain = _switches(next(_browsers({*psutil.Process().children(recursive=True)} - before)))
+        await browser.close()
+    assert plain.keys() - ours.keys() == {"--no-startup-window"}  # with a profile there is a first window
+    last = "--disable-features"
+    assert {*plain[last][-1].split(",")} < {*ours[last][-1].split(",")}
+    assert f"{last}={ours[last][-1]}" == CHROMIUM_ARGS[-1]
+
+
+WHAT_A_WORKER_SAYS = """async () => {
+    const code = URL.createObjectURL(new Blob(['postMessage(navigator.userAgent)']));
+    const worker = await new Promise(said => new Worker(code).onmessage = event => said(event.data));
+    const full = await navigator.userAgentData.getHighEntropyValues(['fullVersionList']);
+    return [navigator.userAgent, worker, full.fullVersionList.length > 0];
+}"""
+
+
+async def test_a_browser_without_windows_has_the_user_agent_of_one_with_them(start: StartService, site: Site) -> None:
+    site.page("/popup", "a window of the page's own")
+    url = site.page("/", "<button onclick='window.open(`/popup`)'>b</button><img src=/picture>")
+    service = await start()
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="p", url=url)
+        await agent.call("click", pageId="p", selector="button")
+        await become(lambda: site.counts["/popup"] > 0)
+        said = await agent.call("evaluate_script", pageId="p", expression=WHAT_A_WORKER_SAYS)
+    page, worker, has_brands = said["value"]
+    sent = {received.headers["User-Agent"] for received in site.received}
+    assert sent == {page} == {worker}
+    assert has_brands
+    assert re.fullmatch(
+        r"Mozilla/5.0 \(.+\) AppleWebKit/537.36 \(KHTML, like Gecko\) Chrome/\d+.0.0.0 Safari/537.36", page
+    )
+    assert not any("eadless" in value for received in site.received for value in received.headers.values())
+
+
+WEBDRIVER = """async () => {
+    const inFrame = async source => {
+        const frame = Object.assign(document.createElement('iframe'), source);
+        const loaded = new Promise(done => frame.onload = done);
+        document.body.append(frame);
+        await loaded;
+        return frame.contentWindow.navigator.webdriver;
+    };
+    const popup = open('/popup');
+    return [navigator.webdriver, await inFrame({}), await inFrame({srcdoc: 'x'}), popup.navigator.webdriver];
+}"""
+
+
+async def test_no_page_is_told_that_its_browser_is_automated(start: StartService, site: Site) -> None:
+    site.page("/popup", "a window of the page's own")
+    url = site.page("/", "x")
+    service = await start()
+    async with service.agent() as agent:
+        session = (await agent.call("create_session"))["sessionId"]
+        own = (await agent.call("create_session", ownBrowser=True))["sessionId"]
+        await agent.call("goto", pageId="p", url=url)
+        await agent.call("goto", pageId="q", url=url, sessionId=session)
+        await agent.call("goto", pageId="r", url=url, sessionId=own)
+        for page in ("p", "q", "r"):
+            said = await agent.call("evaluate_script", pageId=page, expression=WEBDRIVER)
+            assert said["value"] == [False] * 4
+        assert (await agent.call("evaluate_script", pageId="p~1", expression="navigator.webdriver"))["value"] is False
+
+
+def _browsers(found: set[psutil.Process]) -> Iterator[psutil.Process]:
+    commands = ((process, " ".join(process.cmdline())) for process in found)
+    return (process for process, command in commands if "--headless" in command and "--type=" not in command)
+
+
+def _switches(process: psutil.Process) -> dict[str, list[str]]:
+    """The values of each switch, in their order."""
+    found: dict[str, list[str]] = {}
+    for word in process.cmdline()[1:]:
+        name, _, value = word.partition("=")
+        if name.startswith("--"):
+            found.setdefault(name, []).append(value)
+    return found

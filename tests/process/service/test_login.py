@@ -1,0 +1,244 @@
+"""The shared login: it survives restarts and crashes, is shared by all, and is a secret at rest."""
+
+import asyncio
+import stat
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from browser_service.security.sealing import KEY_FILE, Seal
+from browser_service.store.journal import Journal
+from shared.wire import DEFAULT_SESSION, SECRET_FILE
+from tests.support import processes
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Answer, Received, Site
+
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
+
+SESSION_COOKIE = "s3ss10n-c00k13-v4lu3"
+LOGIN = "localStorage.setItem('theme', 'dark'); indexedDB.open('db')"
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def shop(site: Site) -> Site:
+    """A site with a login: `/login` sets its cookies, `/` says who is there."""
+    cookies = {"Set-Cookie": f"sid={SESSION_COOKIE}; HttpOnly; Path=/"}
+    site.page("/login", Answer(f"<title>in</title><script>{LOGIN}</script>", headers=cookies))
+    keep = {"Set-Cookie": "keep=me; Max-Age=86400; Path=/"}
+    site.page("/remember", Answer("<title>remembered</title>", headers=keep))
+
+    def home(received: Received) -> Answer:
+        cookie = received.headers.get("Cookie", "")
+        who = "logged in" if f"sid={SESSION_COOKIE}" in cookie else "a stranger"
+        return Answer(f"<title>shop</title><h1>{who}</h1><p>{'keep=me' in cookie}</p><input id=a><button>b</button>")
+
+    site.page("/", home)
+    return site
+
+
+async def log_in(agent: Agent, shop: Site) -> None:
+    await agent.call("goto", pageId="shop", url=shop.url("/login"))
+    await agent.call("goto", pageId="shop", url=shop.url("/remember"))
+    await agent.call("goto", pageId="shop", url=shop.url("/"))
+
+
+async def seen(agent: Agent, page_id: str) -> tuple[str, str, str | None]:
+    """Whether the site knows us, whether it remembers us, and what its localStorage has."""
+    script = "[document.querySelector('h1').innerText, document.querySelector('p').innerText, localStorage.theme]"
+    login, remembered, theme = (await agent.call("evaluate_script", pageId=page_id, expression=script))["value"]
+    return login, remembered, theme
+
+
+async def saved_cookies(service: RunningService) -> AsyncIterator[str]:
+    """The names of the cookies that the journal has, again and again."""
+    data_dir = service.settings.data_dir
+    journal = Journal(data_dir / "journal.sqlite3")
+    await journal.open()
+    try:
+        while True:
+            (sealed, *_) = await journal.states(DEFAULT_SESSION) or [b""]
+            yield str(Seal(data_dir).open(sealed)) if sealed else ""
+    finally:
+        await journal.close()
+
+
+async def cookie_is_saved(service: RunningService, name: str) -> None:
+    async with asyncio.timeout(10):
+        async for cookies in saved_cookies(service):
+            if f"'name': '{name}'" in cookies:
+                return
+            await asyncio.sleep(0.02)
+
+
+def local_storage_is_written(data_dir: Path) -> bool:
+    """Chromium does so within some 5 s."""
+    files = (data_dir / "profile" / "Default" / "Local Storage" / "leveldb").glob("*.log")
+    return any(b"dark" in file.read_bytes() for file in files)
+
+
+async def test_the_login_survives_a_clean_stop_and_start(data_dir: Path, shop: Site) -> None:
+    async with running_service(settings_for(data_dir)) as service, service.agent(client_id="chat") as agent:
+        await log_in(agent, shop)
+        assert await seen(agent, "shop") == ("logged in", "True", "dark")
+    async with running_service(settings_for(data_dir)) as service, service.agent(client_id="chat") as agent:
+        await agent.call("goto", pageId="shop", url=shop.url("/"))
+        assert await seen(agent, "shop") == ("logged in", "True", "dark")
+
+
+async def test_the_login_survives_the_browsers_sudden_end(data_dir: Path, shop: Site) -> None:
+    async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
+        await log_in(agent, shop)
+        await cookie_is_saved(service, "sid")
+        await cookie_is_saved(service, "keep")
+        await become(lambda: local_storage_is_written(data_dir))
+        await processes.kill(processes.browser(data_dir))
+        await agent.call("reload_page", pageId="shop")
+        assert await seen(agent, "shop") == ("logged in", "True", "dark")
+
+
+async def test_a_logout_survives_the_browsers_sudden_end(data_dir: Path, shop: Site) -> None:
+    """What the site took away does not come back from what was saved."""
+    gone = {"Set-Cookie": "sid=; Max-Age=0; Path=/"}
+    shop.page("/logout", Answer("<title>out</title>", headers=gone))
+    async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
+        await log_in(agent, shop)
+        await cookie_is_saved(service, "sid")
+        await agent.call("goto", pageId="shop", url=shop.url("/logout"))
+        async with asyncio.timeout(10):
+            async for cookies in saved_cookies(service):
+                if "'name': 'sid'" not in cookies:
+                    break
+                await asyncio.sleep(0.02)
+        await processes.kill(processes.browser(data_dir))
+        await agent.call("goto", pageId="shop", url=shop.url("/"))
+        assert (await seen(agent, "shop"))[0] == "a stranger"
+
+
+def journal_files(data_dir: Path) -> list[Path]:
+    return list(data_dir.glob("journal.sqlite3*"))
+
+
+async def test_what_is_secret_is_unreadable_at_rest(data_dir: Path, shop: Site) -> None:
+    async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
+        await log_in(agent, shop)
+        await cookie_is_saved(service, "sid")
+        files = journal_files(data_dir)
+        assert {file.name for file in files} >= {"journal.sqlite3", "journal.sqlite3-wal"}
+        assert all(SESSION_COOKIE.encode() not in file.read_bytes() for file in files)
+        assert service.parts.secret.encode() not in b"".join(file.read_bytes() for file in files)
+    assert SESSION_COOKIE.encode() not in (data_dir / "journal.sqlite3").read_bytes()
+    for secret in (data_dir / SECRET_FILE, data_dir / KEY_FILE, *journal_files(data_dir)):
+        assert stat.S_IMODE(secret.stat().st_mode) == 0o600, secret
+    for directory in (data_dir, data_dir / "profile"):
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o700, directory
+
+
+async def test_a_journal_that_was_sealed_with_another_key_costs_the_login_and_no_more(
+    data_dir: Path, shop: Site
+) -> None:
+    async with running_service(settings_for(data_dir)) as service, service.agent(client_id="chat") as agent:
+        await log_in(agent, shop)
+    (data_dir / KEY_FILE).unlink()
+    async with running_service(settings_for(data_dir)) as service, service.agent(client_id="chat") as agent:
+        await agent.call("goto", pageId="shop", url=shop.url("/"))
+        assert await seen(agent, "shop") == ("a stranger", "True", "dark")
+
+
+async def test_two_clients_pages_share_the_login(agent: Agent, other: Agent, shop: Site) -> None:
+    await log_in(agent, shop)
+    await other.call("goto", pageId="mine", url=shop.url("/"))
+    assert await seen(other, "mine") == ("logged in", "True", "dark")
+    await agent.call("clear_cookies", affectOthers=True)  # of the service that other tests use, too
+
+
+async def test_pages_come_back_at_their_urls_with_their_owners_after_a_restart(data_dir: Path, shop: Site) -> None:
+    url = shop.url("/?step=2#pay")
+    async with (
+        running_service(settings_for(data_dir)) as service,
+        service.agent("Claude", client_id="chat-1") as first,
+        service.agent("Codex", client_id="chat-2") as second,
+    ):
+        await first.call("goto", pageId="cart", url=url)
+        await first.call("fill", pageId="cart", selector="#a", value="x")
+        before = (await first.reply("get_current_url", pageId="cart")).json()["page"]
+        await second.call("goto", pageId="closed", url=url)
+        await second.call("close_page", pageId="closed")
+        await second.call("goto", url=url)
+    visits = shop.counts["/"]
+    async with (
+        running_service(settings_for(data_dir)) as service,
+        service.agent("Claude", client_id="chat-1") as first,
+        service.agent("Codex", client_id="chat-2") as second,
+    ):
+        (mine,) = (await first.call("list_pages"))["yours"]
+        assert (mine["pageId"], mine["url"], mine["title"]) == ("cart", url, "shop")
+        assert [page["pageId"] for page in (await second.call("list_pages"))["yours"]] == ["main"]
+        assert shop.counts["/"] == visits, "a page comes back when it is used, not before"
+        assert (await second.error("click", pageId="cart", selector="button"))["code"] == "PAGE_OWNED"
+        stale = await first.error("click", pageId="cart", selector="button", ifRevision=before["revision"] + 1)
+        assert stale["code"] == "STALE_REVISION"
+        reply = (await first.reply("click", pageId="cart", selector="button")).json()
+        assert reply["success"] is True
+        assert reply["page"]["url"] == url
+        assert reply["page"]["owner"] == {"label": "Claude", "you": True}
+        assert reply["page"]["revision"] > before["revision"]
+        (notice,) = reply["notices"]
+        assert notice["text"].startswith(f"cart was reopened at {url}; what was typed and not sent is lost, and so are")
+
+
+async def test_a_revision_from_before_a_restart_never_matches_a_later_state(data_dir: Path, shop: Site) -> None:
+    async with running_service(settings_for(data_dir)) as service, service.agent(client_id="chat") as agent:
+        await agent.call("goto", pageId="p", url=shop.url("/"))
+        for value in "abc":
+            await agent.call("fill", pageId="p", selector="#a", value=value)
+        told = (await agent.reply("get_current_url", pageId="p")).json()["page"]["revision"]
+    async with running_service(settings_for(data_dir)) as service, service.agent(client_id="chat") as agent:
+        reply = await agent.reply("get_current_url", pageId="p")
+        assert reply.json()["page"]["revision"] > told
+        error = await agent.error("click", pageId="p", selector="button", ifRevision=told)
+        assert error["code"] == "STALE_REVISION"
+
+
+async def test_each_page_has_a_window_of_its_own_so_that_none_waits_behind_another(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    """Behind another tab a click takes some 2 s, because no frames are drawn for it."""
+    url = site.page("/", "<button onclick='this.innerText = +this.innerText + 1'>0</button>")
+    pages = ["one", "two", "three"]
+    for page_id in pages:
+        await agent.call("goto", pageId=page_id, url=url)
+    seconds = []
+    for _ in range(3):
+        for page_id in pages:
+            began = time.monotonic()
+            await agent.call("click", pageId=page_id, selector="button")
+            seconds.append(time.monotonic() - began)
+    assert sorted(seconds)[len(seconds) // 2] < 1, seconds
+    for page_id in pages:
+        shown = await agent.call("evaluate_script", pageId=page_id, expression="document.body.innerText")
+        assert shown["value"] == "3"
+    assert len({await window_of(service, page_id) for page_id in pages}) == 3
+
+
+async def window_of(service: RunningService, page_id: str) -> int:
+    page = service.parts.host._pages[page_id].page  # type: ignore[attr-defined] # the host in this process
+    session = await page.context.new_cdp_session(page)
+    found = await session.send("Browser.getWindowForTarget")
+    await session.detach()
+    return int(found["windowId"])
+
+
+async def test_a_service_that_stops_while_its_browser_is_frozen_still_stops(data_dir: Path, shop: Site) -> None:
+    async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
+        await agent.call("goto", pageId="shop", url=shop.url("/"))
+        frozen = processes.browser(data_dir)
+        frozen.suspend()
+    await become(lambda: processes.browsers(data_dir) == [])

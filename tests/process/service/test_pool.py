@@ -1,0 +1,302 @@
+"""Browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+
+from browser_service.clients.abandoned import Abandoned
+from browser_service.clients.presence import Clients
+from browser_service.host.events import EventLog
+from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
+from browser_service.rules.leases import Ownership
+from shared.calls import Call, Notice, PageState, StateSaved
+from tests.support.listening import become, watching
+from tests.support.processes import browsers
+from tests.support.resting import host_of, parked, rests
+from tests.support.service import RunningService, running_service, settings_for
+from tests.support.sharing import StartService
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+LIMITED = {"max_instances": 2, "session_pages": 2, "max_pages": 4, "min_instances": 1}
+
+
+@pytest.fixture(scope="module")
+async def limited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("limited"), **LIMITED)) as service:
+        yield service
+
+
+async def test_the_shared_browser_is_warm_before_the_first_call(limited: RunningService) -> None:
+    await become(lambda: len(browsers(limited.settings.data_dir)) == 1)
+    await become(lambda: host_of(limited)._launcher.running == 1)
+
+
+async def test_a_session_may_have_a_browser_to_itself_which_ends_with_it_and_their_number_is_limited(
+    limited: RunningService, site: Site
+) -> None:
+    url = site.page("/", Answer("x", headers={"set-cookie": "login=me"}))
+    launcher = host_of(limited)._launcher
+    async with limited.agent() as agent:
+        for session_id in ("one", "two"):
+            await agent.call("create_session", sessionId=session_id, ownBrowser=True)
+        await agent.call("goto", pageId="a", sessionId="one", url=url)
+        assert launcher.running == 2
+        found = await agent.error("open_page", pageId="b", sessionId="two")
+        assert (found["code"], found["status"]) == ("RESOURCE_EXHAUSTED", 503)
+        assert "(BROWSE_MAX_INSTANCES)" in found["message"]
+        assert 'close_session {"sessionId": "one"}' in found["hint"]
+        assert (await agent.call("get_session", sessionId="one"))["ownBrowser"] is True
+        await rests(limited)
+        assert (launcher.running, parked(limited)) == (1, {"a"})
+        await agent.call("goto", pageId="b", sessionId="two", url=url)
+        await agent.call("close_session", sessionId="two")
+        assert launcher.running == 1
+        see = await agent.call("evaluate_script", pageId="a", expression="document.cookie")
+        assert (see["value"], launcher.running) == ("login=me", 2)
+        await agent.call("close_session", sessionId="one")
+        assert launcher.running == 1
+
+
+async def test_pages_are_limited_in_a_session_and_in_all_and_a_refusal_names_what_can_be_closed(
+    limited: RunningService,
+) -> None:
+    async with limited.agent() as agent, limited.agent() as other:
+        await agent.call("create_session", sessionId="three")
+        for page_id in ("a", "b"):
+            await agent.call("open_page", pageId=page_id)
+        found = await other.error("open_page", pageId="c")
+        assert found["message"].startswith('2 pages are open in session "default", which is the limit')
+        assert "(BROWSE_SESSION_PAGES)" in found["message"]
+        assert 'list_pages {"all": true}' in found["hint"]
+        for page_id in ("c", "d"):
+            await agent.call("open_page", pageId=page_id, sessionId="three")
+        mine, others = [await each.error("open_page", pageId="e") for each in (agent, other)]
+        assert "4 pages are open, which is the limit (BROWSE_MAX_PAGES)" in mine["message"]
+        assert 'close_page {"pageId": "a"}' in mine["hint"]
+        assert 'list_pages {"all": true}' in others["hint"]
+        assert others["details"]["context"]["pages"] == []
+        await agent.call("close_session", sessionId="three")
+        for page_id in ("a", "b"):
+            await agent.call("close_page", pageId=page_id)
+
+
+async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_it_or_came_can_have_it_back(
+    start: StartService, site: Site
+) -> None:
+    url = site.page("/", "<a href=/popup target=_blank>Popup</a>")
+    site.page("/popup", "popup")
+    service = await start(max_pages=4, presence_grace_ms=0)
+    pages = host_of(service)._pages
+    async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
+        async with watching(service, "gone"):
+            for page_id in ("newer", "old", "held", "asks"):
+                await gone.call("goto", pageId=page_id, url=url)
+            await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
+            await gone.call("evaluate_script", pageId="asks", expression="setTimeout(() => confirm('?'))")
+            await become(lambda: pages["asks"].dialog is not None)
+            refused = await here.error("open_page", pageId="first")
+            assert (refused["code"], len(pages)) == ("RESOURCE_EXHAUSTED", 4)
+        await become(lambda: pages["old"].lease is None)
+        pages["old"].use.at -= 900
+        assert (await here.error("open_page", pageId="first", url="file:///etc"))["code"] == "FORBIDDEN"
+        assert pages.keys() == {"newer", "old", "held", "asks"}
+        reply = (await here.reply("open_page", pageId="first")).json()
+        (notice,) = reply["notices"]
+        told = 'old was closed to make room: "Claude" had left it 15 min ago. Back: undo {"callId": "room-'
+        assert notice["text"].startswith(told)
+        await here.call("open_page", pageId="second")
+        assert pages.keys() == {"first", "second", "held", "asks"}
+        assert (await here.error("open_page", pageId="third"))["code"] == "RESOURCE_EXHAUSTED"
+        notices = (await gone.reply("get_activity")).json()["notices"]
+        assert [notice["pageId"] for notice in notices] == ["asks", "old", "newer"]
+        assert (await gone.error("undo"))["code"] == "RESOURCE_EXHAUSTED"
+        await here.call("close_page", pageId="second")
+        assert "page newer is open again" in (await gone.call("undo"))["observed"]
+        assert (await gone.call("evaluate_script", pageId="newer", expression="location.href"))["value"] == url
+        await gone.call("release_page", pageId="newer")
+        await here.call("goto", pageId="first", url=url)
+        assert "first~1" in (await here.call("click", pageId="first", selector="a"))["observed"]
+        assert pages.keys() == {"first", "first~1", "held", "asks"}
+
+
+async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pages_up_but_what_it_holds(
+    limited: RunningService,
+) -> None:
+    pages, look = host_of(limited)._pages, Abandoned(limited.parts.dispatcher, limited.parts.clients).look
+    async with limited.agent() as gone, limited.agent() as here:
+        for agent, page_id in ((gone, "left"), (here, "used")):
+            await agent.call("open_page", pageId=page_id)
+        await gone.call("create_session", sessionId="other")
+        await gone.call("open_page", pageId="kept", sessionId="other")
+        await gone.call("hold_page", pageId="kept", reason="a code", minutes=30)
+        pages["left"].use.at -= 700
+        await look()
+        assert all(page.ownership.lease for page in pages.values())  # one of its pages it used a moment ago
+        pages["kept"].use.at -= 700
+        await look()
+        assert {page_id for page_id, page in pages.items() if page.ownership.abandoned} == {"left"}
+        assert [page["pageId"] for page in (await gone.call("list_pages"))["yours"]] == ["left", "kept"]
+        await gone.call("close_session", sessionId="other")
+        for agent, page_id in ((gone, "left"), (here, "used")):
+            await agent.call("close_page", pageId=page_id)
+
+
+async def test_a_browser_that_cannot_start_keeps_no_service_from_starting(start: StartService) -> None:
+    service = await start(min_instances=1, executable_path=Path("/nowhere/chromium"))
+    async with service.agent() as agent:
+        assert (await agent.error("open_page"))["code"] == "BROWSER_LAUNCH_FAILED"
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_and_open_ones_go_on(
+    start: StartService, site: Site
+) -> None:
+    url = site.page("/", "<button>b</button>")
+    service = await start(min_instances=1)
+    host = host_of(service)
+    async with service.agent() as agent:
+        for page_id in ("used", "idle"):
+            await agent.call("goto", pageId=page_id, url=url)
+        host._memory.limit_mb = 1
+        host._pages["idle"].use.at -= 300
+        await host.idling.look()
+        assert parked(service) == {"idle"}
+        found = await agent.error("open_page", pageId="new")
+        assert found["code"] == "RESOURCE_EXHAUSTED"
+        assert "1 MB is the limit (BROWSE_MEMORY_MB); no page was opened" in found["message"]
+        assert found["details"]["context"]["usedMb"] > 50
+        assert 'close_page {"pageId": "idle"}' in found["hint"]
+        await agent.call("click", pageId="used", selector="button")
+        await agent.call("click", pageId="idle", selector="button")
+        metrics = (await agent.http.get("/metrics")).text
+        assert float(metrics.split("\nbrowse_memory_bytes ")[1].split("\n")[0]) > 50_000_000
+        assert "browse_memory_limit_bytes 1e+06" in metrics
+        host._memory.limit_mb = 100_000
+        await agent.call("open_page", pageId="new")
+        ready = (await agent.http.get("/ready")).json()
+        assert (ready["pages"], ready["parked"], ready["browsers"]) == (3, 0, 1)
+
+
+def test_what_processes_share_is_counted_once_and_the_limit_is_not_more_than_the_machine_has() -> None:
+    ours = [psutil.Process()]
+    assert 0 < exact_mb(ours) <= rough_mb(ours) + 1
+    assert exact_mb(ours * 2) <= 2 * exact_mb(ours) + 1
+    assert 0 < machine_mb() <= psutil.virtual_memory().total // 1_000_000
+
+
+# --- clients that are gone -------------------------------------------------------------------------------------------
+
+
+async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_finds_its_others_again(
+    start: StartService, site: Site
+) -> None:
+    service = await start(presence_grace_ms=0)
+    keeper = service.parts.dispatcher.keeper
+    async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
+        await here.call("open_page", pageId="heres")
+        async with watching(service, here.client_id):
+            async with watching(service, "gone"):
+                for page_id in ("blank", "held"):
+                    await gone.call("open_page", pageId=page_id)
+                await gone.call("goto", pageId="used", url=site.page("/", "x"))
+                await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
+                await rests(service, 700)
+                await keeper.close_blank()
+                assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
+            await become(lambda: not host_of(service)._pages["used"].ownership.lease)
+            await rests(service, 700)
+            await keeper.close_blank()
+            await service.parts.dispatcher._feed.catch_up()
+            assert {page.page_id for page in service.parts.directory.pages()} == {"heres", "held", "used"}
+            (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]
+            assert others["leftBy"] == "Claude"
+        mine = {page["pageId"]: page for page in (await gone.call("list_pages"))["yours"]}
+        assert mine.keys() == {"held", "used"}
+        assert mine["used"]["fromBefore"] is True
+        await gone.call("close_page", pageId="held")
+        await gone.call("click", selector="body")
+        (page,) = (await gone.call("list_pages"))["yours"]
+        assert (page["pageId"], page["owner"]["you"]) == ("used", True)
+
+
+# --- what is remembered ----------------------------------------------------------------------------------------------
+
+
+async def test_logins_that_change_again_and_again_do_not_fill_the_memory_and_the_last_ones_are_told() -> None:
+    log = EventLog("i1")
+    for number in range(200):
+        log.emit(StateSaved(session_id="default", state={"cookies": ["x" * 1_000_000, number]}))
+    events = (await log.after(0, 0, 500)).events
+    assert 0 < len(events) < 70
+    assert [event.seq for event in events] == [*range(201 - len(events), 201)]
+
+
+async def test_notices_for_clients_that_never_come_back_are_bounded() -> None:
+    clients = Clients(0)
+    for number in range(3_000):
+        clients.notify(f"client-{number}", Notice(text="x"))
+    assert len(clients._notices) == 1_000
+    assert clients.take_notices("client-0") == []
+    assert [notice.text for notice in clients.take_notices("client-2999")] == ["x"]
+
+
+def test_who_was_told_what_all_are_told_is_bounded_and_forgets_the_oldest_first() -> None:
+    clients = Clients(0)
+    clients.announce("The journal is a new one.")
+    for number in range(1_100):
+        clients.met(f"client-{number}", f"Client {number}")
+        assert clients.take_notices(f"client-{number}")
+        clients.take_notices("client-0")
+    assert len(clients._heard) == len(clients.labels()) == 1_000
+    assert clients.take_notices("client-0") == clients.take_notices("client-1099") == []
+
+
+def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembered_of_them_is_bounded() -> None:
+    told: list[str] = []
+    page = Ownership(
+        PageState(page_id="p", session_id="s"),
+        1_000,
+        lambda _: False,
+        lambda _, text: told.append(text),
+        lambda *_: None,
+    )
+    visits = [Call(call_id="c", seq=n, client_id=f"client-{n}", body={}, remaining_ms=1_000) for n in range(300)]
+    page.take(visits[0], "agent")
+    lease = page.holder()
+    assert lease
+    for visit in visits[1:]:
+        for _ in range(2):
+            page.visited(visit, lease)
+            page.sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
+    assert len(told) == 2 * 299
+    assert (len(page._visitors), len(page._siblings)) == (100, 100)
+    page.take(visits[1], "agent")
+    assert (len(page._visitors), len(page._siblings)) == (0, 0)  # a new holder knows of none
+
+
+async def test_a_page_remembers_what_it_showed_to_the_latest_fifty_who_looked(
+    limited: RunningService, site: Site
+) -> None:
+    async with AsyncExitStack() as stack:
+        first, second, *others = [await stack.enter_async_context(limited.agent()) for _ in range(52)]
+        await first.call("goto", pageId="looked-at", url=site.page("/", "<button>b</button>"))
+        await first.call("share_page", pageId="looked-at", access="act")
+        found = [await agent.call("find", pageId="looked-at", role="button") for agent in (first, second)]
+        refs = [matches["matches"][0]["ref"] for matches in found]
+        for agent in others[:40]:
+            await agent.call("find", pageId="looked-at", role="button")
+        await first.call("find", pageId="looked-at", role="button")
+        for agent in others[40:]:
+            await agent.call("find", pageId="looked-at", role="button")
+        assert len(host_of(limited)._pages["looked-at"].seen) == 50
+        await first.call("click", pageId="looked-at", selector=refs[0])
+        error = await second.error("click", pageId="looked-at", selector=refs[1])
+        assert error["code"] == "STALE_REVISION"
+        await first.call("close_page", pageId="looked-at")

@@ -1,0 +1,174 @@
+"""Restarts: pages come back as they were, under revisions of their own, and a failing journal costs nobody a reply."""
+
+import asyncio
+import contextlib
+import itertools
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from browser_service.sessions.closed_pages import KEPT, ClosedPage
+from shared.wire import DEFAULT_SESSION
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+@contextlib.asynccontextmanager
+async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]:
+    """A service on this data directory, and the client that comes back each time."""
+    async with running_service(settings_for(data_dir)) as service, service.agent("Claude", client_id="chat") as agent:
+        yield service, agent
+
+
+@contextlib.contextmanager
+def locked(service: RunningService) -> Iterator[None]:
+    """Another process writes to the journal's file, and the service has no patience with it."""
+    journal = service.parts.artifacts._journal
+    journal._connection().execute("PRAGMA busy_timeout = 0")
+    writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        writer.execute("ROLLBACK")
+        writer.close()
+
+
+async def kept_now(service: RunningService) -> dict[str, str]:
+    """The pages that a restarted service would find, with their URLs."""
+    return {page.page_id: page.url for page in await service.parts.artifacts._journal.pages()}
+
+
+# --- pages that wait to be opened ------------------------------------------------------------------------------------
+
+
+async def test_a_tab_that_nobody_here_opened_is_not_given_to_the_holder_of_a_page_that_is_not_open_yet(
+    tmp_path: Path, site: Site
+) -> None:
+    async with started(tmp_path) as (_, agent):
+        await agent.call("goto", pageId="parked", url=site.page("/", "<h1>Here</h1>"))
+    async with started(tmp_path) as (service, _), service.agent("Codex") as other:
+        await other.call("goto", pageId="theirs", url=site.url("/"))
+        context = service.parts.host._sessions[DEFAULT_SESSION]._context  # type: ignore[attr-defined] # the host in this process
+        await context.new_page()
+        await become(lambda: len(service.parts.directory.pages()) == 3)
+        listed = await other.call("list_pages")
+        (tab,) = [page for page in listed["people"] if page["pageId"] not in {"parked", "theirs"}]
+        assert (tab["pageId"], tab["owner"]) == (f"{DEFAULT_SESSION}~1", None)
+        await other.call("goto", pageId=tab["pageId"], url=site.url("/"))
+
+
+async def test_a_page_that_waits_to_be_opened_keeps_its_holder_and_url(tmp_path: Path, site: Site) -> None:
+    async with started(tmp_path) as (_, agent):
+        await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        (page,) = (await agent.call("list_pages"))["yours"]
+        assert (page["pageId"], page["url"]) == ("p", site.url("/"))
+        assert (await other.error("click", pageId="p", selector="h1"))["code"] == "PAGE_OWNED"
+        assert site.counts["/"] == 1
+        await agent.call("click", pageId="p", selector="h1")
+
+
+async def test_how_often_and_when_a_lasting_session_was_used_is_known_after_a_restart(
+    tmp_path: Path, site: Site
+) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+
+    async def accounts(agent: Agent) -> list[dict[str, object]]:
+        return [await agent.call("get_session", sessionId=each) for each in (DEFAULT_SESSION, "kept")]
+
+    async with started(tmp_path) as (_, agent):
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="mine", sessionId="kept", url=url)
+        await agent.call("goto", pageId="p", url=url)
+        await agent.error("click", pageId="p", selector="#none", timeout=1)
+        before = await accounts(agent)
+    assert [(each["requestCount"], each["errorCount"]) for each in before] == [(2, 1), (1, 0)]
+    assert [each["userId"] for each in before] == [DEFAULT_SESSION, ""]
+    async with started(tmp_path) as (_, agent):
+        after = await accounts(agent)
+        for name in ("requestCount", "errorCount", "createdAt", "lastAccessedAt"):
+            assert [each[name] for each in after] == [each[name] for each in before], name
+        await agent.call("goto", pageId="p", url=url)
+        now = (await accounts(agent))[0]
+        assert (now["requestCount"], now["lastAccessedAt"] > before[0]["lastAccessedAt"]) == (3, True)  # type: ignore[operator] # both are text
+
+
+async def test_pages_of_sessions_of_ones_own_do_not_come_back_in_the_shared_login(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    async with started(tmp_path) as (_, agent):
+        for session_id, persistent in (("brief", False), ("lasting", True)):
+            await agent.call("create_session", sessionId=session_id, persistent=persistent)
+            await agent.call("goto", pageId=f"in-{session_id}", sessionId=session_id, url=url)
+        await agent.call("close_page", pageId="in-lasting")
+    for _ in range(2):  # the second service knows it from the first, which never opened that session
+        async with started(tmp_path) as (service, agent), service.agent("Claude") as later:
+            for each in (agent, later):
+                errors = [await each.error("goto", pageId=f"in-{name}", url=url) for name in ("brief", "lasting")]
+                assert [error["code"] for error in errors] == ["SESSION_NOT_FOUND", "PAGE_NOT_FOUND"]
+                assert "ended with the service" in errors[0]["message"]
+                assert "undo" not in errors[0]["hint"], "it knows nothing from before the restart"
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="in-brief", sessionId="default", url=url)
+        await agent.call("close_page", pageId="in-brief")
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="in-brief", url=url)
+        for number in range(2_000):
+            closed = ClosedPage(page_id=f"p{number}", session_id="s", known_to=[])
+            service.parts.directory.closed.add(closed)
+        known = service.parts.directory.closed
+        assert (len(known._pages), known.get("in-lasting")) == (KEPT, None)
+
+
+async def test_a_revision_after_restarts_is_never_one_that_the_page_had_before(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<input id=a>")
+
+    async def listed(agent: Agent) -> int:
+        return int((await agent.call("list_pages"))["yours"][0]["revision"])
+
+    async def filled(agent: Agent) -> int:
+        reply = (await agent.reply("fill", pageId="p", selector="#a", value="x")).json()
+        assert reply["success"] is True, reply
+        return int(reply["page"]["revision"])
+
+    runs: list[list[int]] = []
+    async with started(tmp_path) as (_, agent):
+        await agent.call("goto", pageId="p", url=url)
+        runs.append([await listed(agent), *[await filled(agent) for _ in range(3)]])
+    for _ in range(2):
+        async with started(tmp_path) as (_, agent):
+            runs.append([await listed(agent)])
+    async with started(tmp_path) as (_, agent):
+        runs.append([await listed(agent), await filled(agent)])
+    for before, after in itertools.pairwise(runs):
+        assert max(before) < min(after), runs
+
+
+# --- a journal that fails --------------------------------------------------------------------------------------------
+
+
+async def test_a_journal_that_cannot_be_written_costs_no_call_its_reply_and_is_written_later(
+    tmp_path: Path, site: Site
+) -> None:
+    site.page("/new", "<h1>New</h1>")
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="old", url=site.page("/", "<h1>Here</h1>"))
+        await agent.call("goto", pageId="closed", url=site.url("/"))
+        with locked(service):
+            async with asyncio.timeout(20):
+                reply = (await agent.reply("goto", pageId="new", url=site.url("/new"))).json()
+                await agent.call("close_page", pageId="closed")
+                assert {page["pageId"] for page in (await agent.call("list_pages"))["yours"]} == {"old", "new"}
+            assert (reply["success"], reply["page"]["pageId"]) == (True, "new")
+            assert set(await kept_now(service)) == {"old", "closed"}
+        await agent.call("click", pageId="old", selector="h1")
+        assert await kept_now(service) == {"old": site.url("/"), "new": site.url("/new")}
+    async with started(tmp_path) as (_, agent):
+        pages = {page["pageId"]: page["url"] for page in (await agent.call("list_pages"))["yours"]}
+        assert pages == {"old": site.url("/"), "new": site.url("/new")}
+        await agent.call("click", pageId="new", selector="h1")

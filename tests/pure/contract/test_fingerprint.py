@@ -1,0 +1,66 @@
+"""The catalogue's fingerprint: the same in every process, another after every change."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from shared.actions import interaction
+from shared.actions.base import Action
+from shared.catalogue import ACTIONS, digest, fingerprint
+from shared.reference import reference
+
+ROOT = Path(__file__).parents[3]
+TELL = "from shared import catalogue, reference; print(catalogue.fingerprint(), reference.reference())"
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_every_process_computes_the_same_fingerprint_and_reference(seed: str) -> None:
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONUTF8": "1"}
+    told = subprocess.run(
+        [sys.executable, "-c", TELL], cwd=ROOT, env=environment, capture_output=True, check=True, encoding="utf-8"
+    )
+    assert told.stdout == f"{fingerprint()} {reference()}\n"
+
+
+def test_it_is_the_digest_of_all_actions() -> None:
+    assert fingerprint() == digest(ACTIONS)
+    assert digest({}) != digest(ACTIONS)
+
+
+def test_it_does_not_depend_on_the_order_of_actions() -> None:
+    assert digest(dict(reversed([*ACTIONS.items()]))) == fingerprint()
+
+
+class OneMore(interaction.Click):
+    """Click with an argument more."""
+
+    pressure: float = Field(default=0, description="How hard.")
+
+
+class OtherDefault(interaction.Click):
+    """Click with another default."""
+
+    click_count: int = Field(default=2, ge=1, le=3, description="2 is a double click.")
+
+
+class OtherLimit(interaction.Click):
+    """Click with another limit."""
+
+    click_count: int = Field(default=1, ge=1, le=4, description="2 is a double click.")
+
+
+class Unchanged(interaction.Click):
+    """Click, under another name in Python."""
+
+
+@pytest.mark.parametrize("changed", [OneMore, OtherDefault, OtherLimit])
+def test_it_changes_with_any_argument(changed: type[Action]) -> None:
+    assert digest({**ACTIONS, "click": changed}) != fingerprint()
+
+
+def test_it_changes_with_nothing_else() -> None:
+    assert digest({**ACTIONS, "click": Unchanged}) == fingerprint()

@@ -1,0 +1,180 @@
+"""The rules of claims, in whatever order things happen: never two holders, first come first served, offers pass on."""
+
+from collections import defaultdict
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from browser_service.rules.claims import OFFER_S, Claims, Move, Place, Who, Why
+from tests.support.clock import Clock
+
+IDLE_S = 120.0
+CLIENTS = st.sampled_from([Who(name, name.upper()) for name in "abcd"])
+KEYS = st.sampled_from(["ticket/1", "ticket/2"])
+
+
+class Sharing(RuleBasedStateMachine):
+    """Each client believes what it was told and nothing else; the beliefs must never contradict each other."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.clock = Clock()
+        self.claims = Claims(IDLE_S, self.told, clock=self.clock)
+        self.believers: dict[str, str] = {}
+        self.used: dict[str, float] = {}
+        self.kept: dict[str, float] = defaultdict(float)
+        self.offered: dict[str, float] = {}
+        self.line: dict[str, list[Place]] = defaultdict(list)
+
+    def told(self, move: Move) -> None:
+        """Every change that its loser did not make itself is told, and names the right loser."""
+        believer = self.believers.pop(move.key, None)
+        assert believer == (move.before.who.client_id if move.before else None)
+        if believer is not None and move.why is not Why.FORCED:
+            assert self.lapsed(move.key), "an active holder lost it without force"
+        if move.why in {Why.OFFERED, Why.UNUSED} and (move.after or self.line[move.key]):
+            self.passed_on(move)
+        elif move.after is not None:
+            self.begins(move.key, move.after.who)
+
+    def passed_on(self, move: Move) -> None:
+        assert move.after is not None, "somebody waits, and it went to nobody"
+        first = self.line[move.key][0]
+        assert move.after.who == first.who, "not the first in line"
+        mine = [place for place in self.line[move.key] if place.who == first.who]
+        assert all(place.granted for place in mine)
+        self.line[move.key] = [place for place in self.line[move.key] if place not in mine]
+        self.begins(move.key, first.who)
+        self.offered[move.key] = self.clock() + OFFER_S
+
+    def begins(self, key: str, who: Who, keep_s: float = 0) -> None:
+        self.believers[key] = who.client_id
+        self.used[key], self.kept[key] = self.clock(), self.clock() + keep_s
+        self.offered.pop(key, None)
+
+    def lapsed(self, key: str) -> bool:
+        if key in self.offered:
+            return self.clock() >= self.offered[key]
+        return self.clock() >= max(self.used[key] + IDLE_S, self.kept[key])
+
+    @rule(key=KEYS, who=CLIENTS, keep_s=st.sampled_from([0.0, 600.0]))
+    def claim(self, key: str, who: Who, keep_s: float) -> None:
+        claim = self.claims.claim(key, who, keep_s=keep_s)
+        if claim is None:
+            assert self.believers[key] != who.client_id
+            assert not self.lapsed(key), "refused for the sake of nobody"
+            return
+        assert claim.who == who
+        kept = self.kept[key] if self.believers.get(key) == who.client_id else 0
+        self.begins(key, who)
+        self.kept[key] = max(kept, self.clock() + keep_s)
+        self.line[key] = [place for place in self.line[key] if not place.granted]
+
+    @rule(key=KEYS, who=CLIENTS)
+    def force(self, key: str, who: Who) -> None:
+        kept = self.kept[key] if self.believers.get(key) == who.client_id else 0
+        assert self.claims.force(key, who, "the user said so").who == who
+        if self.believers.get(key) == who.client_id:
+            kept = max(kept, self.kept[key])
+        self.begins(key, who)
+        self.kept[key] = max(kept, self.clock())
+        self.line[key] = [place for place in self.line[key] if not place.granted]
+
+    @rule(key=KEYS, who=CLIENTS)
+    def wait(self, key: str, who: Who) -> None:
+        holder = self.claims.holder(key)
+        if holder is not None and holder.who != who and not self.lapsed(key):  # who waits was refused before
+            self.line[key].append(self.claims.wait(key, who))
+
+    @rule(key=KEYS, which=st.integers(0, 5))
+    def leave(self, key: str, which: int) -> None:
+        if which < len(self.line[key]):
+            self.claims.leave(self.line[key].pop(which))
+
+    @rule(key=KEYS, who=CLIENTS)
+    def release(self, key: str, who: Who) -> None:
+        self.claims.holder(key)
+        held = self.believers.get(key) == who.client_id
+        if held:
+            del self.believers[key]  # its own doing: nobody tells it
+            self.offered.pop(key, None)
+        assert self.claims.release(key, who.client_id) is held
+
+    @rule(who=CLIENTS)
+    def gone(self, who: Who) -> None:
+        for key in ("ticket/1", "ticket/2"):
+            self.line[key] = [place for place in self.line[key] if place.who != who]
+            self.claims.holder(key)
+        for place in [place for line in self.claims._lines.values() for place in line if place.who == who]:
+            self.claims.leave(place)
+        for key in [key for key, client_id in self.believers.items() if client_id == who.client_id]:
+            del self.believers[key]
+            self.offered.pop(key, None)
+        self.claims.gone(who.client_id)
+        assert self.claims.of(who.client_id) == 0
+
+    @rule(seconds=st.sampled_from([1.0, OFFER_S, IDLE_S, 600.0]))
+    def pass_time(self, seconds: float) -> None:
+        self.clock.pass_s(seconds)
+
+    @precondition(lambda self: bool(self.offered))
+    @rule()
+    def an_offer_is_used_in_time_and_does_not_run_out(self) -> None:
+        for key in [key for key in self.offered if not self.lapsed(key)]:
+            claim = self.claims.holder(key)
+            assert claim is not None
+            assert self.claims.claim(key, claim.who) is claim
+            self.begins(key, claim.who)
+        self.clock.pass_s(OFFER_S)
+
+    @precondition(lambda self: bool(self.offered))
+    @rule()
+    def an_offer_runs_out(self) -> None:
+        self.clock.pass_s(OFFER_S)
+        for key in [*self.offered]:
+            before, waits = self.believers.get(key), bool(self.line[key])
+            self.claims.advance(key)
+            assert self.believers.get(key) is None if not waits else self.believers[key] != before or before is None
+
+    @invariant()
+    def nobody_believes_to_hold_what_another_holds(self) -> None:
+        for key in ("ticket/1", "ticket/2"):
+            holder = self.claims.holder(key)
+            assert self.believers.get(key) == (holder.who.client_id if holder else None)
+
+    @invariant()
+    def nobody_waits_for_what_is_free(self) -> None:
+        for key in ("ticket/1", "ticket/2"):
+            assert [*self.claims.line(key)] == self.line[key]
+            assert self.claims.holder(key) is not None or not self.line[key]
+
+
+TestSharing: Any = Sharing.TestCase  # Any: hypothesis makes the class
+TestSharing.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+
+
+def test_a_client_that_waits_twice_is_offered_it_once() -> None:
+    moves: list[Move] = []
+    claims = Claims(IDLE_S, moves.append, clock=Clock())
+    claims.claim("k", Who("a"))
+    places = [claims.wait("k", Who("b")), claims.wait("k", Who("c")), claims.wait("k", Who("b"))]
+    claims.release("k", "a")
+    assert [place.granted for place in places] == [True, False, True]
+    claims.release("k", "b")
+    holder = claims.holder("k")
+    assert holder is not None
+    assert holder.who.client_id == "c"
+    assert claims.line("k") == []
+
+
+def test_names_that_were_left_behind_are_forgotten_where_they_are_many() -> None:
+    clock = Clock()
+    claims = Claims(IDLE_S, lambda _: None, clock=clock)
+    for number in range(1_500):
+        claims.claim(f"old/{number}", Who("a"))
+    clock.pass_s(IDLE_S)
+    claims.claim("new", Who("b"))
+    claims.claim("newer", Who("b"))
+    assert {*claims.held()} == {"new", "newer"}

@@ -1,0 +1,138 @@
+"""Who may import whom, and how long things may get: the layout, checked by reading the source."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("shared", "browser_service", "mcp_gateway")
+AROUND = ("tests", "examples", "benchmarks", "scripts")
+
+NEVER = {
+    "mcp_gateway": {"browser_service", "fastapi", "starlette", "sse_starlette", "uvicorn", "playwright", "sqlite3"},
+    "browser_service": {"mcp_gateway", "mcp"},
+    "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},
+    "browser_service/host/host.py": {"playwright"},
+}
+"""What a part does not import."""
+
+HTTP = (
+    "browser_service/http/",
+    "browser_service/app.py",
+    "browser_service/process.py",
+    "browser_service/http/edge.py",
+)
+ONLY_IN = {
+    "playwright": ("browser_service/host/", "browser_service/actions/page/"),
+    "sqlite3": ("browser_service/store/",),
+    "prometheus_client": ("browser_service/observability/metrics.py", "browser_service/http/routes.py"),
+    "fastapi": HTTP,
+    "starlette": HTTP,
+    "sse_starlette": HTTP,
+    "uvicorn": HTTP,
+}
+"""Where alone a library is imported, within the packages."""
+
+SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
+HANDLED = {"ValueError", "TypeError"}
+"""What a handler may catch: text that turned out to be no JSON."""
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def place(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Top-level names of what is imported when the code runs: not what stands under `if TYPE_CHECKING`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield "relative import" if child.level else str(child.module).split(".")[0]
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            yield from (name for other in child.orelse for name in imported(ast.Module([other], [])))
+        else:
+            yield from imported(child)
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    return frozenset(imported(tree(path)))
+
+
+def test_an_import_is_seen_wherever_it_stands_unless_it_is_for_types_alone() -> None:
+    code = "import a.b\ndef f():\n    from c import d\nif TYPE_CHECKING:\n    import e\nelse:\n    from . import g"
+    assert list(imported(ast.parse(code))) == ["a", "c", "relative import"]
+
+
+def test_the_contract_is_pydantic_and_the_standard_library() -> None:
+    allowed = sys.stdlib_module_names | {"pydantic", "shared"}
+    strangers = {(place(path), name) for path in files("shared") for name in imports(path) if name not in allowed}
+    assert strangers == set()
+
+
+@pytest.mark.parametrize("part", NEVER)
+def test_a_part_does_not_import_what_is_none_of_its_business(part: str) -> None:
+    sources = files(part) if (ROOT / part).is_dir() else [ROOT / part]
+    assert sources
+    assert {(place(path), name) for path in sources for name in imports(path) if name in NEVER[part]} == set()
+
+
+@pytest.mark.parametrize("library", ONLY_IN)
+def test_a_library_is_imported_only_where_it_belongs(library: str) -> None:
+    users = {place(path) for path in files(*PACKAGES) if library in imports(path)}
+    assert {user for user in users if not user.startswith(ONLY_IN[library])} == set()
+
+
+def test_only_benchmarks_borrow_from_tests_and_all_imports_are_absolute() -> None:
+    others = {place(path) for path in files(*PACKAGES, "examples", "scripts") if "tests" in imports(path)}
+    relative = {place(path) for path in files(*PACKAGES, *AROUND) if "relative import" in imports(path)}
+    assert others | relative == set()
+
+
+def test_sql_stands_in_the_store_alone() -> None:
+    speakers = {
+        place(path)
+        for path in files(*PACKAGES)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value)
+    }
+    assert speakers
+    assert {speaker for speaker in speakers if not speaker.startswith("browser_service/store/")} == set()
+
+
+def test_a_handler_leaves_failures_to_the_spine() -> None:
+    caught = {
+        (place(path), name)
+        for path in files("browser_service/actions")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ExceptHandler)
+        for name in (re.findall(r"[\w.]+", ast.unparse(node.type)) if node.type else ["everything"])
+    }
+    assert {(where, name) for where, name in caught if name not in HANDLED} == set()
+
+
+def test_no_file_is_longer_than_500_lines_and_no_function_than_60() -> None:
+    sources = files(*PACKAGES, *AROUND)
+    long_files = {place(path) for path in sources if len(path.read_text(encoding="utf-8").splitlines()) > 500}
+    long_functions = {
+        f"{place(path)}:{node.name}"
+        for path in sources
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 60
+    }
+    assert long_files | long_functions == set()

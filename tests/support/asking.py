@@ -1,0 +1,28 @@
+"""Pages that ask, and what tests of dialogs look at."""
+
+from typing import Any
+
+from shared.calls import PageState
+from tests.support.listening import become
+from tests.support.service import RunningService
+
+CONFIRM = "<button onclick=\"window.said = confirm('Delete all?')\">b</button><input id=i>"
+ASKING = "<button>b</button><script>onbeforeunload = event => event.preventDefault()</script>"
+OPENER = "<button onclick=\"window.open('/popup')\">b</button>"
+
+
+def state(service: RunningService, page_id: str) -> PageState | None:
+    return service.parts.directory.get(page_id)
+
+
+async def asking(service: RunningService, page_id: str) -> None:
+    """Until a page is known to show a dialog."""
+    await become(lambda: (found := state(service, page_id)) is not None and found.dialog is not None)
+
+
+async def asking_no_more(service: RunningService, page_id: str) -> None:
+    await become(lambda: (found := state(service, page_id)) is not None and found.dialog is None)
+
+
+def notices(reply: Any) -> list[str]:  # Any: a reply
+    return [notice["text"] for notice in reply.json()["notices"]]

@@ -1,0 +1,67 @@
+"""What the tests of sharing stand on: services of their own, and a bound for every test."""
+
+import asyncio
+import functools
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser_service.app import Carrier
+from browser_service.spine.quotas import Clock
+from tests.support.service import RunningService, running_service, settings_for
+from tests.support.site import Answer, Site
+
+FOLDERS = {"service", "security"}
+TEST_ENDS_WITHIN_S = 90
+
+StartService = Callable[..., Awaitable[RunningService]]
+
+
+def bound(items: list[pytest.Item]) -> None:
+    """End a test of these folders that hangs."""
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and asyncio.iscoroutinefunction(item.obj)
+            and item.path.parent.name in FOLDERS
+        ):
+            item.obj = _bounded(item.obj)
+
+
+def _bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @functools.wraps(test)
+    async def bounded(*args: Any, **fixtures: Any) -> None:  # Any: a test takes whatever fixtures it names
+        async with asyncio.timeout(TEST_ENDS_WITHIN_S):
+            await test(*args, **fixtures)
+
+    return bounded
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[StartService]:
+    """Starts a service on the test's own data directory, for tests that break it or need other settings."""
+    async with AsyncExitStack() as stack:
+
+        async def started(
+            carrier: Carrier = lambda host: host,
+            clock: Clock = time.monotonic,
+            **settings: Any,  # Any: as there
+        ) -> RunningService:
+            ours = settings_for(tmp_path / "data", **settings)
+            return await stack.enter_async_context(running_service(ours, carrier, clock))
+
+        yield started
+
+
+@pytest.fixture
+def hold(site: Site) -> Iterator[threading.Event]:
+    """`/held` answers when this is set."""
+    release = threading.Event()
+    site.page("/held", Answer("<title>held</title>", hold=release))
+    yield release
+    release.set()

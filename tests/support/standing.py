@@ -1,0 +1,61 @@
+"""What the gateway's tests share: a stand-in for the service, chats with real gateways, and gateways in process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from mcp_gateway.autostart import Autostart
+from mcp_gateway.forward import Service
+from mcp_gateway.identity import Identity
+from mcp_gateway.server import Gateway
+from mcp_gateway.settings import Settings
+from shared import wire
+from tests.support.chat import Chat, chatting, environment
+from tests.support.standin import StandIn, listening
+
+SECRET = "a secret of forty-eight characters, more or less"
+
+
+@pytest.fixture(scope="session")
+async def _standin() -> AsyncIterator[StandIn]:
+    async with listening(StandIn()) as service:
+        yield service
+
+
+@pytest.fixture
+async def standin(_standin: StandIn) -> StandIn:
+    _standin.forget()
+    return _standin
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """With the secret that a service would have made there."""
+    (tmp_path / wire.SECRET_FILE).write_text(f"{SECRET}\n", encoding="ascii")
+    return tmp_path
+
+
+@pytest.fixture
+def chat(standin: StandIn, data_dir: Path) -> Callable[..., AbstractAsyncContextManager[Chat]]:
+    """Starts a gateway process at the stand-in."""
+
+    def start(**settings: str) -> AbstractAsyncContextManager[Chat]:
+        return chatting(environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir)) | settings)
+
+    return start
+
+
+@pytest.fixture
+async def gateway(standin: StandIn, data_dir: Path) -> AsyncIterator[Gateway]:
+    """A gateway in this process, at the stand-in, with its presence held."""
+    settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester")
+    service = Service(settings, Identity(settings), Autostart(settings))
+    gateway = Gateway(service)
+    presence = asyncio.create_task(gateway.chats.own.presence.hold())
+    yield gateway
+    presence.cancel()
+    await asyncio.wait([presence], timeout=5)
+    await service.close(within_s=1)

@@ -1,0 +1,104 @@
+"""The command as a person runs it: real processes, with a data directory of their own."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from browser_service.cli.instance import Instance, end, find
+from tests.support import browsers, forking
+from tests.support.gateways import COLD
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 40
+_BARE = {"PORT", "LOG_LEVEL", "APP_ENV", "BROWSER_TYPE", "HEADLESS"}
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # Any: whatever the command printed
+        return json.loads(self.out)
+
+
+@dataclass
+class Terminal:
+    data_dir: Path
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """Ours, without what would set anything about a service or its callers."""
+        kept = {name: v for name, v in os.environ.items() if not name.startswith("BROWSE_") and name not in _BARE}
+        ours = (
+            {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(self.data_dir), "PORT": "0", "COLUMNS": "200"}
+            | COLD
+            | browsers.setting()
+        )
+        return kept | ours | variables
+
+    @contextmanager
+    def start(self, *arguments: str, **variables: str) -> "Iterator[subprocess.Popen[str]]":
+        """A command that runs on; it is killed where a test fails, and where it takes too long."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "browser_service", *arguments],
+            cwd=self.data_dir.parent,
+            env=self.environment(**variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            too_long = threading.Timer(2 * PATIENCE_S, process.kill)
+            too_long.start()
+            try:
+                yield process
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                too_long.cancel()
+
+    def run(self, *arguments: str, **variables: str) -> Done:
+        """A command that ends by itself."""
+        return Done(*forking.run(arguments, self.environment(**variables), self.data_dir.parent, PATIENCE_S))
+
+    def succeed(self, *arguments: str, **variables: str) -> Done:
+        done = self.run(*arguments, **variables)
+        assert done.code == 0, done
+        return done
+
+    @property
+    def service(self) -> Instance | None:
+        """The same as `status`, without a process."""
+        return find(self.data_dir)
+
+    @property
+    def url(self) -> str:
+        assert self.service
+        return self.service.url
+
+    def end(self) -> None:
+        """Whatever became of a test: no service stays behind."""
+        service = self.service
+        if service and not end(service):
+            psutil.Process(service.pid).kill()
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline, "it has not come true"
+        time.sleep(0.05)
