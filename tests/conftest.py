@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support import browsers, sharing
+from tests.support.goldens.recorder import record_if_asked
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 from tests.support.sharing import hold, start
 from tests.support.site import Site
@@ -32,6 +33,10 @@ os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache")
 __all__ = ["hold", "start"]
 
 TESTS = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    record_if_asked(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

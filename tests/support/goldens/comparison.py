@@ -1,0 +1,153 @@
+"""Compares recordings: names and numbers that are new with every run are put aside first."""
+
+import difflib
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.support.json import AnyJson
+
+Lines = tuple[str, ...]
+
+MASKS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
+    (re.compile(pattern), mask)
+    for pattern, mask in (
+        (r"\beyJ[\w-]+\.[\w-]+\.[\w-]+", "<token>"),
+        (rf"{re.escape(tempfile.gettempdir())}/(?!<)[\w.-]+(/pytest-\d+)?(/popen-gw\d+)?", "<tmp>"),
+        (r"(?<!\d)20\d{6}-\d{6}(?!\d)", "<time>"),
+        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", "<time>"),
+        (r"(?<![\d:])\d\d:\d\d(:\d\d)?(?!:?\d)", "<clock>"),
+        (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
+        (r"\b(art-)[\w-]{16}(?![\w-])", r"\1<id>"),
+        (r"\b(req_|session-|browser_|dl-|ask-|gw-|room-|cli-)[0-9a-f]{4,}\b", r"\1<id>"),
+        (r"(?<![A-Za-z])(?=[a-f]*\d)[0-9a-f]{8,}(?![A-Za-z])", "<id>"),
+        (r"(127\.0\.0\.1|localhost|\[::1\]|[\w.-]+\.(?:localhost|example)):\d{4,5}\b", r"\1:<port>"),
+        (r'("memoryUsage": ")\d+', r"\1<number>"),
+        (r"(--port )\d+", r"\1<port>"),
+        (r'(\\?"\w*(?:Ms(?:\w*)|At|[pP]id|[bB]ytes|Rss|Seconds|size|port|uptime)\\?": ?)-?\d[\d.e-]*', r"\1<number>"),
+        (r"(?<![\w.])\d+(\.\d+)?( ?)(ms|s|seconds?|minutes?|min|h|hours?) ago\b", r"<number>\2\3 ago"),
+    )
+]
+"""What is new with every run, and what stands in its place."""
+
+NUMBERED: Final = (r"client-(\d+)", r"\bf(\d+)(?=e\d)", r"\b(gw\d+)\b")
+"""Numbers that go by what ran before: in each test they count from 1, as they appear."""
+
+NAMED: Final = re.compile(r'"(?:pageId|sessionId)": "([\w.~-]+-)([a-z0-9]{4})"')
+"""Of a name that was taken another is made, with an end of its own."""
+
+REVISION: Final = re.compile(r'("revision": |revision )(\d+)')
+
+
+@dataclass(frozen=True)
+class Recorded:
+    test: str
+    passed: bool
+    lines: Lines
+
+    @property
+    def name(self) -> str:
+        """Without its file, which may have moved."""
+        return self.test.partition("::")[2]
+
+
+class Difference(NamedTuple):
+    test: str
+    why: str
+    lines: list[str]
+
+
+def read(folder: Path) -> dict[str, Recorded]:
+    """The latest recording of each test."""
+    found = {}
+    for file in sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime):
+        for line in file.read_text(encoding="utf-8").rstrip("\n").split("\n"):
+            row = json.loads(line)
+            found[row["test"]] = Recorded(row["test"], row["passed"], shown(row["exchanges"]))
+    return found
+
+
+def shown(exchanges: list[AnyJson]) -> Lines:
+    """As lines to compare and to read, a text's own lines among them."""
+    text = json.dumps(exchanges, indent=1, ensure_ascii=False).replace("\\n", "\n    ")
+    for pattern, mask in MASKS:
+        text = pattern.sub(mask, text)
+    for pattern_text in NUMBERED:
+        text = re.sub(pattern_text, _in_order(), text)
+    for stem, end in set(NAMED.findall(text)):
+        text = text.replace(stem + end, f"{stem}<end>")
+    return tuple(line.rstrip(",") for line in _from_first(text).split("\n"))
+
+
+def _in_order() -> Callable[[re.Match[str]], str]:
+    seen: dict[str, int] = {}
+
+    def renumbered(found: re.Match[str]) -> str:
+        number = seen.setdefault(found[1], len(seen) + 1)
+        return found[0].replace(found[1], f"#{number}")
+
+    return renumbered
+
+
+def _from_first(text: str) -> str:
+    """Revisions count from the first that the test saw: its page may be one that was used before."""
+    first = REVISION.search(text)
+    start = int(first[2]) if first else 0
+    return REVISION.sub(lambda found: f"{found[1]}first{int(found[2]) - start:+d}", text)
+
+
+def differences(befores: Sequence[dict[str, Recorded]], after: dict[str, Recorded]) -> Iterator[Difference]:
+    """What `after` has otherwise than each of the recordings before it. Of a test's file that it has, all are told."""
+    by_name = _by_name(befores[0])
+    matched = set()
+    for test, new in after.items():
+        origin = test if test in befores[0] else by_name.get(new.name, test)
+        matched.add(origin)
+        olds = [before[origin] for before in befores if origin in before]
+        if not olds:
+            yield Difference(test, "new", [])
+        elif not new.passed and any(old.passed for old in olds):
+            yield Difference(test, "failed", _diff(olds[0].lines, new.lines))
+        elif all(old.lines != new.lines for old in olds):
+            yield from _changes(test, [old.lines for old in olds], new.lines)
+    files = {test.partition("::")[0] for test in matched}
+    for test in befores[0]:
+        if test not in matched and test.partition("::")[0] in files:
+            yield Difference(test, "missing", [])
+
+
+def _by_name(before: dict[str, Recorded]) -> dict[str, str]:
+    often = Counter(each.name for each in before.values())
+    return {each.name: test for test, each in before.items() if often[each.name] == 1}
+
+
+def _changes(test: str, olds: list[Lines], new: Lines) -> Iterator[Difference]:
+    """All that changed in a test that says the same each time; of another, only lines that it never or always had."""
+    if any(Counter(old) == Counter(new) for old in olds):
+        yield Difference(test, "in another order", _diff(olds[0], new))
+    elif len(set(olds)) == 1:
+        yield Difference(test, "changed", _diff(olds[0], new))
+    else:
+        yield from _changes_despite_noise(test, olds, new)
+
+
+def _changes_despite_noise(test: str, olds: list[Lines], new: Lines) -> Iterator[Difference]:
+    befores = [set(map(_without_numbers, old)) for old in olds]
+    now = set(map(_without_numbers, new))
+    gone, come = sorted(set.intersection(*befores) - now), sorted(now.difference(*befores))
+    if gone or come:
+        lines = [f"-{line}" for line in gone] + [f"+{line}" for line in come]
+        yield Difference(test, "changed, and differs from run to run", lines)
+
+
+def _without_numbers(line: str) -> str:
+    return re.sub(r"\d+", "#", line)
+
+
+def _diff(old: Lines, new: Lines) -> list[str]:
+    return [*difflib.unified_diff(old, new, "before", "after", lineterm="", n=6)]
