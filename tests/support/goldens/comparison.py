@@ -29,7 +29,7 @@ MASKS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
         (r"(127\.0\.0\.1|localhost|\[::1\]|[\w.-]+\.(?:localhost|example)):\d{4,5}\b", r"\1:<port>"),
         (r'("memoryUsage": ")\d+', r"\1<number>"),
         (r"(--port )\d+", r"\1<port>"),
-        (r'(\\?"\w*(?:Ms(?:\w*)|At|[pP]id|[bB]ytes|Rss|Seconds|size|port|uptime)\\?": ?)-?\d[\d.e-]*', r"\1<number>"),
+        (r'(\\?"\w*(?:Ms(?:\w*)|At|[pP]id|[bB]ytes|Rss|size|port|uptime)\\?": ?)-?\d[\d.e-]*', r"\1<number>"),
         (r"(?<![\w.])\d+(\.\d+)?( ?)(ms|s|seconds?|minutes?|min|h|hours?) ago\b", r"<number>\2\3 ago"),
     )
 ]
