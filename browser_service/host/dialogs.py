@@ -10,10 +10,10 @@ from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
+from browser_service.host.call_run import Running
 from browser_service.host.events import sendable, well_formed
 from browser_service.host.observation import Observation
 from browser_service.host.page.entry import DialogPolicy, Emit, PageEntry
-from browser_service.host.run import Running
 from browser_service.rules.turns import Turn
 from shared.actions.base import Action, Effect, Lane, WaitingAction
 from shared.actions.dialogs import HandleDialog

@@ -11,6 +11,7 @@ import structlog
 
 from browser_service.host.admission import admit, agent_of, check_origin, check_others
 from browser_service.host.background import Background, within
+from browser_service.host.call_run import Handler, Running
 from browser_service.host.capacity import Room
 from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
@@ -28,9 +29,10 @@ from browser_service.host.recovery.eviction import Retiring
 from browser_service.host.recovery.idleness import Idling
 from browser_service.host.recovery.reversal import TAKES_BACK
 from browser_service.host.registry import PageRegistry
-from browser_service.host.run import Handler, Running, bring_up, perform, perform_live, perform_on_session
+from browser_service.host.run import bring_up, perform, perform_live, perform_on_session
 from browser_service.host.seam import HostLimits
-from browser_service.host.session import BrowserSession, SessionEntry
+from browser_service.host.session import SessionEntry
+from browser_service.host.session_handle import BrowserSession
 from browser_service.host.steps import Parts
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy, abridged_in

@@ -4,17 +4,14 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from playwright.async_api import Request
 
 from browser_service.host.events import well_formed
+from browser_service.host.network.downloads import Arriving
 from browser_service.host.network.rhythm import Window
 from shared.calls import Json
-
-if TYPE_CHECKING:
-    from browser_service.host.network.downloads import Arriving
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _READS = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
@@ -61,7 +58,7 @@ class Observation:
     navigated: list[str] = field(default_factory=list)
     popups: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
-    downloads: "list[Arriving]" = field(default_factory=list)
+    downloads: list[Arriving] = field(default_factory=list)
     documents: set[Request] = field(default_factory=set)
     """Navigations that the server answered."""
     broken_off: list[str] = field(default_factory=list)

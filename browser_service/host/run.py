@@ -1,25 +1,23 @@
 """One action on one page: raced against its deadline and its cancel, observed, and its errors made ours."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Iterable
 
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import delta, errors
-from browser_service.host.elements import locators
+from browser_service.host.call_run import Handler, Running
+from browser_service.host.elements import explanation
 from browser_service.host.observation import Observation
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reply import told
-from browser_service.rules.cancel import Cancel
-from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction, OwnershipAction
+from browser_service.host.session_handle import BrowserSession
+from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction
 from shared.actions.interaction import Check, Fill, Press, SelectOption, Uncheck
 from shared.actions.navigation import Goto, ReloadPage
-from shared.actions.people import RequestHuman
-from shared.calls import Call, Json, Outcome, Undoable
+from shared.calls import Json
 from shared.errors import (
     AmbiguousSelector,
     ArtifactNotFound,
@@ -32,25 +30,12 @@ from shared.errors import (
     Forbidden,
     InvalidSelector,
     NavigationFailed,
-    ServiceUnavailable,
     StaleRevision,
     TimedOut,
     UnknownOutcome,
     ValidationFailed,
     WithoutEffect,
 )
-
-if TYPE_CHECKING:
-    from browser_service.host.session import BrowserSession
-
-Handler = Callable[..., Awaitable[Json]]
-"""Takes a BrowserPage or a SessionEntry, by its action's scope, and the action."""
-
-
-class Undoes(Protocol):
-    def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """`what` is told to who may undo it; `state` to nobody. `lost`: the reply tells the way back."""
-
 
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
@@ -70,105 +55,6 @@ _NOTHING_HAPPENED = (
     StaleRevision,
     ValidationFailed,
 )
-
-
-@dataclass(eq=False)
-class Suspension:
-    """How often dialogs kept a call from its end, and whether one does now."""
-
-    times: int = 0
-    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass
-class Running:
-    """A call that this host has taken on, or one part of it."""
-
-    call: Call
-    action: Action
-    reply: "asyncio.Future[Outcome]"
-    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
-    last: "asyncio.Future[Outcome]"
-    """The outcome."""
-    cancel: Cancel = field(default_factory=Cancel)
-    url_before: str | None = None
-    requests: list[Json] = field(default_factory=list)
-    done: list[Json] = field(default_factory=list)
-    """What came of the parts that are done."""
-    at: int | None = None
-    """The part that is under way."""
-    undo: list[Undoable] = field(default_factory=list)
-    """What of it, and of its parts, can be taken back."""
-    _suspension: Suspension = field(default_factory=Suspension)
-    _suspended_before: int = 0
-
-    @property
-    def own_id(self) -> str:
-        """Its callId as its client knows it."""
-        return self.call.call_id.removeprefix(f"{self.call.client_id}/")
-
-    @property
-    def ended(self) -> bool:
-        return self.last.done()
-
-    @property
-    def suspended(self) -> bool:
-        return self._suspension.times > 0 and not self._suspension.goes_on.is_set()
-
-    @property
-    def was_suspended(self) -> bool:
-        return self._suspension.times > self._suspended_before
-
-    def suspend(self) -> None:
-        """A dialog opened: the time that it takes is not this call's."""
-        self._suspension.times += 1
-        self._suspension.goes_on.clear()
-        self.cancel.pause()
-
-    def resume(self) -> None:
-        self._suspension.goes_on.set()
-        self.cancel.resume()
-
-    def part(self, action: Action) -> "Running":
-        """A part of it: with the same caller, cancel and dialogs, and an account of its own."""
-        return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
-
-    def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """The act that is done here can be taken back: with its state, by what `undoing` has for it."""
-        body, call = self.action.wire_body(), self.call
-        address = {"page_id": call.page_id, "session_id": call.session_id}
-        self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
-
-    async def answered(self) -> None:
-        """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
-        async with self.cancel.within():
-            await self._suspension.goes_on.wait()
-
-    def check_not_cancelled(self) -> None:
-        """Raise where the call was cancelled before its effect began."""
-        if self.cancel.ending:
-            raise self._not_done()
-        if self.cancel.requested:
-            raise Cancelled("The call was cancelled before it began; it did not happen.")
-
-    def _not_done(self) -> ServiceUnavailable:
-        """As a gateway reads it, too, which sends the call again once the service is back."""
-        return ServiceUnavailable(
-            f"The service is ending; {self.action.name()} did not happen.",
-            hint="Repeat the call in a moment: pages and logins come back with the service.",
-            details={"context": {"ending": True}},
-        )
-
-    def cancelled_error(self) -> BrowseError:
-        again = self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction | RequestHuman)
-        if self.cancel.ending:
-            name = self.action.name()
-            return self._not_done() if again else UnknownOutcome(f"{name} was under way when the service ended.")
-        if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
-            return Cancelled(f"{self.action.name()} was cancelled.")
-        if self.suspended:
-            return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")
-        return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
 
 
 async def bring_up(entry: PageEntry, running: Running) -> None:
@@ -261,7 +147,7 @@ async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts:
 
 
 async def perform_on_session(
-    session: "BrowserSession", running: Running, handler: Handler, pages: Iterable[PageEntry]
+    session: BrowserSession, running: Running, handler: Handler, pages: Iterable[PageEntry]
 ) -> Json:
     """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang. The
     start of a browser, where none runs, is no part of that."""
@@ -286,7 +172,7 @@ async def perform_on_session(
         raise errors.translate(error, running.action, url="") from error
 
 
-async def _bring_up_session(session: "BrowserSession", running: Running) -> None:
+async def _bring_up_session(session: BrowserSession, running: Running) -> None:
     try:
         async with running.cancel.within(_READY_WITHIN_S):
             await session.entry.context()
@@ -375,7 +261,7 @@ async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) 
     meant = action.meant()
     try:
         async with asyncio.timeout(_EXPLAIN_S):
-            explained = await locators.explain(error, page, meant)
+            explained = await explanation.explain(error, page, meant)
     except TimeoutError:
         explained = errors.translate(error, meant, url=page.entry.url)
     if meant is not action:

@@ -3,13 +3,12 @@
 import asyncio
 import time
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.close import bounded
-from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.launching import person_window
 from browser_service.host.launching.isolation import context_options
@@ -26,9 +25,6 @@ from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Json, SessionSpec
 from shared.errors import BrowserCrashed
-
-if TYPE_CHECKING:
-    from browser_service.host.run import Undoes
 
 _HANGS_AFTER_S = 5
 _LOOKS_EVERY_S = 0.2
@@ -325,18 +321,3 @@ class SessionEntry:
         async with self.logins.alone:
             await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
         self.logins.save_soon()
-
-
-class BrowserSession:
-    """A session as one call sees it: what handlers are given."""
-
-    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: "Undoes") -> None:
-        self.entry = entry
-        self.call = call
-        self.undoable = undoable
-        """Notes what it takes to take the act back."""
-        self.files = Files(artifacts, call.client_id, inline_text=call.inline_text)
-
-    async def context(self) -> BrowserContext:
-        """Playwright's."""
-        return await self.entry.context()

@@ -3,22 +3,20 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from browser_service.host.call_run import Handler, Running
+from browser_service.host.dialogs import Dialogs
 from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage, read_on, read_picture
 from browser_service.host.reading.comparison import compare_kept
-from browser_service.host.run import Handler, Running, bring_up, perform
+from browser_service.host.run import bring_up, perform
 from browser_service.security.urls import origin_of
 from browser_service.spine.politeness import visited
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
 from shared.calls import Json
 from shared.errors import NetworkError
-
-if TYPE_CHECKING:
-    from browser_service.host.dialogs import Dialogs
 
 
 @dataclass(frozen=True)
@@ -28,13 +26,16 @@ class Parts:
     admit: Callable[[PageEntry, Running], None]
     handlers: Mapping[str, Handler]
     artifacts: ArtifactPort
-    dialogs: "Dialogs"
+    dialogs: Dialogs
 
     def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
         """A page as a call sees it, or a part of one that shares its reply with others."""
         do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
-        tools = (self.artifacts, self.dialogs)
-        return BrowserPage(entry, running.call, *tools, do=do, undoable=running.undoable, share=share)
+        answer = partial(self.dialogs.answer, entry, running.call)
+        undoable = running.undoable
+        return BrowserPage(
+            entry, running.call, self.artifacts, do=do, answer_dialog=answer, undoable=undoable, share=share
+        )
 
     async def without_page(self, running: Running) -> Json:
         """About what is kept already: no page is needed for it, nor a turn."""

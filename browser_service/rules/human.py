@@ -6,16 +6,14 @@ import secrets
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
+from browser_service.rules.leases import Lease
 from shared.actions.base import Action, Effect
 from shared.actions.people import RequestHuman
 from shared.calls import Answer, Call, CallMoved, CallState, HostEvent, HumanRequest, Json, Notice, NoticeGiven
 from shared.errors import HumanInControl, PageOwned, RequestNotFound, ValidationFailed
-
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
 
 STAYS_S = 1_800.0
 """A person who gave no sign for this long is not there: the page is free again."""
@@ -25,6 +23,34 @@ _IN_LINE = 5
 State = Literal["pending", "done", "refused", "expired", "withdrawn", "closed"]
 
 
+class HeldPage(Protocol):
+    """A page that a person may have in hand, above its lease."""
+
+    person: "Request | None"
+
+    @property
+    def page_id(self) -> str: ...
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def lease(self) -> Lease | None: ...
+
+    @property
+    def private(self) -> bool:
+        """Say whether its holder lets nobody else read it."""
+
+    def taken(self, request: "Request") -> None:
+        """A person has the page from now on."""
+
+    def given_back(self) -> None:
+        """The person has left the page."""
+
+
 class Request:
     """One thing that a person is asked for, by one agent or by several that meet the same login."""
 
@@ -32,7 +58,7 @@ class Request:
         self.asked = asked
         self.origins = {asked.origin, here} - {""}
         self.askers = {asker_id: asked.asked_by}
-        self.pages: list[PageEntry] = []
+        self.pages: list[HeldPage] = []
         self.waiting: Counter[str] = Counter()
         self.turn = asyncio.Event()
         """It is asked now; until then the person has another question on that page."""
@@ -63,7 +89,7 @@ class Request:
         """Something showed that the person is there."""
         self.seen_at = time.monotonic()
 
-    def cover(self, entry: "PageEntry") -> None:
+    def cover(self, entry: HeldPage) -> None:
         """A page that the person works in: the one that was asked for, and the popups of it."""
         self.pages.append(entry)
         self.turn.set()
@@ -78,14 +104,14 @@ class Request:
         same_words = (action.message, action.choices or []) == (self.asked.message, self.asked.choices)
         return self.asked.kind == action.kind and (action.kind in {"login", "code"} or same_words)
 
-    def check(self, entry: "PageEntry", call: Call, action: Action) -> None:
+    def check(self, entry: HeldPage, call: Call, action: Action) -> None:
         """Raise for what may not be done to a page while a person has it."""
         if isinstance(action, RequestHuman) and (action.request_id or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
             return
         holder = entry.lease
-        if entry.ownership.access == "private" and holder is not None and holder.client_id != call.client_id:
+        if entry.private and holder is not None and holder.client_id != call.client_id:
             raise PageOwned(
                 f'"{entry.page_id}" is in use by "{holder.who}" (it is private).', hint="Own page: open_page {}."
             )
@@ -97,7 +123,7 @@ class Request:
             details={"context": {"pageId": entry.page_id, "requestId": asked.request_id, "askedBy": asked.asked_by}},
         )
 
-    def told(self, entry: "PageEntry", client_id: str) -> Json:
+    def told(self, entry: HeldPage, client_id: str) -> Json:
         """What one of those who asked is answered. A person's words are for who asked first."""
         page_id, now = entry.page_id, entry.person
         again = _call(pageId=page_id, requestId=self.asked.request_id)
@@ -131,28 +157,28 @@ class Request:
         }
         return news.get(self.state, f"Withdrawn: {what}.")
 
-    def _next(self, entry: "PageEntry", client_id: str) -> str:
+    def _next(self, entry: HeldPage, client_id: str) -> str:
         if client_id in self.askers:
             return self.asked.next_calls(entry.page_id)
         if self.asked.kind == "login":
             join = _call(pageId=entry.page_id, kind="login", message="The same login.")
             return f"Join it, and go on when they have signed in: {join}."
-        return f"Own copy, same login: open_page {json.dumps({'url': entry.state().url})}."
+        return f"Own copy, same login: open_page {json.dumps({'url': entry.url})}."
 
 
 class People:
     """The requests to people: those that are open, and those that lately were."""
 
-    def __init__(self, emit: Callable[[HostEvent], None], pages: Callable[[], Sequence["PageEntry"]]) -> None:
+    def __init__(self, emit: Callable[[HostEvent], None], pages: Callable[[], Sequence[HeldPage]]) -> None:
         self._emit = emit
         self._pages = pages
         self._requests: OrderedDict[str, Request] = OrderedDict()
-        self._next: dict[PageEntry, deque[Request]] = {}
+        self._next: dict[HeldPage, deque[Request]] = {}
         """What else a person is asked on a page, one after the other."""
         self._looking: dict[Request, asyncio.TimerHandle] = {}
         self._stopped = False
 
-    def ask(self, entry: "PageEntry", call: Call, action: RequestHuman) -> Request:
+    def ask(self, entry: HeldPage, call: Call, action: RequestHuman) -> Request:
         """The request of this call: a new one, or the one that asks for the same already."""
         _check(action)
         request = self._same(entry, action)
@@ -168,10 +194,10 @@ class People:
                 f'A person has {_IN_LINE} more questions to answer on "{entry.page_id}".',
                 hint=f"Wait for the answers: {_call(pageId=entry.page_id, requestId=line[0].asked.request_id)}.",
             )
-        request = Request(_asked(entry, call, action), call.client_id, origin_of(entry.state().url))
+        request = Request(_asked(entry, call, action), call.client_id, origin_of(entry.url))
         if request.asked.kind == "login" and not request.asked.origin:
             raise ValidationFailed(
-                f"{entry.page_id} is at {entry.state().url}, where nobody can sign in.",
+                f"{entry.page_id} is at {entry.url}, where nobody can sign in.",
                 hint='Go there first: goto {"url": "https://..."}.',
                 details={"context": {"field": "origin"}},
             )
@@ -182,7 +208,7 @@ class People:
             self._ask_next(entry)
         return request
 
-    def _ask_next(self, entry: "PageEntry") -> None:
+    def _ask_next(self, entry: HeldPage) -> None:
         """What waits to be asked on that page, where it still does."""
         line = self._next.pop(entry, deque())
         while line:
@@ -195,7 +221,7 @@ class People:
                 self._look_again(request)
                 return
 
-    def restore(self, entry: "PageEntry", asked: HumanRequest, asker_id: str) -> None:
+    def restore(self, entry: HeldPage, asked: HumanRequest, asker_id: str) -> None:
         """One that was open when the service ended: the page is still in the person's hands."""
         request = self._requests.get(asked.request_id)
         if request is None:
@@ -254,7 +280,7 @@ class People:
         else:
             self._end(request, "withdrawn")
 
-    def closed(self, entry: "PageEntry") -> None:
+    def closed(self, entry: HeldPage) -> None:
         """A page is gone; with its last page a request is."""
         for waiting in self._next.pop(entry, ()):
             self._end(waiting, "closed")
@@ -270,7 +296,7 @@ class People:
         for timer in self._looking.values():
             timer.cancel()
 
-    def _same(self, entry: "PageEntry", action: RequestHuman) -> Request | None:
+    def _same(self, entry: HeldPage, action: RequestHuman) -> Request | None:
         """What a person is asked there already, or a login that somebody asked for: same session, same site."""
         asked: list[Request] = [*self._next.get(entry, ())]
         if entry.person is not None:
@@ -280,9 +306,9 @@ class People:
                 return request
         if action.kind != "login":
             return None
-        origins = {action.origin or "", origin_of(entry.state().url)} - {""}
+        origins = {action.origin or "", origin_of(entry.url)} - {""}
         for request in self._requests.values():
-            of_session = request.asked.session_id == entry.session.session_id
+            of_session = request.asked.session_id == entry.session_id
             if not request.over.is_set() and request.asked.kind == "login" and of_session and request.origins & origins:
                 return request
         return None
@@ -317,23 +343,23 @@ class People:
             concerned.clear()
         if (request.state, request.asked.kind) == ("done", "login"):
             for entry in self._pages():
-                of_site = origin_of(entry.state().url) in request.origins or entry in request.pages
-                if entry.lease is not None and entry.session.session_id == request.asked.session_id and of_site:
+                of_site = origin_of(entry.url) in request.origins or entry in request.pages
+                if entry.lease is not None and entry.session_id == request.asked.session_id and of_site:
                     concerned.setdefault(entry.lease.client_id, entry.page_id)
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
                 self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
 
 
-def _asked(entry: "PageEntry", call: Call, action: RequestHuman) -> HumanRequest:
+def _asked(entry: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
     return HumanRequest(
         request_id=f"ask-{secrets.token_hex(4)}",
         kind=action.kind,
-        origin=action.origin or origin_of(entry.state().url),
+        origin=action.origin or origin_of(entry.url),
         message=action.message,
         choices=action.choices or [],
         page_id=entry.page_id,
-        session_id=entry.session.session_id,
+        session_id=entry.session_id,
         asked_by=call.client_label or "a client",
     )
 

@@ -12,7 +12,7 @@ from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.routes import Answer, Rule
 from browser_service.host.network.traffic import MOST_BODY, Sent, Sight, Wait
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.session import BrowserSession
+from browser_service.host.session_handle import BrowserSession
 from shared.actions import network
 from shared.calls import Json
 from shared.errors import ValidationFailed

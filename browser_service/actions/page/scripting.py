@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.session import BrowserSession
+from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.calls import Json
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from browser_service.host.files import dated
 from browser_service.host.recovery import reversal
-from browser_service.host.session import BrowserSession
+from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions
 from shared.calls import Json

@@ -1,6 +1,6 @@
 """Traces of a session."""
 
-from browser_service.host.session import BrowserSession
+from browser_service.host.session_handle import BrowserSession
 from shared.actions import tracing
 from shared.calls import Json
 

@@ -12,8 +12,9 @@ from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
-from browser_service.host.elements import locators
-from browser_service.host.elements.read_back import SHOWS, WATCH, formatted, not_as_given, shortened
+from browser_service.host.elements import explanation
+from browser_service.host.elements.fields_left import SHOWS
+from browser_service.host.elements.read_back import WATCH, formatted, not_as_given, shortened
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD
 from shared.actions.combining import FillForm, FormField
@@ -240,7 +241,7 @@ class Form:
                         hint=_ON_ITS_WAY,
                     ) from error
                 asked = Fill(selector=field.asked.selector, frame=self._action.frame, value="", timeout=self._wait_ms)
-                raise await locators.explain(error, self._page, asked) from error
+                raise await explanation.explain(error, self._page, asked) from error
 
     @contextlib.contextmanager
     def _naming(self, place: str) -> Iterator[None]:

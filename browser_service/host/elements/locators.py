@@ -1,25 +1,17 @@
-"""From a selector or ref to an element, and what to say when that fails."""
+"""Locators: from a selector or ref to an element, and what functions of it give."""
 
 import re
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.host import errors
-from browser_service.host.elements import causes, frames
-from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import index_of
-from shared.actions.base import Action, Effect, PageAction
-from shared.calls import Json
-from shared.errors import BrowseError, ElementNotInteractable, InvalidSelector
+from browser_service.host.elements import frames
+from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
 
-if TYPE_CHECKING:
-    from browser_service.host.page.handle import BrowserPage
-
-_CANDIDATES: Final = 8
 _LOOK_MS: Final = 1_500
 _SCOPED: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
@@ -33,8 +25,6 @@ CONTROL: Final = """e => {
   const own = 'a, input, textarea, button, select, [role=link], [role=button], [role=checkbox], [role=radio]';
   return e.isContentEditable ? e : e.closest(own) || e.closest('label')?.control || e;
 }"""
-
-_HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)"
 
 
 def is_ref(selector: str) -> bool:
@@ -59,55 +49,6 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     if frame:
         root = page.locator(f"aria-ref={frame}").content_frame if is_ref(frame) else page.frame_locator(frame)
     return frames.within(root, selector)
-
-
-async def explain(error: PlaywrightError, at: "BrowserPage", action: Action) -> BrowseError:
-    """Why an action on an element failed: looked up in the page, where the error itself does not say."""
-    url = at.live.url
-    if errors.is_timeout(error) and errors.began(error):
-        return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
-    try:
-        return await _looked_up(error, at, action) or errors.translate(error, action, url=url)
-    except PlaywrightError as second:
-        return errors.translate(second, action, url=url)
-
-
-async def _looked_up(error: PlaywrightError, at: "BrowserPage", action: Action) -> BrowseError | None:
-    page, frame = at.live, getattr(action, "frame", None)
-    named = [name for name in (getattr(action, "selector", None), getattr(action, "target", None)) if name is not None]
-    if isinstance(frame, str) and (wrong := await _wrong_frame(error, at, action, frame)):
-        return wrong
-    for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
-        count = await find(page, selector, frame).count()
-        if errors.is_ambiguous(error) and (count > 1 or selector is named[-1]):
-            return await _ambiguous(at, find(page, selector, frame), selector)
-        if errors.is_timeout(error) and not count:
-            return await _not_found(page, action, selector)
-    if named and errors.is_timeout(error) and action.effect is Effect.ACTS:
-        return await _with_cause(error, page, action, find(page, named[0], frame))
-    return None
-
-
-async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
-    """What the element shows tells more than Playwright's log, which may have ended before it came to the point."""
-    states = await in_page(found, causes.STATE, hasattr(action, "trial"))
-    explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
-    if states and isinstance(explained, ElementNotInteractable):
-        return causes.explained(explained, action.name(), getattr(action, "frame", None), states[0])
-    return explained
-
-
-async def _wrong_frame(error: PlaywrightError, at: "BrowserPage", action: Action, frame: str) -> BrowseError | None:
-    """What is wrong with the selector of the frame, if it is that."""
-    page = at.live
-    found = find(page, frame, None)
-    if "<iframe> was expected" in str(error):
-        return errors.no_frame(frame, url=page.url)
-    if errors.is_timeout(error) and await found.count() == 0:
-        return await _not_found(page, action, frame)
-    if errors.is_ambiguous(error) and await found.count() > 1:
-        return await _ambiguous(at, found, frame)
-    return None
 
 
 async def in_page(found: Locator, script: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
@@ -169,30 +110,3 @@ async def check_syntax(found: Locator, selector: str, page: Page) -> None:
         raise InvalidSelector(
             f"Selector {selector!r} has a syntax error: {first}", details={"selector": selector, "url": page.url}
         ) from None
-
-
-async def _ambiguous(at: "BrowserPage", found: Locator, selector: str) -> BrowseError:
-    """Each candidate by its ref, and by where it is, which tells those apart that are called the same."""
-    described = await in_page(found, DESCRIBE, _CANDIDATES)
-    refs = await at.refs(found, _CANDIDATES, _LOOK_MS)
-    nodes = at.seen.tree if at.seen else []
-    candidates: list[Json] = []
-    for number, (what, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
-        index = index_of(nodes, ref) if ref else None
-        where = place(nodes, index) if index is not None else ""
-        candidates.append(
-            {"selector": ref or f"{selector} >> nth={number}", **what, **({"in": where} if where else {})}
-        )
-    return errors.ambiguous(selector, candidates, await found.count(), url=at.live.url)
-
-
-async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
-    hint = None
-    if is_xpath(selector) and await page.evaluate(_HAS_SHADOW):
-        hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
-    elif len(page.frames) > 1 and not getattr(action, "frame", None):
-        hint = "The page has frames: name one with `frame`, or take a ref from snapshot {}, which reaches into all."
-        if where := await frames.matching(page, selector):
-            hint = f"It is in {frames.said(where)}: repeat it with {frames.call(where)}."
-    waited = action.timeout if isinstance(action, PageAction) else action.allowed_ms()
-    return errors.not_found(selector, waited, url=page.url, hint=hint)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from playwright.async_api import CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
@@ -20,13 +20,20 @@ from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadMoved, DownloadState, HostEvent
 from shared.errors import BrowseError
 
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
-
 _WITHIN_S = 3_600
 _SHOWN_URL = 2_000
 _SHOWN_NAME = 200
 _MB = 1_000_000
+
+
+class Watcher(Protocol):
+    """Knows which acts run on the page that began a download."""
+
+    def download(self, arriving: "Arriving") -> None:
+        """Note that a running act began it."""
+
+    def awaits(self, arriving: "Arriving") -> bool:
+        """Say whether the reply of a running act will still report it."""
 
 
 @dataclass(eq=False)
@@ -35,7 +42,7 @@ class Arriving:
 
     state: DownloadState
     download: Download
-    entry: "PageEntry"
+    watcher: Watcher
     tell: Callable[[], None]
     """Gives its owner a notice, once it has ended."""
     refused: str = ""
@@ -61,29 +68,27 @@ class Downloads:
         self._arriving: set[Arriving] = set()
         self._background = Background()
 
-    def began(self, entry: "PageEntry", download: Download) -> None:
-        """It belongs to who holds the page, else to who acts there. A person's own is for no agent."""
-        turn, owner = entry.queue.current, entry.lease.client_id if entry.lease else ""
-        owner = owner or (turn.call.client_id if turn else "")
-        if not owner or not entry.guarded or entry.person is not None:
-            return
+    def began(
+        self, download: Download, page_id: str, owner: str, watcher: Watcher, tell: Callable[[str], None]
+    ) -> None:
+        """Follow a download of a page to its end, for the client that owns it; `tell` gives that client a notice."""
         state = DownloadState(
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
-            page_id=entry.page_id,
+            page_id=page_id,
             url=well_formed(download.url)[:_SHOWN_URL],
             name=_name(download.suggested_filename),
             began_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         )
-        arriving = Arriving(state, download, entry, lambda: entry.tell(owner, f"{entry.page_id}: {arriving.report()}"))
+        arriving = Arriving(state, download, watcher, lambda: tell(f"{page_id}: {arriving.report()}"))
         self._arriving.add(arriving)
-        if entry.observer is not None:
-            entry.observer.download(arriving)
+        watcher.download(arriving)
         self._emit(DownloadMoved(download=state))
         self._background.spawn(self._follow(arriving))
 
-    def running_on(self, entry: "PageEntry") -> bool:
-        return any(arriving.entry is entry and not arriving.ended for arriving in self._arriving)
+    def running_on(self, page_id: str) -> bool:
+        """Say whether a download of the page has not ended."""
+        return any(each.state.page_id == page_id and not each.ended for each in self._arriving)
 
     def watch(self, cdp: CDPSession) -> None:
         """Have Chromium tell how much has come. Elsewhere only the end is known."""
@@ -160,8 +165,7 @@ class Downloads:
         reason = arriving.refused or reason
         arriving.state = arriving.state.model_copy(update={**known, **({"reason": reason} if reason else {})})
         self._emit(DownloadMoved(download=arriving.state))
-        observer = arriving.entry.observer
-        if observer is None or not observer.awaits(arriving):
+        if not arriving.watcher.awaits(arriving):
             arriving.tell()
 
     def _exceeds(self, size: int) -> bool:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from playwright.async_api import CDPSession, Frame, Page, Response
+from playwright.async_api import CDPSession, Download, Frame, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Request as PlaywrightRequest
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
-from browser_service.host.elements.read_back import FieldsLeft
+from browser_service.host.elements.fields_left import FieldsLeft
 from browser_service.host.events import queued, well_formed
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.network.downloads import Downloads
@@ -150,6 +150,15 @@ class PageEntry:
         return self._cdp
 
     @property
+    def session_id(self) -> str:
+        return self.session.session_id
+
+    @property
+    def private(self) -> bool:
+        """Say whether its holder lets nobody else read it."""
+        return self.ownership.access == "private"
+
+    @property
     def live(self) -> bool:
         page = self.page
         return page is not None and not self.crashed and not page.is_closed() and self.session.owns(page)
@@ -179,8 +188,6 @@ class PageEntry:
         """What is known without asking the page, so that it can never hang."""
         page = self.page
         shows = page is not None and not self.crashed and not page.is_closed()
-        if page is not None and shows and not page.url.startswith((_ERROR_PAGE, f"{BLANK}#")):
-            self.url = page.url
         known = PageState(
             page_id=self.page_id,
             session_id=self.session.session_id,
@@ -201,6 +208,11 @@ class PageEntry:
             asker_id=self.person.asker_id if self.person else None,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
+
+    @property
+    def videos(self) -> set[Recording]:
+        """The recordings that run in its session."""
+        return self.session.recordings
 
     def own_answer(self) -> DialogPolicy | None:
         """Its holder's policy, where that answers. A person who has the page is asked."""
@@ -230,7 +242,7 @@ class PageEntry:
         page.on("domcontentloaded", self._on_document)
         page.on("request", self._on_request)
         page.on("response", self._on_response)
-        page.on("download", lambda download: self._downloads.began(self, download))
+        page.on("download", lambda download: self._on_download(observer, download))
         try:
             policy = self._policy if self.guarded else None
             self._cdp, self.target_id = await guard(page, policy, self._on_refused)
@@ -409,6 +421,13 @@ class PageEntry:
             met.client_id, met.client_label = self.lease.client_id, self.lease.label
         self._emit(met)
 
+    def _on_download(self, observer: Observer, download: Download) -> None:
+        """A download belongs to who holds the page, else to who acts there. A person's own is for no agent."""
+        turn, owner = self.queue.current, self._holder()
+        owner = owner or (turn.call.client_id if turn else "")
+        if owner and self.guarded and self.person is None:
+            self._downloads.began(download, self.page_id, owner, observer, lambda text: self.tell(owner, text))
+
     def _on_document(self, _: Page) -> None:
         self.filled.sent()
         self.refresh_title()
@@ -430,13 +449,14 @@ class PageEntry:
     def _check_place(self, page: Page) -> bool:
         """Note where the page is. Committed in spite of all, no page stays at an address that it may not show."""
         url = page.url
+        if not url.startswith((_ERROR_PAGE, f"{BLANK}#")):
+            self.url = url
         if url in {BLANK, ""} or url.startswith((f"{BLANK}#", _ERROR_PAGE)):
             return True
         if self.guarded and url.startswith(("http:", "https:")) and not self._policy.permits(url):
             self._on_refused(url)
             self._background.spawn(page.goto(BLANK))
             return False
-        self.url = url
         self.filled.moved(url)
         return True
 

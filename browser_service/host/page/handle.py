@@ -1,13 +1,13 @@
 """A page as one call sees it: what handlers are given."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import errors
+from browser_service.host.call_run import Undoes
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
@@ -24,11 +24,6 @@ from shared.calls import Artifact, Call, Json
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
 from shared.wire import MAX_MESSAGE_BYTES
 
-if TYPE_CHECKING:
-    from browser_service.host.dialogs import Dialogs
-    from browser_service.host.run import Undoes
-
-
 _FRAME_MS = 1_000
 _SAME = 5
 _DIGITS = 15
@@ -43,10 +38,10 @@ class BrowserPage:
         entry: PageEntry,
         call: Call,
         artifacts: ArtifactPort,
-        dialogs: "Dialogs",
         *,
         do: Callable[[Action], Awaitable[Json]],
-        undoable: "Undoes",
+        answer_dialog: Callable[[HandleDialog], Awaitable[Json]],
+        undoable: Undoes,
         share: int = 1,
     ) -> None:
         self.entry = entry
@@ -55,9 +50,9 @@ class BrowserPage:
         """Notes what it takes to take the act back."""
         self.do = do
         """Does an action that the call carries, and gives what came of it."""
+        self.answer_dialog = answer_dialog
         self.files = Files(artifacts, call.client_id, share, call.inline_text)
         self._artifacts = artifacts
-        self._dialogs = dialogs
         self.quiet = False
         """Others of the same call follow: the last of them tells what all did to the page."""
 
@@ -188,9 +183,6 @@ class BrowserPage:
         own = {each.own for each in refs}
         seen.give(node for node in seen.tree if node.ref in own)
         return refs
-
-    async def answer_dialog(self, action: HandleDialog) -> Json:
-        return await self._dialogs.answer(self.entry, self.call, action)
 
     async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
         return await self.files.shown_data(key, value, budget)

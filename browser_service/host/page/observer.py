@@ -3,17 +3,14 @@
 import asyncio
 import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
 from browser_service.host.events import well_formed
+from browser_service.host.network.downloads import Arriving
 from browser_service.host.network.rhythm import Rhythm, Window
 from browser_service.host.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, reads
 from browser_service.security.urls import abridged
-
-if TYPE_CHECKING:
-    from browser_service.host.network.downloads import Arriving
 
 _REQUESTS_END_WITHIN_S = 1.0
 _EFFECTS_END_WITHIN_S = 2.0
@@ -197,7 +194,7 @@ class Observer:
             observation.ready = bool(observation.navigated)
             observation.changed.set()
 
-    def download(self, arriving: "Arriving") -> None:
+    def download(self, arriving: Arriving) -> None:
         """What seemed to be a navigation was none."""
         self._toward = None
         for observation in self._running:
@@ -205,7 +202,7 @@ class Observer:
             observation.navigating = False
             observation.changed.set()
 
-    def awaits(self, arriving: "Arriving") -> bool:
+    def awaits(self, arriving: Arriving) -> bool:
         """Whether a reply is still to come that tells of it."""
         waiting = [observation for observation in self._running if arriving in observation.downloads]
         for observation in waiting:

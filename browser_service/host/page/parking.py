@@ -14,9 +14,9 @@ from browser_service.host.close import bounded
 from shared.calls import PageState, Parked, weight
 
 if TYPE_CHECKING:
+    from browser_service.host.call_run import Running
     from browser_service.host.network.downloads import Downloads
     from browser_service.host.page.entry import PageEntry
-    from browser_service.host.run import Running
 
 _BLANK: Final = "about:blank"
 _LOOKS_WITHIN_S: Final = 2.0
@@ -199,7 +199,7 @@ class Parking:
             or self.called(entry)
             or (entry.recording is not None and entry.recording.running)
             or session.tracing.running
-            or self._downloads.running_on(entry)
+            or self._downloads.running_on(entry.page_id)
         )
 
     def called(self, entry: "PageEntry") -> bool:

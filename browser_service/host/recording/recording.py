@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from playwright.async_api import Page, ScreencastFrame
 
@@ -11,9 +12,6 @@ from browser_service.host.files import Files, dated
 from browser_service.host.recording.video import MIME_TYPE, Video
 from shared.calls import Call, Json
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
-
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
 
 _MOST_BYTES: Final = 30_000_000
 _MOST_AT_ONCE: Final = 4
@@ -24,13 +22,32 @@ _JPEG_QUALITY: Final = 80
 _LONGEST_SIDE: Final = 1_280
 
 
-class Recording:
-    """Of pictures that come faster than they are wanted, one waits: the newest."""
+class Recorded(Protocol):
+    """A page that may be recorded: at most once at a time."""
 
-    def __init__(self, entry: "PageEntry", call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+    recording: "Recording | None"
+
+    @property
+    def page_id(self) -> str: ...
+
+    @property
+    def videos(self) -> "set[Recording]":
+        """Those that run in the page's session."""
+
+    def hidden_from(self, client_id: str) -> bool: ...
+
+    def tell(self, client_id: str, text: str) -> None: ...
+
+
+class Recording:
+    """A video that is being made. Of pictures that come faster than they are wanted, one waits: the newest."""
+
+    def __init__(self, page: Recorded, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
         self.label = call.client_label or "another client"
-        self._entry = entry
+        self._page_id, self._others = page.page_id, page.videos
+        self._hidden: Callable[[], bool] = lambda: page.hidden_from(call.client_id)
+        self._tell: Callable[[str], None] = lambda text: page.tell(call.client_id, text)
         self._files = files
         self._every_s = 1 / fps
         self._max_s = max_seconds
@@ -51,7 +68,7 @@ class Recording:
 
     async def begin(self, page: Page) -> None:
         """Raises ResourceExhausted where too many run, TimedOut where the page shows nothing."""
-        others = self._entry.session.recordings
+        others = self._others
         if len(others) >= _MOST_AT_ONCE:
             raise ResourceExhausted(
                 f"{_MOST_AT_ONCE} pages of this session are being recorded.",
@@ -87,14 +104,14 @@ class Recording:
                 await self._news.wait()
         except TimeoutError:
             raise TimedOut(
-                f"{self._entry.page_id} showed no picture within {_FIRST_WITHIN_S:.0f} s.",
+                f"{self._page_id} showed no picture within {_FIRST_WITHIN_S:.0f} s.",
                 hint="Look whether it answers: snapshot {}; else reload_page {}.",
             ) from None
 
     def _on_frame(self, frame: ScreencastFrame) -> None:
         if not self.running:
             return
-        if self._entry.hidden_from(self.client_id):
+        if self._hidden():
             self._end("the page became private to somebody else")
             return
         self._waiting = frame["data"]
@@ -110,11 +127,11 @@ class Recording:
         try:
             told = await self._kept()
         except BrowseError as error:
-            self._entry.tell(self.client_id, f"The video of {self._entry.page_id} is lost: {error.message}")
+            self._tell(f"The video of {self._page_id} is lost: {error.message}")
             raise
         finally:
             self._end("it could not be kept")
-            self._entry.session.recordings.discard(self)
+            self._others.discard(self)
             await bounded(page.screencast.stop())
         return told
 
@@ -122,12 +139,12 @@ class Recording:
         video = await self._recorded()
         data = await asyncio.to_thread(video.finish, self._now_ms())
         width, height = video.size
-        kept = await self._files.keep(data, MIME_TYPE, dated("video", self._entry.page_id), inline=False)
+        kept = await self._files.keep(data, MIME_TYPE, dated("video", self._page_id), inline=False)
         seconds = round(video.last_ms / 1000, 1)
         line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._why}"
         if self._why != STOPPED:
-            told = f"The video of {self._entry.page_id} is kept: {kept['artifactId']}, {kept['name']} ({line})."
-            self._entry.tell(self.client_id, told)
+            told = f"The video of {self._page_id} is kept: {kept['artifactId']}, {kept['name']} ({line})."
+            self._tell(told)
         facts: Json = {"seconds": seconds, "frames": video.frames, "width": width, "height": height}
         return {"observed": line, **facts, "artifact": kept}
 
@@ -159,24 +176,24 @@ class Recording:
 STOPPED: Final = "it was stopped"
 
 
-async def start(entry: "PageEntry", page: Page, recording: Recording) -> None:
+async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
     """One at a time on a page. Raises ValidationFailed while another runs."""
-    other = entry.recording
+    other = recorded.recording
     if other is not None and other.running:
         raise _wrong(
-            f'"{entry.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
+            f'"{recorded.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
             'End that first, who began it keeps it: record_video {"command": "stop"}.',
         )
     await recording.begin(page)
-    entry.recording = recording
+    recorded.recording = recording
 
 
-async def stop(entry: "PageEntry", call: Call) -> Json:
+async def stop(recorded: Recorded, call: Call) -> Json:
     """End it, or take what was kept when it ended by itself. The file is for who began it."""
-    recording = entry.recording
+    recording = recorded.recording
     if recording is None:
-        raise _wrong(f'"{entry.page_id}" is not being recorded.', 'Begin: record_video {"command": "start"}.')
-    entry.recording = None
+        raise _wrong(f'"{recorded.page_id}" is not being recorded.', 'Begin: record_video {"command": "start"}.')
+    recorded.recording = None
     own = recording.client_id == call.client_id
     found = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')
     if own:

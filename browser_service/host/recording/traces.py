@@ -5,34 +5,63 @@ import contextlib
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.close import bounded
-from browser_service.host.files import dated
-from shared.calls import Json
+from browser_service.host.files import Files, dated
+from browser_service.rules.leases import Lease
+from shared.actions.tracing import StartTracing
+from shared.calls import Call, Json
 from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
-
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
-    from browser_service.host.session import BrowserSession
-    from shared.actions.tracing import StartTracing
 
 _MIME_TYPE: Final = "application/zip"
 _MOST_BYTES: Final = 100_000_000
 
 
+class TracedSession(Protocol):
+    """A session as one call sees it."""
+
+    call: Call
+    files: Files
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def attached(self) -> bool: ...
+
+    async def context(self) -> BrowserContext: ...
+
+
+class TracedPage(Protocol):
+    """A page of a session that may be traced."""
+
+    @property
+    def page_id(self) -> str: ...
+
+    @property
+    def of_person(self) -> bool: ...
+
+    @property
+    def lease(self) -> Lease | None: ...
+
+    def hidden_from(self, client_id: str) -> bool: ...
+
+    def tell(self, client_id: str, text: str) -> None: ...
+
+
 class Trace:
     """One that runs, or has ended and waits to be asked for."""
 
-    def __init__(self, session: "BrowserSession", context: BrowserContext) -> None:
+    def __init__(self, session: TracedSession, context: BrowserContext) -> None:
         self.client_id = session.call.client_id
         self.label = session.call.client_label or "another client"
         self.context = context
         self._files = session.files
-        self._name = dated("trace", session.entry.session_id)
+        self._name = dated("trace", session.session_id)
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
         self.told: set[str] = set()
@@ -75,9 +104,9 @@ class Tracing:
     def running(self) -> bool:
         return self._trace is not None and self._trace.ending is None
 
-    async def start(self, session: "BrowserSession", action: "StartTracing") -> None:
+    async def start(self, session: TracedSession, action: StartTracing) -> None:
         """Raises ValidationFailed while another runs, Forbidden in a browser that is somebody else's."""
-        if session.entry.attached:
+        if session.attached:
             raise Forbidden(
                 "A trace would show people's own tabs: this browser is one that runs without us (BROWSE_CDP_URL).",
                 hint="create_session {} makes a session of your own.",
@@ -103,7 +132,7 @@ class Tracing:
             end = f"its {action.max_seconds} s were over"
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
 
-    async def stop(self, session: "BrowserSession") -> Json:
+    async def stop(self, session: TracedSession) -> Json:
         """The trace as a file of who began it."""
         trace = self._trace
         if trace is None or trace.client_id != session.call.client_id:
@@ -111,7 +140,7 @@ class Tracing:
             raise ValidationFailed(
                 f"You are not tracing this session{other}.",
                 hint="Begin: start_tracing {}.",
-                details={"sessionId": session.entry.session_id},
+                details={"sessionId": session.session_id},
             )
         self._trace = None
         try:
@@ -127,24 +156,24 @@ class Tracing:
         line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
         return {"observed": line, "artifact": kept}
 
-    def look(self, entry: "PageEntry") -> None:
+    def look(self, page: TracedPage) -> None:
         """A page is new, or who may see it changed."""
         trace = self._trace
         if trace is None or trace.ending is not None:
             return
-        if entry.of_person or entry.hidden_from(trace.client_id):
-            trace.end("", dropped=f'"{entry.page_id}" became private to somebody else')
+        if page.of_person or page.hidden_from(trace.client_id):
+            trace.end("", dropped=f'"{page.page_id}" became private to somebody else')
             return
-        holder = entry.lease
-        if holder is not None and holder.client_id != trace.client_id and entry.page_id not in trace.told:
-            trace.told.add(entry.page_id)
-            entry.tell(
+        holder = page.lease
+        if holder is not None and holder.client_id != trace.client_id and page.page_id not in trace.told:
+            trace.told.add(page.page_id)
+            page.tell(
                 holder.client_id,
-                f'"{trace.label}" records a trace of this session, {entry.page_id} included; a page that you make '
+                f'"{trace.label}" records a trace of this session, {page.page_id} included; a page that you make '
                 "private (share_page) ends it.",
             )
 
-    async def _begin(self, context: BrowserContext, action: "StartTracing") -> None:
+    async def _begin(self, context: BrowserContext, action: StartTracing) -> None:
         how = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}
         try:
             await context.tracing.start(**how)  # type: ignore[arg-type] # as the action names them

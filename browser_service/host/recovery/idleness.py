@@ -7,13 +7,13 @@ from typing import Final
 
 import structlog
 
+from browser_service.host.call_run import Running
 from browser_service.host.close import bounded
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import Memory
 from browser_service.host.launching.pool import Kind
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.parking import Parking
-from browser_service.host.run import Running
 from browser_service.host.seam import Idle
 from browser_service.host.session import SessionEntry
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from browser_service.host.launching.person_window import cookie_key
 from browser_service.host.network.routes import Rule
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.session import BrowserSession
+from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.calls import Json
 from shared.errors import CannotUndo

@@ -1,0 +1,119 @@
+"""A call that this host has taken on: what it does, how it is cancelled and suspended, and what is told of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from browser_service.rules.cancel import Cancel
+from shared.actions.base import Action, Effect, OwnershipAction
+from shared.actions.people import RequestHuman
+from shared.calls import Call, Json, Outcome, Undoable
+from shared.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
+
+Handler = Callable[..., Awaitable[Json]]
+"""Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""
+
+
+class Undoes(Protocol):
+    def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """`what` is told to who may undo it; `state` to nobody. `lost`: the reply tells the way back."""
+
+
+@dataclass(eq=False)
+class Suspension:
+    """How often dialogs kept a call from its end, and whether one does now."""
+
+    times: int = 0
+    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass
+class Running:
+    """A call that this host has taken on, or one part of it."""
+
+    call: Call
+    action: Action
+    reply: "asyncio.Future[Outcome]"
+    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
+    last: "asyncio.Future[Outcome]"
+    """The outcome."""
+    cancel: Cancel = field(default_factory=Cancel)
+    url_before: str | None = None
+    requests: list[Json] = field(default_factory=list)
+    done: list[Json] = field(default_factory=list)
+    """What came of the parts that are done."""
+    at: int | None = None
+    """The part that is under way."""
+    undo: list[Undoable] = field(default_factory=list)
+    """What of it, and of its parts, can be taken back."""
+    _suspension: Suspension = field(default_factory=Suspension)
+    _suspended_before: int = 0
+
+    @property
+    def own_id(self) -> str:
+        """Its callId as its client knows it."""
+        return self.call.call_id.removeprefix(f"{self.call.client_id}/")
+
+    @property
+    def ended(self) -> bool:
+        return self.last.done()
+
+    @property
+    def suspended(self) -> bool:
+        return self._suspension.times > 0 and not self._suspension.goes_on.is_set()
+
+    @property
+    def was_suspended(self) -> bool:
+        return self._suspension.times > self._suspended_before
+
+    def suspend(self) -> None:
+        """A dialog opened: the time that it takes is not this call's."""
+        self._suspension.times += 1
+        self._suspension.goes_on.clear()
+        self.cancel.pause()
+
+    def resume(self) -> None:
+        self._suspension.goes_on.set()
+        self.cancel.resume()
+
+    def part(self, action: Action) -> "Running":
+        """A part of it: with the same caller, cancel and dialogs, and an account of its own."""
+        return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
+
+    def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
+        """The act that is done here can be taken back: with its state, by what `undoing` has for it."""
+        body, call = self.action.wire_body(), self.call
+        address = {"page_id": call.page_id, "session_id": call.session_id}
+        self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
+
+    async def answered(self) -> None:
+        """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
+        async with self.cancel.within():
+            await self._suspension.goes_on.wait()
+
+    def check_not_cancelled(self) -> None:
+        """Raise where the call was cancelled before its effect began."""
+        if self.cancel.ending:
+            raise self._not_done()
+        if self.cancel.requested:
+            raise Cancelled("The call was cancelled before it began; it did not happen.")
+
+    def _not_done(self) -> ServiceUnavailable:
+        """As a gateway reads it, too, which sends the call again once the service is back."""
+        return ServiceUnavailable(
+            f"The service is ending; {self.action.name()} did not happen.",
+            hint="Repeat the call in a moment: pages and logins come back with the service.",
+            details={"context": {"ending": True}},
+        )
+
+    def cancelled_error(self) -> BrowseError:
+        again = self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction | RequestHuman)
+        if self.cancel.ending:
+            name = self.action.name()
+            return self._not_done() if again else UnknownOutcome(f"{name} was under way when the service ended.")
+        if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
+            return Cancelled(f"{self.action.name()} was cancelled.")
+        if self.suspended:
+            return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")
+        return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")

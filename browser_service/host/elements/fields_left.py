@@ -1,0 +1,77 @@
+"""Fields as acts left them: whether the page takes back what was given, a moment later."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator
+
+from browser_service.host.elements.locators import CONTROL, in_page
+
+_MOST: Final = 8
+"""Fields of a page that are looked at again."""
+_LOOK_WITHIN_S: Final = 0.3
+_READS_FOR_S: Final = 3.0
+"""How long calls that only read leave a field for the next one to look at again."""
+SHOWN: Final = 120
+
+SHOWS: Final = f"""e => {{
+  if (e.type === 'password') return `${{e.value.length}} characters`;
+  const ticks = '[type=checkbox], [type=radio], [role=checkbox], [role=radio], [role=switch]';
+  if (e.matches(ticks)) return (e.checked ?? e.ariaChecked === 'true') ? 'checked' : 'not checked';
+  const text = e.selectedOptions ? [...e.selectedOptions].map(o => o.label).join(', ') : e.value ?? e.innerText ?? '';
+  return `'${{text.length > {SHOWN} ? text.slice(0, {SHOWN}) + `…' (${{text.length}} characters)` : text + "'"}}`;
+}}"""
+"""What a field has, in words; of a password how long it is."""
+
+
+@dataclass(frozen=True)
+class _Note:
+    at: float
+    moves: int
+    element: Locator
+    shows: str
+
+
+class FieldsLeft:
+    """The fields of one page as acts left them, until the next act."""
+
+    def __init__(self) -> None:
+        self._notes: dict[tuple[str, str], _Note] = {}
+
+    def note(self, client_id: str, moves: int, selector: str, element: Locator, shows: str) -> None:
+        """An act left a field so, when its page had moved that often."""
+        self._notes.pop((client_id, selector), None)
+        self._notes[client_id, selector] = _Note(time.monotonic(), moves, element, shows)
+        if len(self._notes) > _MOST:
+            del self._notes[next(iter(self._notes))]
+
+    async def look(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
+        """What a client left and the page shows otherwise by now, in words; each is told once. An act ends it: what
+        fields show from then on may be its doing."""
+        if not self._notes:
+            return []
+        now = time.monotonic()
+        mine = {key: note for key, note in self._notes.items() if key[0] == client_id and note.moves == moves}
+        shown = await asyncio.gather(*(_shows(note.element) for note in mine.values()))
+        lost: list[str] = []
+        for (key, note), shows in zip(mine.items(), shown, strict=True):
+            if shows not in {note.shows, None}:
+                lost.append(f"{key[1]} was left as {note.shows}, and is {shows} by now.")
+            if shows != note.shows or now - note.at > _READS_FOR_S:
+                self._notes.pop(key, None)
+        if acts:
+            self._notes.clear()
+        return lost
+
+
+async def _shows(element: Locator) -> str | None:
+    """None where that cannot be seen at once: the element went, or its page is busy."""
+    script = f"found => found.slice(0, 1).map({CONTROL}).map({SHOWS})"
+    try:
+        async with asyncio.timeout(_LOOK_WITHIN_S):
+            return next(iter(await in_page(element, script)), None)
+    except (TimeoutError, PlaywrightError):
+        return None

@@ -1,0 +1,32 @@
+"""A session as one call sees it: what the handlers of actions on a whole session are given."""
+
+from playwright.async_api import BrowserContext
+
+from browser_service.host.call_run import Undoes
+from browser_service.host.files import ArtifactPort, Files
+from browser_service.host.session import SessionEntry
+from shared.calls import Call
+
+
+class BrowserSession:
+    """A session as one call sees it: handlers are given it."""
+
+    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: Undoes) -> None:
+        self.entry = entry
+        self.call = call
+        self.undoable = undoable
+        """Notes what it takes to take the act back."""
+        self.files = Files(artifacts, call.client_id, inline_text=call.inline_text)
+
+    @property
+    def session_id(self) -> str:
+        return self.entry.session_id
+
+    @property
+    def attached(self) -> bool:
+        """Whether its browser is somebody else's."""
+        return self.entry.attached
+
+    async def context(self) -> BrowserContext:
+        """Playwright's."""
+        return await self.entry.context()
