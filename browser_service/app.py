@@ -49,9 +49,11 @@ from browser_service.store.revoked import RevokedTable
 from browser_service.store.uploads import UploadRoots
 from shared import wire
 from shared.actions.base import Scope
-from shared.calls import Json, Notice, SessionOptions, Size
+from shared.calls import Notice
 from shared.catalogue import ACTIONS
 from shared.errors import JournalFailed
+from shared.model import Json
+from shared.pages import SessionOptions, Size
 
 _DAY_S = 86_400
 

@@ -23,7 +23,8 @@ from mcp_gateway.convert import Reply
 from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.presence import OnPerson
-from shared.calls import HumanRequest, Json
+from shared.model import Json
+from shared.pages import HumanRequestState
 
 _PATIENCE_S: Final = 1_800
 _KEY: Final = "person"
@@ -102,7 +103,7 @@ class Asking:
         self, ways: frozenset[Way], answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
     ) -> Reply | InputRequiredResult:
         """The later revisions have no requests to the client: the call is answered with a form, and comes again."""
-        asked: asyncio.Future[HumanRequest] = asyncio.get_running_loop().create_future()
+        asked: asyncio.Future[HumanRequestState] = asyncio.get_running_loop().create_future()
         running = asyncio.ensure_future(call(lambda request: None if asked.done() else asked.set_result(request)))
         both: set[asyncio.Future[Any]] = {asked, running}  # Any: of two kinds
         try:
@@ -126,7 +127,7 @@ class Asking:
             request_state=f"{way}:{request.request_id}:{answered.shown + 1}",
         )
 
-    def _show(self, ctx: ServerRequestContext, way: Way, request: HumanRequest) -> None:
+    def _show(self, ctx: ServerRequestContext, way: Way, request: HumanRequestState) -> None:
         """Once in this chat, however often the service tells that it waits."""
         if request.request_id in self._shown:
             return
@@ -135,7 +136,7 @@ class Asking:
         self._forms[request.request_id] = form
         form.add_done_callback(lambda _: self._forms.pop(request.request_id, None))
 
-    async def _ask(self, ctx: ServerRequestContext, way: Way, request: HumanRequest) -> None:
+    async def _ask(self, ctx: ServerRequestContext, way: Way, request: HumanRequestState) -> None:
         session, why = ctx.session, ""
         try:
             async with asyncio.timeout(_PATIENCE_S):
@@ -158,7 +159,7 @@ class Asking:
             return await self._service.resolve(request_id, _resolution(answer))
         return ""
 
-    def _link(self, request: HumanRequest) -> str:
+    def _link(self, request: HumanRequestState) -> str:
         return self._service.settings.url + request.link
 
 
@@ -172,19 +173,19 @@ def _ways(ctx: ServerRequestContext) -> frozenset[Way]:
     return frozenset(links | ({Way.FORM} if can.form is not None or not links else set()))
 
 
-def _way(ways: frozenset[Way], request: HumanRequest) -> Way:
+def _way(ways: frozenset[Way], request: HumanRequestState) -> Way:
     """A code passes the chat by, where it can."""
     return Way.LINK if Way.LINK in ways and (request.kind == "code" or Way.FORM not in ways) else Way.FORM
 
 
-def _message(request: HumanRequest, why: str = "") -> str:
+def _message(request: HumanRequestState, why: str = "") -> str:
     """`why`: what was wrong with the answer before."""
     what = f"An agent asks for {request.what}, on page {request.page_id}: {request.message}"
     then = "Sign in on that page of the shared browser, then accept." if request.kind == "login" else ""
     return "\n".join(filter(None, (why, what, then)))
 
 
-def _schema(request: HumanRequest) -> dict[str, Any]:  # Any: the SDK's type of a schema
+def _schema(request: HumanRequestState) -> dict[str, Any]:  # Any: the SDK's type of a schema
     """A flat object, as clients can show it. Nobody is asked for a password."""
     if request.kind == "login":
         return {"type": "object", "properties": {}}

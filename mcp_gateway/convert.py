@@ -22,9 +22,9 @@ from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
 from shared.actions.base import Action
-from shared.calls import Json
 from shared.catalogue import NAMES
 from shared.errors import BrowseError
+from shared.model import Json
 from shared.wire import DEFAULT_SESSION, FILE_URI, INLINE_TEXT
 
 _NO_BROWSER: Final = "PAGE_REQUIRED"

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from shared import catalogue, toolsets
 from shared.actions.help import CallTool, Help
-from shared.calls import Json
+from shared.model import Json
 
 if TYPE_CHECKING:
     from mcp_gateway.convert import Reply

@@ -12,8 +12,10 @@ from pydantic import ConfigDict, ValidationError
 from mcp_gateway.convert import Failure
 from mcp_gateway.forward import UNREACHED, Service
 from mcp_gateway.subscriptions import Subscriptions
-from shared.calls import CallMoved, CallState, HumanRequest, PageMoved
+from shared.calls import CallState
 from shared.errors import ServiceUnavailable
+from shared.events import CallMoved, PageMoved
+from shared.pages import HumanRequestState
 from shared.wire import EVENTS
 
 _FIRST_DELAY_S, _LONGEST_DELAY_S = 0.2, 3.0
@@ -21,7 +23,7 @@ _UP_WITHIN_S = 2.0
 _SECOND_MS = 1000
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
-OnPerson = Callable[[HumanRequest], None]
+OnPerson = Callable[[HumanRequestState], None]
 
 
 class Moved(CallMoved):

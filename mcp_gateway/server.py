@@ -44,8 +44,8 @@ from mcp_gateway.subscriptions import Subscriptions
 from mcp_gateway.uploads import without_roots
 from shared import catalogue
 from shared.actions.help import CallTool
-from shared.calls import Json
 from shared.errors import BrowseError, InternalError
+from shared.model import Json
 from shared.wire import APP_NAME, VERSION
 
 _DEFECT: Final = (

@@ -16,7 +16,7 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from shared.calls import PageMoved
+from shared.events import PageMoved
 from shared.resources import RESOURCES, TEMPLATES
 
 

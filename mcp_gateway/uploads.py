@@ -19,9 +19,9 @@ from pydantic import JsonValue
 
 from mcp_gateway.forward import Service
 from mcp_gateway.front import HANDSHAKE_VERSIONS
-from shared.calls import Json
 from shared.catalogue import NAMES
 from shared.errors import Details, Forbidden, ValidationFailed
+from shared.model import Json
 from shared.wire import FILE_BYTES
 
 _ROOTS: Final = "roots"

@@ -9,8 +9,8 @@ from typing import Final
 
 from browser_service.actions import page, service
 from shared.actions.help import CallTool
-from shared.calls import Json
 from shared.catalogue import ACTIONS
+from shared.model import Json
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:

@@ -16,8 +16,8 @@ from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.actions.help import CallTool
-from shared.calls import Json
 from shared.errors import Relayed
+from shared.model import Json
 
 _COLUMNS: Final = {"": False, "page": False, "session": False, "title": True, "url": True, "acted": False, "by": False}
 _PARTS: Final = {"yours": "yours", "people": "people's", "others": "other agents'"}

@@ -12,8 +12,9 @@ from browser_service.cli.client import Client, error_of, identity
 from browser_service.cli.parameters import new_app
 from browser_service.observability.lines import line
 from browser_service.security.auth import token_id
-from shared.calls import ActivityRecord, Json
+from shared.calls import ActivityRecord
 from shared.errors import Relayed
+from shared.model import Json
 
 _AT_ONCE: Final = 500
 

@@ -7,7 +7,7 @@ import typer
 
 from browser_service.cli.parameters import Option, kebab, read
 from shared.actions.base import Action
-from shared.calls import Json
+from shared.model import Json
 from shared.schema import Schema, full_schema, second_names
 
 

@@ -17,8 +17,8 @@ from pydantic import JsonValue
 from browser_service.cli import instance
 from browser_service.security.auth import Identity, ensure_secret, mint
 from shared import wire
-from shared.calls import Json
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
+from shared.model import Json
 
 _PATIENCE_S: Final = 60.0
 _LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot), then decide whether to repeat it."

@@ -7,7 +7,7 @@ import typer
 from browser_service.cli import flags, instance, output
 from browser_service.cli.parameters import new_app, parameters_of, signed
 from browser_service.settings import Settings
-from shared.calls import Json
+from shared.model import Json
 
 NOT_RUNNING = 3
 """Exit code of `status` where no service runs, as init scripts have it."""

@@ -9,8 +9,8 @@ from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.parameters import new_app
 from shared.actions.signing_in import ImportLogin, Login
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 from shared.wire import MAX_MESSAGE_BYTES
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole reply.")]

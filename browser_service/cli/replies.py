@@ -8,7 +8,8 @@ import typer
 from browser_service.cli import output
 from browser_service.cli.client import Client, error_of
 from shared.actions.base import Action
-from shared.calls import Artifact, Json
+from shared.calls import Artifact
+from shared.model import Json
 from shared.wire import DEFAULT_SESSION
 
 

@@ -7,8 +7,9 @@ import typer
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account, error_of
 from browser_service.cli.parameters import new_app
-from shared.calls import HumanRequest, Json
 from shared.errors import Relayed
+from shared.model import Json
+from shared.pages import HumanRequestState
 
 _COLUMNS: Final = {
     "id": False,
@@ -76,7 +77,7 @@ def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:
 
 def _row(found: Json) -> tuple[str, ...]:
     about = {name: value for name, value in found.items() if name not in {"url", "title", "link"}}
-    one = HumanRequest.model_validate(about)
+    one = HumanRequestState.model_validate(about)
     who = ", ".join([one.asked_by, *one.joined_by])
     choices = f" ({' / '.join(one.choices)})" if one.choices else ""
     page = f"{one.page_id}, {found['url']}"

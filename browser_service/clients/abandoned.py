@@ -9,7 +9,9 @@ from browser_service.clients.listing import in_words
 from browser_service.clients.presence import Clients
 from browser_service.security.auth import Identity
 from shared.actions.pages import ClosePage
-from shared.calls import Notice, Outcome, PageRetired, PageState, Person
+from shared.calls import ClientRef, Notice, Outcome
+from shared.events import PageRetired
+from shared.pages import PageState
 
 if TYPE_CHECKING:
     from browser_service.spine.dispatch import Dispatcher
@@ -46,7 +48,7 @@ class Abandoned:
     def retired(self, event: PageRetired) -> None:
         """A page was closed to make room: both who left it and who came are told, and may bring it back."""
         page, newcomer = event.page, event.newcomer
-        left = Person(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
+        left = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
         whose = left if left.client_id else newcomer
         if whose is None:
             return
@@ -64,5 +66,5 @@ class Abandoned:
             self._dispatcher.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
 
 
-def _identity(client: Person) -> Identity:
+def _identity(client: ClientRef) -> Identity:
     return Identity(client_id=client.client_id, label=client.label)

@@ -1,7 +1,8 @@
 """The downloads that clients may list: the newest of each, of a service that ended before, too."""
 
 from browser_service.store.downloads import DownloadTable
-from shared.calls import DownloadState, Json
+from shared.calls import DownloadState
+from shared.model import Json
 
 _LISTED = 100
 

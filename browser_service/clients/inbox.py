@@ -8,8 +8,9 @@ from pydantic import Field, ValidationError
 from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity, mint_key
 from browser_service.security.redaction import safe_url
-from shared.calls import Answer, Json, Model, PageState
 from shared.errors import RequestNotFound, ValidationFailed
+from shared.model import Json, Model
+from shared.pages import Answer, PageState
 from shared.wire import PERSON, REQUESTS
 
 log = structlog.get_logger(__name__)

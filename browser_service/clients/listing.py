@@ -6,7 +6,8 @@ from typing import Final
 
 from browser_service.security.urls import abridged
 from browser_service.spine.directory import belongs
-from shared.calls import Json, Owner, PageBlock, PageState
+from shared.model import Json
+from shared.pages import Owner, PageBlock, PageState
 from shared.wire import DEFAULT_SESSION
 
 _PEOPLE: Final = 20

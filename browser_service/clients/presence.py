@@ -7,8 +7,9 @@ from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from browser_service.rules.bounded import Latest
-from shared.calls import CallMoved, CallState, Notice, PageMoved, Person
+from shared.calls import CallState, ClientRef, Notice
 from shared.errors import ValidationFailed
+from shared.events import CallMoved, PageMoved
 
 _NOTICES_KEPT = 50
 _NOTICES_SHOWN = 3
@@ -41,13 +42,13 @@ class Clients:
         """Remember what a client calls itself."""
         self._labels[client_id] = label
 
-    def named(self, label: str, *, besides: str) -> Person:
+    def named(self, label: str, *, besides: str) -> ClientRef:
         """The client of that name; of several the one that is present. Raises ValidationFailed."""
         others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
         found = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
         found = [client_id for client_id in found if self.present(client_id)] or found
         if len(found) == 1:
-            return Person(client_id=found[0], label=others[found[0]])
+            return ClientRef(client_id=found[0], label=others[found[0]])
         problem = f"{len(found)} clients are called {label!r}." if found else f"No client is called {label!r}."
         known = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
         hint = 'Name a page of the one that you mean: "to": "<pageId>".' if found else f"Known: {known}."

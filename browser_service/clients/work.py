@@ -11,11 +11,13 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from browser_service.rules.claims import Claim, Claims, Clock, Move, Place, Who, Why
+from browser_service.rules.claims import Claim, Claims, Clock, Move, Place, Why
 from browser_service.spine.register import Record
 from shared.actions.work import ClaimWork
-from shared.calls import CallMoved, CallState, Json
+from shared.calls import CallState, ClientRef
 from shared.errors import Cancelled, ResourceExhausted, WorkOwned
+from shared.events import CallMoved
+from shared.model import Json
 
 _KEYS_EACH = 100
 _SHORTEST_WAIT_S = 0.05
@@ -42,7 +44,7 @@ class Work:
         self._send = send
         self._waiting: dict[Place, _Waiting] = {}
 
-    async def claim(self, who: Who, asked: ClaimWork, call: Record) -> Json:
+    async def claim(self, who: ClientRef, asked: ClaimWork, call: Record) -> Json:
         """Raises WorkOwned where another keeps it, Cancelled where the wait was."""
         key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _plain(asked.reason)
         before = self._claims.holder(key)
@@ -57,7 +59,7 @@ class Work:
         self._claims.force(key, who, reason, keep_s)
         return self._told(who, key, before)
 
-    def release(self, who: Who, key: str) -> Json:
+    def release(self, who: ClientRef, key: str) -> Json:
         if self._claims.release(key, who.client_id):
             holder = self._claims.holder(key)
             then = f'offered to "{holder.who.named}", who waited for it' if holder else "free"
@@ -77,7 +79,7 @@ class Work:
         for key in {place.key for place in self._waiting}:
             self._claims.advance(key)
 
-    async def _waited(self, key: str, who: Who, asked: ClaimWork, call: Record) -> bool:
+    async def _waited(self, key: str, who: ClientRef, asked: ClaimWork, call: Record) -> bool:
         """Wait in line; whether it is offered to the caller now."""
         place = self._claims.wait(key, who, _plain(asked.reason))
         waiting = self._waiting[place] = _Waiting(call.call_id)
@@ -124,7 +126,7 @@ class Work:
                     )
                 )
 
-    def _check_room(self, who: Who, before: Claim | None) -> None:
+    def _check_room(self, who: ClientRef, before: Claim | None) -> None:
         own = before is not None and before.who.client_id == who.client_id
         if not own and self._claims.of(who.client_id) >= _KEYS_EACH:
             raise ResourceExhausted(
@@ -133,7 +135,7 @@ class Work:
                 details={"context": {"limit": "work", "value": _KEYS_EACH}},
             )
 
-    def _told(self, who: Who, key: str, before: Claim | None) -> Json:
+    def _told(self, who: ClientRef, key: str, before: Claim | None) -> Json:
         """What has become of a name that is the caller's now."""
         taken = ""
         if before is not None and before.who.client_id != who.client_id:

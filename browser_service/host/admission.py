@@ -11,8 +11,10 @@ from shared.actions.base import Action, Effect, FeltAct, NavigationAction, Sessi
 from shared.actions.ownership import ClaimPage
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
-from shared.calls import Call, Json, PageState
+from shared.calls import Call
 from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision
+from shared.model import Json
+from shared.pages import PageState
 
 if TYPE_CHECKING:
     from browser_service.host.page.entry import PageEntry

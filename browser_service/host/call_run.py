@@ -8,8 +8,9 @@ from typing import Protocol
 from browser_service.rules.cancel import Cancel
 from shared.actions.base import Action, Effect, OwnershipAction
 from shared.actions.people import RequestHuman
-from shared.calls import Call, Json, Outcome, Undoable
+from shared.calls import Call, Outcome, Undoable
 from shared.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
+from shared.model import Json
 
 Handler = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and the action."""

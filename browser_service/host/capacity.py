@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from browser_service.host.launching.memory import Memory
 from browser_service.host.seam import HostLimits
-from shared.calls import Json
 from shared.errors import ResourceExhausted
+from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.host.page.entry import PageEntry

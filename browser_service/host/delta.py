@@ -16,7 +16,7 @@ from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import Seen, State
 from shared.actions.base import Action, NavigationAction
 from shared.actions.interaction import Check, Fill, Hover, SelectOption, Type, Uncheck
-from shared.calls import Json
+from shared.model import Json
 
 _GLANCE_MS: Final = 2_000
 _BEFORE_S: Final = 2.0

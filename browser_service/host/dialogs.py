@@ -19,8 +19,10 @@ from shared.actions.base import Action, Effect, Lane, WaitingAction
 from shared.actions.dialogs import HandleDialog
 from shared.actions.navigation import GetCurrentUrl
 from shared.actions.pages import ClosePage
-from shared.calls import Call, Json, Outcome, PageChanged
+from shared.calls import Call, Outcome
 from shared.errors import DialogOpen, NoDialog, TimedOut, ValidationFailed
+from shared.events import PageChanged
+from shared.model import Json
 
 _ANSWERED_WITHIN_S = 5
 _SHOWN = 200

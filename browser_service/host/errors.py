@@ -8,7 +8,6 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from shared.actions.base import Action, Effect, NavigationAction
 from shared.actions.waiting import WaitForLoad, WaitForNavigation, WaitForUrl
-from shared.calls import Json
 from shared.errors import (
     AmbiguousSelector,
     BrowseError,
@@ -22,6 +21,7 @@ from shared.errors import (
     UnknownOutcome,
     ValidationFailed,
 )
+from shared.model import Json
 
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
 _INTERRUPTED: Final = "is interrupted by another navigation"

@@ -6,7 +6,9 @@ from collections import deque
 
 from pydantic import JsonValue
 
-from shared.calls import Call, CallMoved, CallState, EventBatch, HostEvent, Json, StateSaved, weight
+from shared.calls import Call, CallState
+from shared.events import CallMoved, EventBatch, HostEvent, StateSaved
+from shared.model import Json, weight
 
 _KEPT = 4_000
 _KEPT_BYTES = 64_000_000

@@ -8,7 +8,8 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from browser_service.host.events import well_formed
-from shared.calls import Artifact, Json
+from shared.calls import Artifact
+from shared.model import Json
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 

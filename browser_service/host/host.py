@@ -41,32 +41,16 @@ from shared.actions.base import Action, Effect, Lane, NavigationAction, SessionA
 from shared.actions.pages import ClosePage
 from shared.actions.people import RequestHuman
 from shared.actions.waiting import Wait
-from shared.calls import (
-    Answer,
-    Call,
-    CallEnded,
-    CallMoved,
-    CallState,
-    EventBatch,
-    Figures,
-    Json,
-    Notice,
-    NoticeGiven,
-    Outcome,
-    PageChanged,
-    PageOpened,
-    PageState,
-    Person,
-    SessionOptions,
-    SessionSpec,
-    StateSaved,
-)
+from shared.calls import Call, CallState, ClientRef, Notice, Outcome
 from shared.errors import (
     BrowseError,
     ErrorBody,
     PageNotFound,
     SessionNotFound,
 )
+from shared.events import CallEnded, CallMoved, EventBatch, NoticeGiven, PageChanged, PageOpened, StateSaved
+from shared.model import Json
+from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 if TYPE_CHECKING:
     from browser_service.host.launching.launcher import Launcher
@@ -405,7 +389,7 @@ class LocalHost:
         if session is None or call.page_id in self._pages or not makes:
             return
         self._check_url(running.action)
-        await self._retiring.make_room(session, Person(client_id=call.client_id, label=call.client_label))
+        await self._retiring.make_room(session, ClientRef(client_id=call.client_id, label=call.client_label))
 
     def _entry(self, running: Running) -> PageEntry:
         """The page of a call; those that may create one do. No await: of many first calls, one creates."""

@@ -13,8 +13,8 @@ from typing import Final
 from playwright.async_api import BrowserContext, Page
 
 from browser_service.host.close import bounded
-from shared.calls import Json
 from shared.errors import ResourceExhausted, ValidationFailed
+from shared.model import Json
 
 _MOST: Final = 20
 _MOST_CHARACTERS: Final = 300_000

@@ -4,7 +4,8 @@ import asyncio
 import itertools
 from collections import OrderedDict
 
-from shared.calls import Outcome, weight
+from shared.calls import Outcome
+from shared.model import weight
 
 _REMEMBERED = 2_000
 _REMEMBERED_WEIGHT = 64_000_000

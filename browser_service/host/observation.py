@@ -11,7 +11,7 @@ from playwright.async_api import Request
 from browser_service.host.events import well_formed
 from browser_service.host.network.downloads import Arriving
 from browser_service.host.network.rhythm import Window
-from shared.calls import Json
+from shared.model import Json
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _READS = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})

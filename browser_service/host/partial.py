@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from shared.actions.base import Action, Effect
-from shared.calls import Json
 from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
+from shared.model import Json
 
 _SHOWN: Final = 100
 

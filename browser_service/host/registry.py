@@ -15,8 +15,10 @@ from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human import People
 from browser_service.security.urls import UrlPolicy
-from shared.calls import PageClosed, PageOpened, PageState, Person
+from shared.calls import ClientRef
 from shared.errors import BrowserCrashed
+from shared.events import PageClosed, PageOpened
+from shared.pages import PageState
 
 if TYPE_CHECKING:
     from playwright.async_api import Dialog, Page
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 _BROWSER_ENDS_WITHIN_S = 0.3
 
 
-MakeRoom = Callable[[SessionEntry, Person | None], Awaitable[None]]
+MakeRoom = Callable[[SessionEntry, ClientRef | None], Awaitable[None]]
 
 
 class PageRegistry:
@@ -173,6 +175,6 @@ class PageRegistry:
         await bounded(page.close())
 
 
-def _holder(entry: PageEntry | None) -> Person | None:
+def _holder(entry: PageEntry | None) -> ClientRef | None:
     lease = entry.lease if entry is not None else None
-    return Person(client_id=lease.client_id, label=lease.label) if lease is not None else None
+    return ClientRef(client_id=lease.client_id, label=lease.label) if lease is not None else None

@@ -10,7 +10,7 @@ from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import compact
 from shared.actions.base import Action
-from shared.calls import Json
+from shared.model import Json
 
 _LOOK_MS: Final = 5_000
 _CHANGED: Final = "done; the page changed"

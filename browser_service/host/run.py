@@ -17,7 +17,6 @@ from browser_service.host.session_handle import BrowserSession
 from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction
 from shared.actions.interaction import Check, Fill, Press, SelectOption, Uncheck
 from shared.actions.navigation import Goto, ReloadPage
-from shared.calls import Json
 from shared.errors import (
     AmbiguousSelector,
     ArtifactNotFound,
@@ -36,6 +35,7 @@ from shared.errors import (
     ValidationFailed,
     WithoutEffect,
 )
+from shared.model import Json
 
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionOptions, SessionSpec
+from shared.calls import Call, Outcome
 from shared.errors import ErrorBody
+from shared.events import EventBatch
+from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 
 class SessionHost(Protocol):

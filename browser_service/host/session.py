@@ -23,8 +23,10 @@ from browser_service.host.recovery.logins import Logins, all_in
 from browser_service.host.windows import Windows
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Call, Json, SessionSpec
+from shared.calls import Call
 from shared.errors import BrowserCrashed
+from shared.model import Json
+from shared.pages import SessionSpec
 
 _HANGS_AFTER_S = 5
 _LOOKS_EVERY_S = 0.2

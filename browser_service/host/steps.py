@@ -15,8 +15,8 @@ from browser_service.security.urls import origin_of
 from browser_service.spine.politeness import visited
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
-from shared.calls import Json
 from shared.errors import NetworkError
+from shared.model import Json
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from shared import catalogue, wire
-from shared.calls import Json
+from shared.model import Json
 from shared.schema import full_schema
 
 

@@ -19,8 +19,9 @@ from browser_service.spine.dispatch import Asked
 from browser_service.spine.register import Reply
 from shared import catalogue, wire
 from shared.actions.activity import GetActivity
-from shared.calls import Json, PageMoved
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
+from shared.events import PageMoved
+from shared.model import Json
 from shared.schema import full_schema
 
 if TYPE_CHECKING:

@@ -17,8 +17,10 @@ from browser_service.sessions.records import Sessions
 from browser_service.spine.directory import Directory
 from browser_service.store.activity import ActivityTable, Row, Wanted
 from shared.actions.base import Action, Effect, Scope
-from shared.calls import ActivityRecord, Json, Outcome, PageState
+from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
+from shared.model import Json
+from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25

@@ -3,7 +3,8 @@
 import json
 from datetime import datetime
 
-from shared.calls import ActivityRecord, Json
+from shared.calls import ActivityRecord
+from shared.model import Json
 
 _PLAIN = ("selector", "url", "key")
 """Arguments that need no name to be understood."""

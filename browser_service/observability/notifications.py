@@ -11,7 +11,8 @@ import httpx
 import structlog
 
 from browser_service.clients.inbox import shown
-from shared.calls import Json, PageState
+from shared.model import Json
+from shared.pages import PageState
 from shared.wire import APP_NAME
 
 _WITHIN_S = 5.0

@@ -13,8 +13,9 @@ from browser_service.observability.lines import line
 from browser_service.store.activity import Wanted
 from shared import catalogue
 from shared.actions.activity import GetActivity
-from shared.calls import ActivityRecord, Json
+from shared.calls import ActivityRecord
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 _FILTERS: Final = frozenset({"pageId", "client", "sessionId", "actionName", "since", "until"})
 _AGO: Final = re.compile(r"(\d{1,6}) ?([smhd])")

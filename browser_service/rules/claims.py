@@ -11,28 +11,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from shared.calls import ClientRef
+
 OFFER_S = 12.0
 _LAPSED_ONES_KEPT = 1_000
 
 Clock = Callable[[], float]
 
 
-class Who(NamedTuple):
-    """A client, and what others may know of it."""
-
-    client_id: str
-    label: str = ""
-
-    @property
-    def named(self) -> str:
-        return self.label or "another client"
-
-
 @dataclass
 class Claim:
     """A holder's, from when it got the name."""
 
-    who: Who
+    who: ClientRef
     reason: str
     since: float
     used_at: float
@@ -46,7 +37,7 @@ class Place:
     """In the line for a name."""
 
     key: str
-    who: Who
+    who: ClientRef
     reason: str = ""
     granted: bool = False
 
@@ -99,7 +90,7 @@ class Claims:
         claim = self.holder(key)
         return max(0.0, self._lapses_at(claim) - self.clock()) if claim else 0.0
 
-    def claim(self, key: str, who: Who, reason: str = "", keep_s: float = 0) -> Claim | None:
+    def claim(self, key: str, who: ClientRef, reason: str = "", keep_s: float = 0) -> Claim | None:
         """Renew what is one's own, take what is free or idle; None where another holds it."""
         self.advance(key)
         held = self._held.get(key)
@@ -109,11 +100,11 @@ class Claims:
             return None
         return self._take(key, who, reason, keep_s, Why.IDLE)
 
-    def force(self, key: str, who: Who, reason: str, keep_s: float = 0) -> Claim:
+    def force(self, key: str, who: ClientRef, reason: str, keep_s: float = 0) -> Claim:
         """Take it from whoever holds it; those in line wait on."""
         return self.claim(key, who, reason, keep_s) or self._take(key, who, reason, keep_s, Why.FORCED)
 
-    def wait(self, key: str, who: Who, reason: str = "") -> Place:
+    def wait(self, key: str, who: ClientRef, reason: str = "") -> Place:
         """A place at the end of the line; it is `granted` when its turn has come."""
         place = Place(key, who, reason)
         self._lines.setdefault(key, deque()).append(place)
@@ -169,7 +160,7 @@ class Claims:
         unused = before is not None and before.offered_until is not None
         self._on_move(Move(key, Why.UNUSED if unused else Why.OFFERED, before, after))
 
-    def _take(self, key: str, who: Who, reason: str, keep_s: float, why: Why) -> Claim:
+    def _take(self, key: str, who: ClientRef, reason: str, keep_s: float, why: Why) -> Claim:
         before, now = self._held.get(key), self.clock()
         self._drop_lapsed()
         taken = self._held[key] = self._use(Claim(who, reason, now, now), reason, keep_s)

@@ -12,8 +12,11 @@ from urllib.parse import urlsplit
 from browser_service.rules.leases import Lease
 from shared.actions.base import Action, Effect
 from shared.actions.people import RequestHuman
-from shared.calls import Answer, Call, CallMoved, CallState, HostEvent, HumanRequest, Json, Notice, NoticeGiven
+from shared.calls import Call, CallState, Notice
 from shared.errors import HumanInControl, PageOwned, RequestNotFound, ValidationFailed
+from shared.events import CallMoved, HostEvent, NoticeGiven
+from shared.model import Json
+from shared.pages import Answer, HumanRequestState
 
 STAYS_S = 1_800.0
 """A person who gave no sign for this long is not there: the page is free again."""
@@ -54,7 +57,7 @@ class HeldPage(Protocol):
 class Request:
     """One thing that a person is asked for, by one agent or by several that meet the same login."""
 
-    def __init__(self, asked: HumanRequest, asker_id: str, here: str) -> None:
+    def __init__(self, asked: HumanRequestState, asker_id: str, here: str) -> None:
         self.asked = asked
         self.origins = {asked.origin, here} - {""}
         self.askers = {asker_id: asked.asked_by}
@@ -79,7 +82,7 @@ class Request:
         """Who asked first: the person's words are for it alone, and may come from its chat."""
         return next(iter(self.askers))
 
-    def shown(self) -> HumanRequest:
+    def shown(self) -> HumanRequestState:
         """As it is now."""
         first, *joined = self.askers.values()
         ago = round((time.monotonic() - self._began) * 1000)
@@ -221,7 +224,7 @@ class People:
                 self._look_again(request)
                 return
 
-    def restore(self, entry: HeldPage, asked: HumanRequest, asker_id: str) -> None:
+    def restore(self, entry: HeldPage, asked: HumanRequestState, asker_id: str) -> None:
         """One that was open when the service ended: the page is still in the person's hands."""
         request = self._requests.get(asked.request_id)
         if request is None:
@@ -351,8 +354,8 @@ class People:
                 self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
 
 
-def _asked(entry: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
-    return HumanRequest(
+def _asked(entry: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
+    return HumanRequestState(
         request_id=f"ask-{secrets.token_hex(4)}",
         kind=action.kind,
         origin=action.origin or origin_of(entry.url),

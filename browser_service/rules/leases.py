@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from browser_service.rules.bounded import Latest
-from shared.calls import Access, Call, PageState, Person
+from shared.calls import Call, ClientRef
 from shared.errors import PageNotFound, TimedOut
+from shared.pages import Access, PageState
 
 OFFER_S = 12.0
 """A page that somebody waited for passes on if it is not used within this."""
@@ -111,7 +112,7 @@ class Ownership:
         if before is not None:
             self._tell(before.client_id, f'"{call.client_label}" took {self.page_id} from you: {reason}')
 
-    def give(self, recipient: Person) -> None:
+    def give(self, recipient: ClientRef) -> None:
         self._set(Lease(recipient.client_id, recipient.label))
 
     def sibling(self, client_id: str, owner: str, agent: str) -> None:

@@ -11,7 +11,7 @@ import jwt
 from pydantic import Field, ValidationError
 
 from browser_service.security.revocation import Revoked
-from shared.calls import Model
+from shared.calls import ClientRef
 from shared.errors import Unauthorized
 from shared.secret import read_secret
 from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
@@ -20,13 +20,18 @@ _DAY_S = 86_400
 _PERSON = f"{TOKEN_AUDIENCE}/person"
 
 
-class Identity(Model):
-    """The authenticated client. `label` is what others read; it is never authority."""
+class Identity(ClientRef):
+    """A client that has proven who it is, with what it may do besides."""
 
     client_id: str = Field(pattern=CLIENT_ID_PATTERN)
     label: str = Field(default="", max_length=80)
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
     request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
+
+    @property
+    def ref(self) -> ClientRef:
+        """Return who it is alone, without what it may do: this is what is kept and shown."""
+        return ClientRef(client_id=self.client_id, label=self.label)
 
 
 class Proven(NamedTuple):

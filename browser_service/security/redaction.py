@@ -11,7 +11,7 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from shared.actions.base import Action
-from shared.calls import Json
+from shared.model import Json
 from shared.schema import Schema, full_schema
 
 _TEXTS: Final = frozenset({"selector", "frame", "reason", "as"})

@@ -11,8 +11,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from pydantic import JsonValue
 
-from shared.calls import Json
 from shared.errors import Forbidden, ValidationFailed
+from shared.model import Json
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -6,7 +6,8 @@ from typing import Final
 from pydantic import Field
 
 from browser_service.rules.bounded import Latest
-from shared.calls import Model, PageState
+from shared.model import Model
+from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 KEPT: Final = 1_000

@@ -19,8 +19,10 @@ from browser_service.sessions.records import SessionRecord, end_of
 from browser_service.spine.directory import Address, Directory, revived
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
-from shared.calls import Json, Model, Notice, PageState, Person, Proxy, SessionOptions, SessionSpec, Size
+from shared.calls import ClientRef, Notice
 from shared.errors import HumanInControl, JournalFailed, Relayed, ResourceExhausted, StateNotFound, ValidationFailed
+from shared.model import Json, Model
+from shared.pages import PageState, Proxy, SessionOptions, SessionSpec, Size
 from shared.wire import DEFAULT_SESSION
 
 _LOOKS_EVERY_S = 15
@@ -149,7 +151,7 @@ class Keeper:
 
     # --- one session ---------------------------------------------------------------------------------------------
 
-    async def create(self, owner: Person, asked: CreateSession) -> Json:
+    async def create(self, owner: ClientRef, asked: CreateSession) -> Json:
         session_id = asked.session_id or self._free()
         if session_id in self._sessions or session_id in self._unreadable or self._directory.get(session_id):
             raise ValidationFailed(
@@ -244,7 +246,7 @@ class Keeper:
         held = spec is not None and (spec.pages or any(spec.state.values()) or saved or record.of_page)
         return Closed(record=record, spec=spec, saved=saved) if spec is not None and held else None
 
-    async def bring_back(self, owner: Person, closed: Closed) -> str:
+    async def bring_back(self, owner: ClientRef, closed: Closed) -> str:
         """A session that was closed, with its logins, pages and saved states; under other names where others have
         theirs now. Says what it has."""
         if closed.record.expired:
@@ -344,7 +346,7 @@ class Keeper:
             await self._journal.forget_session(record.session_id)
         return spec
 
-    def _check_room(self, owner: Person) -> None:
+    def _check_room(self, owner: ClientRef) -> None:
         if self._sessions.owned_by(owner.client_id) >= _MOST:
             raise ResourceExhausted(
                 f"You have {_MOST} sessions.", hint="Close one: list_sessions {}, close_session {...}."

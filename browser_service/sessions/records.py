@@ -9,8 +9,10 @@ from pydantic import Field
 
 from browser_service.rules.bounded import Latest
 from shared.actions.seven import BrowserLaunch
-from shared.calls import Json, Model, Person, SessionOptions
+from shared.calls import ClientRef
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
+from shared.model import Json, Model
+from shared.pages import SessionOptions
 from shared.wire import DEFAULT_SESSION
 
 _EXPIRED_KEPT = 500
@@ -50,7 +52,7 @@ class SessionRecord(Model):
     """What the front half knows of a session; of a persistent one it is in the journal."""
 
     session_id: str
-    owner: Person | None = Field(default=None, description="Nobody owns the shared login.")
+    owner: ClientRef | None = Field(default=None, description="Nobody owns the shared login.")
     shared: bool = True
     name: str | None = None
     user_id: str | None = None
@@ -142,7 +144,7 @@ class Sessions:
         record = self._records.get(session_id)
         return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
 
-    def check_recipient(self, session_id: str, client: Person) -> None:
+    def check_recipient(self, session_id: str, client: ClientRef) -> None:
         """Raise Forbidden where a client may not use the session of a page that it is to be given."""
         if not self.may_use(session_id, client.client_id):
             raise Forbidden(

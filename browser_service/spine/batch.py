@@ -9,8 +9,10 @@ from browser_service.spine.register import Record, Reply
 from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
 from shared.actions.combining import Batch
 from shared.actions.pages import OpenPage
-from shared.calls import Json, Outcome, PageState
+from shared.calls import Outcome
 from shared.errors import BrowseError, Cancelled, Relayed, TimedOut, UnknownOutcome
+from shared.model import Json
+from shared.pages import PageState
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from browser_service.sessions.records import Sessions
 from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
 from shared.actions.navigation import Goto
 from shared.actions.pages import OpenPage
-from shared.calls import Json, PageState
 from shared.errors import (
     BrowseError,
     NoBrowser,
@@ -21,6 +20,8 @@ from shared.errors import (
     SessionNotFound,
     ValidationFailed,
 )
+from shared.model import Json
+from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 LAUNCHED = "browser"

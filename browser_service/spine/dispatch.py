@@ -37,9 +37,11 @@ from shared.actions.navigation import Goto
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import ClosePage, OpenPage
 from shared.actions.sessions import RestoreSessionState, SaveSessionState
-from shared.calls import Call, CallEnded, Json, Notice, Outcome, Person, weight
+from shared.calls import Call, ClientRef, Notice, Outcome
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, ErrorBody, JournalFailed, RateLimited, Relayed, ValidationFailed
+from shared.events import CallEnded
+from shared.model import Json, weight
 from shared.wire import REPLY_WITHIN_MS
 
 ServiceHandler = Callable[[Service, Action], Awaitable[Json]]
@@ -386,14 +388,14 @@ class Dispatcher:
             remaining_ms=action.allowed_ms(),
         )
 
-    def _recipient(self, action: Action, identity: Identity, address: Address) -> Person | None:
+    def _recipient(self, action: Action, identity: Identity, address: Address) -> ClientRef | None:
         """Whom a page is handed over to: a client, by its name or by a page of its. Raises Forbidden for one that may
         not use the page's session, and could do nothing with it."""
         if not isinstance(action, HandOverPage):
             return None
         page = self.directory.get(action.to)
         if page is not None and page.holder_id is not None:
-            recipient = Person(client_id=page.holder_id, label=page.holder_label)
+            recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
         else:
             recipient = self._clients.named(action.to, besides=identity.client_id)
         if address.session_id:

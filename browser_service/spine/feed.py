@@ -12,25 +12,25 @@ from browser_service.spine.directory import Directory
 from browser_service.spine.politeness import Origins
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
-from shared.calls import (
+from shared.calls import Notice
+from shared.errors import JournalFailed
+from shared.events import (
     CallEnded,
     CallMoved,
     DownloadMoved,
     EventBatch,
     HostEvent,
-    Json,
-    Notice,
     NoticeGiven,
     PageChanged,
     PageClosed,
     PageMoved,
     PageOpened,
     PageRetired,
-    PageState,
     StateSaved,
     Throttled,
 )
-from shared.errors import JournalFailed
+from shared.model import Json
+from shared.pages import PageState
 
 _POLL_MS = 20_000
 _BATCH = 500

@@ -17,8 +17,9 @@ from browser_service.rules.cancel import Cancel
 from browser_service.security.urls import is_private, origin_of
 from browser_service.spine.quotas import Clock, Recent, in_words, rate_limited
 from shared.actions.base import Action, NavigationAction
-from shared.calls import CallMoved, CallState, Throttled
+from shared.calls import CallState
 from shared.errors import Cancelled, RateLimited
+from shared.events import CallMoved, Throttled
 
 _IDLE_ONES_KEPT = 1_000
 _SHORTEST_WAIT_S = 0.05

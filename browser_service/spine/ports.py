@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
 from browser_service.observability.search import answer
-from browser_service.rules.claims import Who
 from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import Keeper
 from browser_service.spine.directory import LAUNCHED
@@ -15,8 +14,10 @@ from shared.actions.activity import GetActivity
 from shared.actions.base import Action
 from shared.actions.seven import BrowserLaunch
 from shared.actions.undoing import Undo
-from shared.calls import Json, PageState, Undoable
+from shared.calls import Undoable
 from shared.errors import BrowseError, NoBrowser
+from shared.model import Json
+from shared.pages import PageState
 
 if TYPE_CHECKING:
     from browser_service.spine.dispatch import Dispatcher
@@ -27,7 +28,7 @@ class Service:
         self._dispatcher = dispatcher
         self._caller = caller
         self._client_id = caller.client_id
-        self.who = Who(caller.client_id, caller.label)
+        self.who = caller.ref
         self.record = record
         self.page: PageState | None = None
         """The page that the call came to, where it did."""

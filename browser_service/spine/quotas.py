@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from browser_service.spine.register import Record
 from shared.actions.base import Action
 from shared.actions.files import UploadFile
-from shared.calls import Json
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
+from shared.model import Json
 
 MINUTE_S = 60.0
 _IDLE_ONES_KEPT = 1_000

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from browser_service.rules.cancel import Cancel
 from shared.actions.base import Action, Effect
 from shared.actions.people import RequestHuman
-from shared.calls import Json, Outcome
+from shared.calls import Outcome
 from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed
+from shared.model import Json
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000

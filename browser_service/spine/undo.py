@@ -16,9 +16,11 @@ from shared.actions.base import Action, Effect, PageAction
 from shared.actions.pages import ClosePage, OpenPage
 from shared.actions.sessions import CloseSession
 from shared.actions.undoing import Undo
-from shared.calls import Json, Outcome, PageState, Person, Undoable, weight
+from shared.calls import Outcome, Undoable
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, CallNotFound, CannotUndo, Relayed
+from shared.model import Json, weight
+from shared.pages import PageState
 
 if TYPE_CHECKING:
     from browser_service.spine.dispatch import Dispatcher
@@ -163,8 +165,7 @@ class TakingBack:
     async def _step(self, kept: Kept, step: Undoable, asked: Undo) -> str:
         action = _again(step, affects_others=asked.affect_others)
         if isinstance(action, CloseSession):
-            owner = Person(client_id=kept.who.client_id, label=kept.who.label)
-            return await self._dispatcher.keeper.bring_back(owner, Closed.model_validate(step.state))
+            return await self._dispatcher.keeper.bring_back(kept.who.ref, Closed.model_validate(step.state))
         who = kept.who if self._caller.operator else self._caller
         address, limited = self._address(step, action)
         call_id, cancel = f"{self._record.call_id}.{len(kept.steps)}", self._record.cancel

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from browser_service.sessions.closed_pages import KEPT, ClosedPage
 from browser_service.store import opening
 from browser_service.store.opening import Damage, Migration
-from shared.calls import PageState
 from shared.errors import JournalFailed
+from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from shared.actions.base import Effect, OwnershipAction
-from shared.calls import RequestKind
+from shared.pages import RequestKind
 
 _MESSAGE = 500
 

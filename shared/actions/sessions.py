@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue, StringConstraints
 
 from shared.actions.base import Action, Alias, Effect, Lane, Part, SessionAct, SessionAction, SessionId
 from shared.actions.reading import Budget
-from shared.calls import Engine, Permission
+from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
 
 _STORAGE_MS = 30_000

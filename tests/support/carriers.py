@@ -8,8 +8,10 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from browser_service.host.host import LocalHost
-from shared.calls import Answer, Call, EventBatch, Figures, Outcome, PageState, SessionOptions, SessionSpec
+from shared.calls import Call, Outcome
 from shared.errors import ErrorBody
+from shared.events import EventBatch
+from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")

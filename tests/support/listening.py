@@ -17,7 +17,7 @@ from browser_service.app import create_app
 from browser_service.process import Server, bind
 from browser_service.security.auth import Identity, mint
 from shared import wire
-from shared.calls import CallMoved
+from shared.events import CallMoved
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, settings_for
 

@@ -4,7 +4,7 @@ from browser_service.host.elements.forms import Form
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.refill import refill as refill_lost
 from shared.actions import combining
-from shared.calls import Json
+from shared.model import Json
 
 
 async def batch(page: BrowserPage, action: combining.Batch) -> Json:

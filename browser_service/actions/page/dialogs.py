@@ -5,8 +5,8 @@ from typing import Final
 from browser_service.host.page.entry import DialogPolicy
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import dialogs
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 _ACCEPTS: Final = {"ask": None, "accept": True, "dismiss": False}
 

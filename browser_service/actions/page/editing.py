@@ -7,8 +7,8 @@ from browser_service.host.elements.locators import read_back, unless_gone
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD
 from shared.actions import editing
-from shared.calls import Json
 from shared.errors import ElementNotInteractable
+from shared.model import Json
 
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
 _PASTE: Final = """(e, {text, html}) => {

@@ -4,7 +4,7 @@ from browser_service.host.network.emulation import allow_position
 from browser_service.host.page.handle import BrowserPage
 from browser_service.security.urls import origin_of
 from shared.actions import emulation
-from shared.calls import Json
+from shared.model import Json
 
 
 async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:

@@ -10,8 +10,8 @@ from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import csvs, extraction
 from shared.actions import extraction as actions
-from shared.calls import Json
 from shared.errors import ElementNotFound, InvalidSelector
+from shared.model import Json
 
 Several = (
     actions.ExtractText

@@ -8,8 +8,8 @@ from browser_service.host.elements.locators import CONTROL, read_back, unless_go
 from browser_service.host.elements.uploads import payloads
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import files
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 _TAKES_FILES: Final = f"e => ({CONTROL})(e).type === 'file'"
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"

@@ -7,7 +7,7 @@ from playwright.async_api import Frame
 from browser_service.host.elements import frames, locators
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import inspection
-from shared.calls import Json
+from shared.model import Json
 
 _MOST_FRAMES: Final = 100
 _ELEMENTS: Final = r"""(found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {

@@ -16,8 +16,8 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD
 from shared.actions import interaction
 from shared.actions.base import ElementAction
-from shared.calls import Json
 from shared.errors import WithoutEffect
+from shared.model import Json
 
 _READY_FOR_KEYS: Final = """(e, types) => {
   const focused = () => e.contains(e.getRootNode().activeElement);

@@ -8,7 +8,7 @@ from browser_service.host.reading.comparison import compare_with
 from browser_service.host.recording import recording
 from browser_service.host.recording.recording import Recording
 from shared.actions import media
-from shared.calls import Json
+from shared.model import Json
 
 
 async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | None = None) -> Json:

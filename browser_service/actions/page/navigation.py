@@ -6,7 +6,7 @@ from browser_service.host.elements.arrival import arrive
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.recovery import BLANK
 from shared.actions import navigation
-from shared.calls import Json
+from shared.model import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:

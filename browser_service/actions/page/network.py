@@ -14,8 +14,8 @@ from browser_service.host.network.traffic import MOST_BODY, Sent, Sight, Wait
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import network
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:

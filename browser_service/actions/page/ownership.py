@@ -4,8 +4,8 @@ from browser_service.host.admission import agent_of, owned
 from browser_service.host.page.handle import BrowserPage
 from browser_service.rules.leases import OFFER_S
 from shared.actions import ownership
-from shared.calls import Json
 from shared.errors import InternalError
+from shared.model import Json
 
 
 async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:

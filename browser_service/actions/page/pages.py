@@ -4,7 +4,7 @@ from browser_service.host.elements.arrival import arrive
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery import closed_page
 from shared.actions import pages
-from shared.calls import Json
+from shared.model import Json
 
 
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:

@@ -2,7 +2,7 @@
 
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import people
-from shared.calls import Json
+from shared.model import Json
 
 
 async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:

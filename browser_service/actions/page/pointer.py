@@ -7,8 +7,8 @@ from typing import Any, Final
 from browser_service.host.elements import drops, targets
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import pointer
-from shared.calls import Json
 from shared.errors import ValidationFailed, WithoutEffect
+from shared.model import Json
 
 _MOMENT_S: Final = 0.2
 """For a script to see that the end was reached, and to ask for more."""

@@ -10,7 +10,7 @@ from browser_service.host.reading.snapshot import Refs
 from browser_service.host.reading.text import markdown
 from browser_service.host.reading.tree import Tree
 from shared.actions import reading
-from shared.calls import Json
+from shared.model import Json
 
 _TEXT: Final = """e => {
   const shown = e === e.ownerDocument.documentElement && e.ownerDocument.body || e;

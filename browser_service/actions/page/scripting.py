@@ -14,8 +14,8 @@ from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
-from shared.calls import Json
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
+from shared.model import Json
 
 _FETCH: Final = """async ({url, init, binary, timeout}) => {
   const stop = new AbortController();

@@ -10,8 +10,8 @@ from browser_service.host.recovery import reversal
 from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions
-from shared.calls import Json
 from shared.errors import Forbidden, ValidationFailed
+from shared.model import Json
 
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:

@@ -7,7 +7,8 @@ from shared.actions import seven
 from shared.actions.interaction import Fill
 from shared.actions.media import Screenshot
 from shared.actions.navigation import Goto
-from shared.calls import Artifact, Json
+from shared.calls import Artifact
+from shared.model import Json
 
 _ERRORS_FROM = 400
 

@@ -4,7 +4,7 @@ from browser_service.host.launching import login_import
 from browser_service.host.recovery import reversal
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import signing_in
-from shared.calls import Json
+from shared.model import Json
 
 
 async def login(session: BrowserSession, action: signing_in.Login) -> Json:

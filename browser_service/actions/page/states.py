@@ -10,8 +10,8 @@ from browser_service.host.page.handle import BrowserPage
 from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
 from shared.actions.media import Screenshot
-from shared.calls import Json
 from shared.errors import ArtifactNotFound
+from shared.model import Json
 from shared.wire import INLINE_BYTES
 
 _FACTS: Final = """e => ({

@@ -7,8 +7,8 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.security.urls import origin_of
 from shared.actions import storage
 from shared.actions.base import StorageAct
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 _GET: Final = """([kind, keys]) => {
   const store = window[kind + 'Storage'];

@@ -2,7 +2,7 @@
 
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import tracing
-from shared.calls import Json
+from shared.model import Json
 
 
 async def start_tracing(session: BrowserSession, action: tracing.StartTracing) -> Json:

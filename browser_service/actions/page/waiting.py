@@ -7,7 +7,7 @@ from browser_service.host.elements.locators import is_ref
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.page.handle import BrowserPage
 from shared.actions import waiting
-from shared.calls import Json
+from shared.model import Json
 
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:

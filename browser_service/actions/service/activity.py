@@ -2,7 +2,7 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import activity
-from shared.calls import Json
+from shared.model import Json
 
 
 async def get_activity(service: Service, action: activity.GetActivity) -> Json:

@@ -2,7 +2,7 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import calls
-from shared.calls import Json
+from shared.model import Json
 
 
 async def get_call(service: Service, action: calls.GetCall) -> Json:

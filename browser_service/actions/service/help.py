@@ -3,7 +3,7 @@
 from browser_service.spine.ports import Service
 from shared import helping
 from shared.actions import help as asking
-from shared.calls import Json
+from shared.model import Json
 
 
 async def help_(_: Service, action: asking.Help) -> Json:

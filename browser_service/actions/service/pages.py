@@ -2,7 +2,7 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import pages
-from shared.calls import Json
+from shared.model import Json
 
 
 async def list_pages(service: Service, action: pages.ListPages) -> Json:

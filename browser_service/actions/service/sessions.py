@@ -2,11 +2,11 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import sessions
-from shared.calls import Json, Person
+from shared.model import Json
 
 
 async def create_session(service: Service, action: sessions.CreateSession) -> Json:
-    return await service.sessions.create(Person(client_id=service.who.client_id, label=service.who.label), action)
+    return await service.sessions.create(service.who, action)
 
 
 async def get_session(service: Service, action: sessions.GetSession) -> Json:

@@ -2,7 +2,7 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import seven
-from shared.calls import Json
+from shared.model import Json
 
 
 async def browser_launch(service: Service, action: seven.BrowserLaunch) -> Json:

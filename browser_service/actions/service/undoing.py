@@ -2,7 +2,7 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import undoing
-from shared.calls import Json
+from shared.model import Json
 
 
 async def undo(service: Service, action: undoing.Undo) -> Json:

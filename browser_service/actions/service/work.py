@@ -2,7 +2,7 @@
 
 from browser_service.spine.ports import Service
 from shared.actions import work
-from shared.calls import Json
+from shared.model import Json
 
 
 async def claim_work(service: Service, action: work.ClaimWork) -> Json:

@@ -12,8 +12,8 @@ from browser_service.host import errors
 from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
 from shared.actions.base import NavigationAction
-from shared.calls import Json
 from shared.errors import NavigationFailed
+from shared.model import Json
 
 PATIENCE_S: Final = 8.0
 """How long a page that can be used already is waited for."""

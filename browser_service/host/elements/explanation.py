@@ -12,8 +12,8 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
 from shared.actions.base import Action, Effect, PageAction
-from shared.calls import Json
 from shared.errors import BrowseError, ElementNotInteractable
+from shared.model import Json
 
 _CANDIDATES: Final = 8
 _LOOK_MS: Final = 1_500

@@ -19,8 +19,8 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
-from shared.calls import Json
 from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
+from shared.model import Json
 
 T = TypeVar("T")
 Look = dict[str, Any]  # Any: JSON, of a page

@@ -9,8 +9,8 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
 
-from shared.calls import Json
 from shared.errors import ElementNotFound
+from shared.model import Json
 
 ENTER: Final = " >> internal:control=enter-frame >> "
 DESCRIBE: Final = """e => {

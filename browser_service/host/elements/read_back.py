@@ -11,8 +11,8 @@ from browser_service.host import errors
 from browser_service.host.elements.fields_left import SHOWN, SHOWS
 from browser_service.host.elements.locators import CONTROL, in_page
 from browser_service.host.page.handle import BrowserPage
-from shared.calls import Json
 from shared.errors import WithoutEffect
+from shared.model import Json
 
 _ANSWERS_WITHIN_S: Final = 0.5
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")

@@ -8,8 +8,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.launching.options import LaunchOptions
-from shared.calls import Json
 from shared.errors import BrowserLaunchFailed
+from shared.model import Json
 
 STARTS: Final = 3
 """How often one is started that is killed while it starts."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.calls import SessionOptions
+from shared.pages import SessionOptions
 
 
 def context_options(options: SessionOptions, user_agent: str | None) -> dict[str, Any]:  # Any: what new_context takes

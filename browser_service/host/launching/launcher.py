@@ -24,8 +24,9 @@ from browser_service.host.launching.pool import Kind, Pool, new_id
 from browser_service.host.launching.processes import Watched, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.profile_repair import lay_aside, may_be_profile, mend, starts_on_empty
-from shared.calls import Json, SessionOptions, SessionSpec
 from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed
+from shared.model import Json
+from shared.pages import SessionOptions, SessionSpec
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 _LAUNCHES_WITHIN_S: Final = 35

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext

@@ -9,7 +9,7 @@ from typing import Final
 
 import psutil
 
-from shared.calls import Json
+from shared.model import Json
 
 _MB: Final = 1_000_000
 _SHARE: Final = 0.6

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.ordinary import OrdinaryWindow, check_display
-from shared.calls import Json, SessionSpec
 from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed
+from shared.model import Json
+from shared.pages import SessionSpec
 
 
 class SignedIn(NamedTuple):

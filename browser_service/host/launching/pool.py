@@ -8,8 +8,8 @@ from typing import NamedTuple
 from playwright.async_api import Browser
 
 from browser_service.host.close import bounded
-from shared.calls import Engine
 from shared.errors import ResourceExhausted
+from shared.pages import Engine
 
 
 class Kind(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Final
 
 import psutil
 
-from shared.calls import Json
+from shared.model import Json
 
 _MARK: Final = "handed-over.json"
 """Lies in the profile from before the window opens until our browser has the cookies that it left."""

@@ -17,8 +17,9 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.background import Background
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort
-from shared.calls import DownloadMoved, DownloadState, HostEvent
+from shared.calls import DownloadState
 from shared.errors import BrowseError
+from shared.events import DownloadMoved, HostEvent
 
 _WITHIN_S = 3_600
 _SHOWN_URL = 2_000

@@ -14,8 +14,8 @@ from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
 
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 Settings = Mapping[str, Any]  # Any: the arguments of Playwright's calls
 _FEATURES: Final = {

@@ -7,7 +7,7 @@ from playwright.async_api import CDPSession, Page, Route
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Json
+from shared.model import Json
 
 OnRefused = Callable[[str], None]
 

@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host.network.traffic import MOST_BODY, Headers, Sent, Sight
-from shared.calls import Json
+from shared.model import Json
 from shared.wire import APP_NAME, VERSION
 
 _T = TypeVar("_T")

@@ -14,7 +14,7 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from shared.calls import Json
+from shared.model import Json
 
 Blocks = Callable[[str, str], bool]
 """Whether a request is blocked, by its URL and method."""

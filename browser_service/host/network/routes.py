@@ -18,8 +18,8 @@ from playwright.async_api import Page, Route
 from browser_service.host.network.interception import Interception
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.traffic import Traffic
-from shared.calls import Json
 from shared.errors import ResourceExhausted, ValidationFailed
+from shared.model import Json
 
 _MOST_ROUTES: Final = 50
 _MOST_COMPARED: Final = 1_000

@@ -22,8 +22,8 @@ from playwright.async_api import Page, Request, Response
 
 from browser_service.host.events import well_formed
 from browser_service.security.redaction import safe_url
-from shared.calls import Throttled
 from shared.errors import PageNotFound, TimedOut
+from shared.events import Throttled
 
 KEPT: Final = 500
 """Requests of a page; the oldest go first."""

@@ -31,16 +31,10 @@ from browser_service.rules.human import People, Request
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy, abridged_in
-from shared.calls import (
-    Access,
-    Call,
-    HostEvent,
-    Notice,
-    NoticeGiven,
-    PageChanged,
-    PageState,
-)
+from shared.calls import Call, Notice
 from shared.errors import BrowseError, BrowserCrashed, PageNotFound, SessionNotFound
+from shared.events import HostEvent, NoticeGiven, PageChanged
+from shared.pages import Access, PageState
 
 if TYPE_CHECKING:
     from browser_service.host.session import SessionEntry

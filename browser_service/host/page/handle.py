@@ -20,8 +20,9 @@ from browser_service.security.urls import abridged
 from browser_service.spine.pictures import slice_of
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
-from shared.calls import Artifact, Call, Json
+from shared.calls import Artifact, Call
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
+from shared.model import Json
 from shared.wire import MAX_MESSAGE_BYTES
 
 _FRAME_MS = 1_000

@@ -11,7 +11,8 @@ from playwright.async_api import Frame, Page
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
-from shared.calls import PageState, Parked, weight
+from shared.model import weight
+from shared.pages import PageState, Parked
 
 if TYPE_CHECKING:
     from browser_service.host.call_run import Running

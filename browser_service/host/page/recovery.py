@@ -14,8 +14,8 @@ from browser_service.host import errors
 from browser_service.host.network.emulation import allow_position
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect
-from shared.calls import Json
 from shared.errors import BrowseError, BrowserCrashed, TimedOut, UnknownOutcome
+from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.host.page.entry import PageEntry

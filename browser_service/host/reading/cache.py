@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from shared.calls import Json, weight
+from shared.model import Json, weight
 
 _MOST_WEIGHT = 2_000_000
 

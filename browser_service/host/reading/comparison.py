@@ -10,8 +10,8 @@ from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
 from browser_service.host.files import Files, dated
 from browser_service.spine.pictures import MOST_PIXELS, flat
 from shared.actions.media import CompareScreenshots
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 _STRIP: Final = 256
 """Rows at a time: the arithmetic takes forty bytes a pixel."""

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from shared.calls import Json
 from shared.errors import ValidationFailed
+from shared.model import Json
 
 _STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
 _BREAKS: Final = frozenset("\t\r\n")

@@ -7,7 +7,7 @@ from typing import Final
 
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import Node, Tree, above, within, words
-from shared.calls import Json
+from shared.model import Json
 
 _NEAREST: Final = 5
 _ALIKE: Final = 0.5

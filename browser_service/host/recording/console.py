@@ -13,7 +13,7 @@ from typing import Final
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.background import Background
-from shared.calls import Json
+from shared.model import Json
 
 _KEPT: Final = 200
 _TEXT: Final = 2_000

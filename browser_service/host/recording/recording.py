@@ -10,8 +10,9 @@ from playwright.async_api import Page, ScreencastFrame
 from browser_service.host.close import bounded
 from browser_service.host.files import Files, dated
 from browser_service.host.recording.video import MIME_TYPE, Video
-from shared.calls import Call, Json
+from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
+from shared.model import Json
 
 _MOST_BYTES: Final = 30_000_000
 _MOST_AT_ONCE: Final = 4

@@ -14,8 +14,9 @@ from browser_service.host.close import bounded
 from browser_service.host.files import Files, dated
 from browser_service.rules.leases import Lease
 from shared.actions.tracing import StartTracing
-from shared.calls import Call, Json
+from shared.calls import Call
 from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
+from shared.model import Json
 
 _MIME_TYPE: Final = "application/zip"
 _MOST_BYTES: Final = 100_000_000

@@ -16,7 +16,9 @@ from browser_service.host.page.entry import DialogPolicy, PageEntry
 from browser_service.host.page.parking import History, place_of
 from browser_service.host.page.recovery import BLANK
 from browser_service.host.registry import PageRegistry
-from shared.calls import Call, Json, PageState
+from shared.calls import Call
+from shared.model import Json
+from shared.pages import PageState
 
 if TYPE_CHECKING:
     from browser_service.host.session import SessionEntry

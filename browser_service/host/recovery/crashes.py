@@ -4,8 +4,8 @@ was in use."""
 from typing import TYPE_CHECKING
 
 from browser_service.host.launching.memory import Memory
-from shared.calls import Json
 from shared.errors import BrowseError, BrowserCrashed
+from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.host.page.entry import PageEntry

@@ -10,7 +10,8 @@ from browser_service.host.page.parking import Parking
 from browser_service.host.recovery.closed_page import remember
 from browser_service.host.registry import PageRegistry
 from browser_service.host.session import SessionEntry
-from shared.calls import HostEvent, PageRetired, Person, Undoable
+from shared.calls import ClientRef, Undoable
+from shared.events import HostEvent, PageRetired
 
 
 class Retiring:
@@ -24,7 +25,7 @@ class Retiring:
         self._one_at_a_time = asyncio.Lock()
         self._background = Background()
 
-    async def make_room(self, session: SessionEntry, newcomer: Person | None) -> None:
+    async def make_room(self, session: SessionEntry, newcomer: ClientRef | None) -> None:
         """For one more page of the session, on behalf of a client; where nothing is abandoned, none is made."""
         async with self._one_at_a_time:
             while crowd := self._room.crowd(session):
@@ -33,7 +34,7 @@ class Retiring:
                     return
                 await self._retire(abandoned[0], newcomer)
 
-    async def _retire(self, entry: PageEntry, newcomer: Person | None) -> None:
+    async def _retire(self, entry: PageEntry, newcomer: ClientRef | None) -> None:
         known = await remember(entry)
         if not self._parking.abandoned([entry]):
             return  # somebody has come back to it meanwhile

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from browser_service.host.elements.locators import scope_of
-from shared.calls import Json, weight
+from shared.model import Json, weight
 
 FIELD: Final = """e => {
   const tag = e.localName, ticks = ['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio'];

@@ -10,8 +10,8 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from browser_service.host.launching.person_window import cookie_key
 from browser_service.host.recovery.logins import cookies_in
-from shared.calls import Json
 from shared.errors import BrowserLaunchFailed
+from shared.model import Json
 
 Options = Mapping[str, Any]  # Any: Playwright's
 

@@ -10,7 +10,7 @@ from playwright.async_api import BrowserContext, Cookie
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from shared.calls import Json
+from shared.model import Json
 
 _AFTER_S: Final = 0.5
 _WITHIN_S: Final = 5

@@ -8,8 +8,8 @@ from playwright.async_api import Locator
 from browser_service.host import errors
 from browser_service.host.elements.locators import read_back
 from browser_service.host.recovery.filled_fields import FIELD, Field, unkept
-from shared.calls import Json
 from shared.errors import BrowseError
+from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.host.page.handle import BrowserPage

@@ -14,8 +14,8 @@ from browser_service.host.network.routes import Rule
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
-from shared.calls import Json
 from shared.errors import CannotUndo
+from shared.model import Json
 
 Kept = dict[str, Any]  # Any: JSON
 """JSON, of the form that the act's handler gave it."""

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from shared import wire
-from shared.calls import CallState, EventBatch
+from shared.calls import CallState
+from shared.events import EventBatch
 from tests.support.carriers import JsonCarrier
 from tests.support.clock import Clock
 from tests.support.json import AnyJson

@@ -7,8 +7,8 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.observability.logging import configure
 from shared import wire
 from shared.actions.base import Action
-from shared.calls import Json
 from shared.errors import BrowseError
+from shared.model import Json
 from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site

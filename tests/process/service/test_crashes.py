@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from browser_service.host.windows import Windows
-from shared.calls import Call, SessionSpec
+from shared.calls import Call
+from shared.pages import SessionSpec
 from shared.wire import DEFAULT_SESSION
 from tests.support import processes
 from tests.support.listening import become, sent

@@ -14,7 +14,7 @@ from browser_service.process import CannotStart, check_writable
 from browser_service.store import opening
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS, Journal
 from browser_service.store.quarantine import found_aside
-from shared.calls import PageState
+from shared.pages import PageState
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 from tests.support.terminal import Terminal

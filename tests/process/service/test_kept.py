@@ -10,7 +10,7 @@ import pytest
 from browser_service.security.sealing import KEY_FILE, Seal
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.quarantine import found_aside
-from shared.calls import Json
+from shared.model import Json
 from shared.wire import DEFAULT_SESSION
 from tests.process.service.test_damaged_files import told
 from tests.support.listening import become

@@ -12,7 +12,9 @@ from browser_service.clients.presence import Clients
 from browser_service.host.events import EventLog
 from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
 from browser_service.rules.leases import Ownership
-from shared.calls import Call, Notice, PageState, StateSaved
+from shared.calls import Call, Notice
+from shared.events import StateSaved
+from shared.pages import PageState
 from tests.support.listening import become, watching
 from tests.support.processes import browsers
 from tests.support.resting import host_of, parked, rests

@@ -8,45 +8,49 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from shared import calls
+from shared import calls, events, pages
 from shared.calls import (
     ActivityRecord,
-    Answer,
     Artifact,
     Call,
+    CallState,
+    ClientRef,
+    DownloadState,
+    Notice,
+    Outcome,
+    Preview,
+    Undoable,
+)
+from shared.errors import PageOwned
+from shared.events import (
     CallEnded,
     CallMoved,
-    CallState,
     DownloadMoved,
-    DownloadState,
     EventBatch,
-    Figures,
     HostEvent,
-    HumanRequest,
-    Model,
-    Notice,
     NoticeGiven,
-    Outcome,
-    Owner,
-    PageBlock,
     PageChanged,
     PageClosed,
     PageMoved,
     PageOpened,
     PageRetired,
+    StateSaved,
+    Throttled,
+)
+from shared.model import Model
+from shared.pages import (
+    Answer,
+    Figures,
+    HumanRequestState,
+    Owner,
+    PageBlock,
     PageState,
     Parked,
-    Person,
-    Preview,
     Proxy,
     SessionOptions,
     SessionSpec,
     Size,
-    StateSaved,
-    Throttled,
-    Undoable,
 )
-from shared.errors import PageOwned
 
 PAGE = PageState(page_id="cart", session_id="default", url="https://example.com", title="Cart ✓", holder_id="c1")
 NOTICE = Notice(text='"cart" was closed by its owner.', page_id="cart")
@@ -61,7 +65,7 @@ EVENTS: list[Model] = [
         seq=3,
         page=PAGE,
         undo=Undoable(body={"action": "close_page"}, what="closed", state={}),
-        newcomer=Person(client_id="c2", label="Codex"),
+        newcomer=ClientRef(client_id="c2", label="Codex"),
     ),
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
     CallEnded(seq=5, client_id="c1", outcome=Outcome(call_id="c1/k1", result={"value": 1}, page=PAGE)),
@@ -79,8 +83,8 @@ EXAMPLES: list[Model] = [
     Outcome(call_id="k1", result={"url": "x", "deep": [{"n": None}]}, page=PAGE, notices=[NOTICE]),
     Undoable(body={"action": "close_page"}, page_id="cart", session_id="s", what="closed", state={"scroll": [0, 7]}),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
-    Person(client_id="c2", label="Codex"),
-    HumanRequest(
+    ClientRef(client_id="c2", label="Codex"),
+    HumanRequestState(
         request_id="ask-1", kind="decision", message="Which?", choices=["a", "b"], page_id="a", session_id="b"
     ),
     Answer(state="done", text="a", by="Ana"),
@@ -121,7 +125,12 @@ every_example = pytest.mark.parametrize("model", EXAMPLES, ids=lambda each: type
 
 
 def test_every_model_has_an_example_here() -> None:
-    declared = {each for each in vars(calls).values() if isinstance(each, type) and issubclass(each, Model)}
+    declared = {
+        each
+        for module in (calls, events, pages)
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Model)
+    }
     assert declared - {Model} == {type(each) for each in EXAMPLES}
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from browser_service.actions import HANDLERS, collect
 from shared.actions.help import CallTool
-from shared.calls import Json
 from shared.catalogue import ACTIONS
+from shared.model import Json
 
 
 def module_with(*names: str) -> ModuleType:

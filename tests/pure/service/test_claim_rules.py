@@ -7,11 +7,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from browser_service.rules.claims import OFFER_S, Claims, Move, Place, Who, Why
+from browser_service.rules.claims import OFFER_S, Claims, Move, Place, Why
+from shared.calls import ClientRef
 from tests.support.clock import Clock
 
 IDLE_S = 120.0
-CLIENTS = st.sampled_from([Who(name, name.upper()) for name in "abcd"])
+CLIENTS = st.sampled_from([ClientRef(client_id=name, label=name.upper()) for name in "abcd"])
 KEYS = st.sampled_from(["ticket/1", "ticket/2"])
 
 
@@ -49,7 +50,7 @@ class Sharing(RuleBasedStateMachine):
         self.begins(move.key, first.who)
         self.offered[move.key] = self.clock() + OFFER_S
 
-    def begins(self, key: str, who: Who, keep_s: float = 0) -> None:
+    def begins(self, key: str, who: ClientRef, keep_s: float = 0) -> None:
         self.believers[key] = who.client_id
         self.used[key], self.kept[key] = self.clock(), self.clock() + keep_s
         self.offered.pop(key, None)
@@ -60,7 +61,7 @@ class Sharing(RuleBasedStateMachine):
         return self.clock() >= max(self.used[key] + IDLE_S, self.kept[key])
 
     @rule(key=KEYS, who=CLIENTS, keep_s=st.sampled_from([0.0, 600.0]))
-    def claim(self, key: str, who: Who, keep_s: float) -> None:
+    def claim(self, key: str, who: ClientRef, keep_s: float) -> None:
         claim = self.claims.claim(key, who, keep_s=keep_s)
         if claim is None:
             assert self.believers[key] != who.client_id
@@ -73,7 +74,7 @@ class Sharing(RuleBasedStateMachine):
         self.line[key] = [place for place in self.line[key] if not place.granted]
 
     @rule(key=KEYS, who=CLIENTS)
-    def force(self, key: str, who: Who) -> None:
+    def force(self, key: str, who: ClientRef) -> None:
         kept = self.kept[key] if self.believers.get(key) == who.client_id else 0
         assert self.claims.force(key, who, "the user said so").who == who
         if self.believers.get(key) == who.client_id:
@@ -83,7 +84,7 @@ class Sharing(RuleBasedStateMachine):
         self.line[key] = [place for place in self.line[key] if not place.granted]
 
     @rule(key=KEYS, who=CLIENTS)
-    def wait(self, key: str, who: Who) -> None:
+    def wait(self, key: str, who: ClientRef) -> None:
         holder = self.claims.holder(key)
         if holder is not None and holder.who != who and not self.lapsed(key):  # who waits was refused before
             self.line[key].append(self.claims.wait(key, who))
@@ -94,7 +95,7 @@ class Sharing(RuleBasedStateMachine):
             self.claims.leave(self.line[key].pop(which))
 
     @rule(key=KEYS, who=CLIENTS)
-    def release(self, key: str, who: Who) -> None:
+    def release(self, key: str, who: ClientRef) -> None:
         self.claims.holder(key)
         held = self.believers.get(key) == who.client_id
         if held:
@@ -103,7 +104,7 @@ class Sharing(RuleBasedStateMachine):
         assert self.claims.release(key, who.client_id) is held
 
     @rule(who=CLIENTS)
-    def gone(self, who: Who) -> None:
+    def gone(self, who: ClientRef) -> None:
         for key in ("ticket/1", "ticket/2"):
             self.line[key] = [place for place in self.line[key] if place.who != who]
             self.claims.holder(key)
@@ -158,8 +159,9 @@ TestSharing.settings = settings(max_examples=150, stateful_step_count=40, deadli
 def test_a_client_that_waits_twice_is_offered_it_once() -> None:
     moves: list[Move] = []
     claims = Claims(IDLE_S, moves.append, clock=Clock())
-    claims.claim("k", Who("a"))
-    places = [claims.wait("k", Who("b")), claims.wait("k", Who("c")), claims.wait("k", Who("b"))]
+    a, b, c = (ClientRef(client_id=name) for name in "abc")
+    claims.claim("k", a)
+    places = [claims.wait("k", b), claims.wait("k", c), claims.wait("k", b)]
     claims.release("k", "a")
     assert [place.granted for place in places] == [True, False, True]
     claims.release("k", "b")
@@ -173,8 +175,8 @@ def test_names_that_were_left_behind_are_forgotten_where_they_are_many() -> None
     clock = Clock()
     claims = Claims(IDLE_S, lambda _: None, clock=clock)
     for number in range(1_500):
-        claims.claim(f"old/{number}", Who("a"))
+        claims.claim(f"old/{number}", ClientRef(client_id="a"))
     clock.pass_s(IDLE_S)
-    claims.claim("new", Who("b"))
-    claims.claim("newer", Who("b"))
+    claims.claim("new", ClientRef(client_id="b"))
+    claims.claim("newer", ClientRef(client_id="b"))
     assert {*claims.held()} == {"new", "newer"}

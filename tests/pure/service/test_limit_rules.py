@@ -7,7 +7,7 @@ import pytest
 from browser_service.security.urls import is_private, origin_of
 from browser_service.settings import Settings
 from browser_service.spine.politeness import Origin, OriginLimits, Visit, retry_after_s
-from shared.calls import CallMoved
+from shared.events import CallMoved
 from tests.support.clock import Clock
 
 

@@ -1,0 +1,131 @@
+"""Events: what a host tells the front half, in the order in which it happened."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shared.calls import CallState, ClientRef, DownloadState, Notice, Outcome, Undoable
+from shared.model import Json, Model
+from shared.pages import HumanRequestState, PageState
+
+
+class PageOpened(Model):
+    kind: Literal["page_opened"] = "page_opened"
+    seq: int = 0
+    page: PageState
+
+
+class PageChanged(Model):
+    """URL, title or holder of a page changed."""
+
+    kind: Literal["page_changed"] = "page_changed"
+    seq: int = 0
+    page: PageState
+
+
+class PageClosed(Model):
+    kind: Literal["page_closed"] = "page_closed"
+    seq: int = 0
+    page_id: str
+    session_id: str
+
+
+class PageRetired(Model):
+    """A page that nobody had any more was closed to make room for another one; it can be had back."""
+
+    kind: Literal["page_retired"] = "page_retired"
+    seq: int = 0
+    page: PageState = Field(description="As it was.")
+    undo: Undoable = Field(repr=False)
+    newcomer: ClientRef | None = Field(default=None, description="Whose page needed the room.")
+
+
+class CallMoved(Model):
+    """A call waits or runs: what a progress message is made of."""
+
+    kind: Literal["call_moved"] = "call_moved"
+    seq: int = 0
+    call_id: str
+    client_id: str
+    state: CallState
+    position: int = 0
+    behind: str = ""
+    elapsed_ms: int = 0
+    request: HumanRequestState | None = Field(default=None, description="What a person is waited for.")
+
+
+class PageMoved(Model):
+    """A page opened, changed or closed: told to every client that may know of it."""
+
+    page_id: str
+    session_id: str
+    revision: int = 0
+
+
+class CallEnded(Model):
+    """The end of a call that was suspended when it replied."""
+
+    kind: Literal["call_ended"] = "call_ended"
+    seq: int = 0
+    client_id: str
+    outcome: Outcome
+
+
+class NoticeGiven(Model):
+    kind: Literal["notice"] = "notice"
+    seq: int = 0
+    client_id: str = Field(description="Whose it is; empty where it concerns all.")
+    notice: Notice
+
+
+class StateSaved(Model):
+    """A session's logins as they are now, for the journal."""
+
+    kind: Literal["state"] = "state"
+    seq: int = 0
+    session_id: str
+    name: str = Field(default="", description="That it was saved under on demand; what comes back by itself has none.")
+    state: Json = Field(repr=False)
+
+
+class Throttled(Model):
+    """A site answered a page's document, or a `fetch`, with 429, or with 503 and a Retry-After."""
+
+    kind: Literal["throttled"] = "throttled"
+    seq: int = 0
+    url: str
+    status: int
+    retry_after: str | None = Field(default=None, description="The header as it came: seconds, or a date.")
+    client_id: str | None = Field(default=None, description="Who met it: whose call runs there, or who holds the page.")
+    client_label: str = ""
+
+
+class DownloadMoved(Model):
+    """A download began, came on, or ended."""
+
+    kind: Literal["download"] = "download"
+    seq: int = 0
+    download: DownloadState
+
+
+HostEvent = Annotated[
+    PageOpened
+    | PageChanged
+    | PageClosed
+    | PageRetired
+    | CallMoved
+    | CallEnded
+    | NoticeGiven
+    | StateSaved
+    | Throttled
+    | DownloadMoved,
+    Field(discriminator="kind"),
+]
+
+
+class EventBatch(Model):
+    """What `events_after` answers: the events past a sequence number, and who said so."""
+
+    incarnation: str
+    events: list[HostEvent] = Field(default=[])
+    last_seq: int = 0

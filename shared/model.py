@@ -1,0 +1,27 @@
+"""The base of every message: camelCase on the wire, snake_case in Python."""
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic.alias_generators import to_camel
+
+Json = dict[str, JsonValue]
+
+
+class Model(BaseModel):
+    """camelCase on the wire, snake_case in Python, nothing unknown accepted."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        extra="forbid",
+    )
+
+
+def weight(value: JsonValue) -> int:
+    """About how many bytes a value holds: what is kept is bounded by it."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list):
+        return sum(map(weight, value)) + 8
+    return sum(len(key) + weight(item) for key, item in value.items()) if isinstance(value, dict) else 8

@@ -1,0 +1,175 @@
+"""Pages and sessions, as a host describes them and as it is told to open them."""
+
+import json
+from typing import Literal
+
+from pydantic import Field
+
+from shared.model import Json, Model
+
+Access = Literal["private", "read", "act"]
+"""What others may do with a page."""
+
+RequestKind = Literal["login", "code", "decision", "other"]
+"""What a person may be asked for."""
+
+
+class HumanRequestState(Model):
+    """What a person was asked to do, as everybody may read it who may read the page."""
+
+    request_id: str
+    kind: RequestKind
+    origin: str = ""
+    message: str = ""
+    choices: list[str] = Field(default=[])
+    page_id: str
+    session_id: str
+    asked_by: str = ""
+    joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
+    asked_ago_ms: int = 0
+    link: str = Field(default="", repr=False, description="Path of the page to answer on, with its key: for people.")
+
+    @property
+    def what(self) -> str:
+        """In words: a login at https://shop.example."""
+        article = "something" if self.kind == "other" else f"a {self.kind}"
+        return f"{article} at {self.origin}" if self.origin else article
+
+    def next_calls(self, page_id: str) -> str:
+        """What those who asked can do, who may have missed the reply that named the request."""
+        named = {"pageId": page_id, "requestId": self.request_id}
+        wait, withdraw = (f"request_human {json.dumps(each)}" for each in (named, {**named, "withdraw": True}))
+        return f"Wait for them: {wait}; or give it up: {withdraw}."
+
+
+class Answer(Model):
+    """What a person says to a request: that it is done or refused, or only that somebody is there."""
+
+    state: Literal["there", "done", "refused"]
+    text: str = Field(default="", repr=False, description="The answer or the reason; for who asked, and nobody else.")
+    by: str = ""
+
+
+class Parked(Model):
+    """Where a page was when its window was closed because nobody used it."""
+
+    x: int = 0
+    y: int = Field(default=0, description="How far it was scrolled, px.")
+    history: int = Field(default=1, description="How many entries its history had.")
+    loses: bool = Field(default=False, description="It was acted on: its scripts may have had something in memory.")
+
+
+class PageState(Model):
+    """A page as its host knows it; `holder_id` stays inside the service."""
+
+    page_id: str
+    session_id: str
+    url: str = "about:blank"
+    title: str = ""
+    revision: int = 0
+    holder_id: str | None = None
+    holder_label: str = ""
+    holder_agent: str = Field(default="", description="Which of the holder's agents, as it calls itself.")
+    acted_ago_ms: int | None = None
+    idle_ms: int = Field(default=0, description="Since anybody used it.")
+    untouched: bool = Field(default=False, description="Blank, and nothing was done to it since it was opened.")
+    parked: Parked | None = Field(default=None, description="Its window is closed until somebody uses it.")
+    opener_id: str | None = None
+    left_by: str = Field(default="", description="The label of the last holder, where nobody holds it now.")
+    left_by_id: str | None = Field(default=None, description="Its id, where it did not give the page up but is gone.")
+    of_person: bool = Field(default=False, description="A tab that nobody here opened.")
+    access: Access = "read"
+    hold_reason: str = ""
+    hold_left_ms: int | None = None
+    target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")
+    dialog: str | None = Field(default=None, description="What the page asks and waits to be answered.")
+    person: HumanRequestState | None = Field(
+        default=None, description="What a person has the page for, above its lease."
+    )
+    asker_id: str | None = Field(default=None, description="Who asked first, in whose chat it may be answered too.")
+
+    def later(self, ms: int) -> "PageState":
+        """The same after so long a time in which nothing happened."""
+        left = max(0, (self.hold_left_ms or 0) - ms) or None
+        person = self.person
+        if person is not None:
+            person = person.model_copy(update={"asked_ago_ms": person.asked_ago_ms + ms})
+        reason = self.hold_reason if left else ""
+        return self.model_copy(update={"hold_left_ms": left, "hold_reason": reason, "person": person})
+
+
+Engine = Literal["chromium", "firefox", "webkit"]
+
+Permission = Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write"]
+
+
+class Size(Model):
+    """In CSS pixels."""
+
+    width: int = Field(default=1920, ge=1, le=10_000)
+    height: int = Field(default=1080, ge=1, le=10_000)
+
+
+class Proxy(Model):
+    """Its password is in no reply, record or log."""
+
+    server: str = Field(pattern=r"^((https?|socks[45])://)?[^\s/@]+$", description="http://host:port, or socks5://...")
+    username: str | None = None
+    password: str | None = Field(default=None, repr=False)
+
+
+class SessionOptions(Model):
+    """How the pages of a session see the world, and are seen."""
+
+    browser_type: Engine | None = Field(default=None, description="The engine; the service's own without.")
+    viewport: Size = Size()
+    user_agent: str | None = None
+    locale: str | None = "en-US"
+    timezone: str | None = None
+    permissions: list[Permission] = Field(default=[])
+    proxy: Proxy | None = None
+    own_browser: bool = Field(default=False, description="In a browser to itself.")
+    headless: bool | None = Field(default=None, description="Whether it has no windows; as the service's own without.")
+
+
+class SessionSpec(Model):
+    """Everything a host needs to have a session, complete and idempotent: it keeps nothing of its own on disk."""
+
+    session_id: str
+    profile: bool = Field(default=False, description="It is the profile on disk: the shared login.")
+    persistent: bool = Field(default=False, description="Its whole storage is told when it changes, to be kept.")
+    options: SessionOptions = SessionOptions()
+    state: Json = Field(default={}, repr=False, description="As Playwright has it: cookies, and storage by origin.")
+    headers: dict[str, str] = Field(default={}, repr=False, description="What requests of its pages carry besides.")
+    init_scripts: dict[str, str] = Field(default={}, repr=False, description="What runs in its documents, by id.")
+    permissions: dict[str, list[str]] = Field(default={}, description="What sites were granted, by origin.")
+    earlier: list[Json] = Field(default=[], repr=False, description="What it was before, should that not be taken.")
+    pages: list[PageState] = Field(default=[])
+    former: dict[str, Json] = Field(default={}, repr=False, description="What brings a page back, by its id.")
+
+
+class Figures(Model):
+    """What a host has open, and what that weighs."""
+
+    pages: int
+    parked: int
+    browsers: int
+    memory_mb: int = Field(description="Of the browsers, as last measured.")
+    memory_limit_mb: int = Field(description="0 is no limit.")
+
+
+class PageBlock(Model):
+    """The `page` of every reply."""
+
+    page_id: str
+    session_id: str
+    url: str
+    title: str
+    revision: int
+    owner: "Owner | None" = None
+    dialog: str | None = Field(default=None, exclude_if=lambda dialog: dialog is None)
+
+
+class Owner(Model):
+    label: str
+    you: bool
