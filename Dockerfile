@@ -9,6 +9,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY pyproject.toml constraints.txt README.md ./
 COPY shared ./shared
+COPY client ./client
 COPY browser_service ./browser_service
 COPY mcp_gateway ./mcp_gateway
 RUN pip install --no-cache-dir --constraint constraints.txt .

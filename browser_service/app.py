@@ -26,7 +26,6 @@ from browser_service.http.openapi import describe
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.observability.notifications import Notifier
-from browser_service.security.auth import ensure_secret
 from browser_service.security.revocation import Revoked
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
@@ -54,6 +53,7 @@ from shared.catalogue import ACTIONS
 from shared.errors import JournalFailed
 from shared.model import Json
 from shared.pages import SessionOptions, Size
+from shared.secret import ensure_secret
 
 _DAY_S = 86_400
 

@@ -15,15 +15,15 @@ from typing import Final, NamedTuple
 
 import psutil
 
-from browser_service.cli import instance
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.settings import Settings
-from browser_service.store import activity, downloads  # noqa: F401 - their steps are among those that are known
+from browser_service.store import activity, downloads, revoked  # noqa: F401 - their steps are among those that are known
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from browser_service.store.opening import NewerJournal, check_version, damage_of
 from browser_service.store.quarantine import found_aside
+from client import instance
 from shared import wire
 from shared.catalogue import fingerprint
 from shared.errors import BrowseError, ServiceUnavailable
@@ -106,7 +106,7 @@ def check_journal(directory: Path, running: instance.Instance | None) -> Check:
     if problem := damage_of(file):
         advice = "The next start sets it aside and begins a new one; logins of the shared profile stay."
         return Check("journal", ok=False, found=f"{file} is damaged: {problem}", advice=advice)
-    if running and instance.ready(running.url).get("storage") == "failing":
+    if running and instance.readiness(running.url).get("storage") == "failing":
         advice = f"Free space in {directory}, or make it writable; the service goes on by itself then."
         return Check("journal", ok=False, found="the service cannot write to it now", advice=advice)
     free = shutil.disk_usage(directory).free
@@ -156,7 +156,7 @@ def check_memory(running: instance.Instance) -> Check:
         started = own.children(recursive=True)
     except psutil.Error:
         return Check("memory", ok=False, found="the service has just ended")
-    browsers, limit = exact_mb(started), instance.ready(running.url).get("memoryLimitMb")
+    browsers, limit = exact_mb(started), instance.readiness(running.url).get("memoryLimitMb")
     most = limit if isinstance(limit, int) else 0
     of = f"of {most:,} MB (BROWSE_MEMORY_MB)" if most else "without a limit (BROWSE_MEMORY_MB)"
     found = f"the service has {exact_mb([own]):,} MB, its browsers {browsers:,} MB {of}"

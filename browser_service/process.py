@@ -21,11 +21,11 @@ from filelock import FileLock, Timeout
 
 from browser_service.app import Parts, create_app
 from browser_service.observability.logging import configure
-from browser_service.security.auth import ensure_secret
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from browser_service.store.opening import NewerJournal, check_version
 from shared.errors import ServiceUnavailable
+from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10

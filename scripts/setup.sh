@@ -45,7 +45,7 @@ install_packages() {
     $pip install --upgrade 'pip>=25.1' # the first that knows --group
     $pip install --constraint constraints.txt --editable . --group dev
     # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
-    "$VENV/bin/python" -m compileall -q "$VENV/lib" browser_service mcp_gateway shared >/dev/null 2>&1 || true
+    "$VENV/bin/python" -m compileall -q "$VENV/lib" browser_service client mcp_gateway shared >/dev/null 2>&1 || true
 }
 
 bounded() {

@@ -1,5 +1,7 @@
-"""The account's secret, from which every token is made: the service writes it, its clients read it."""
+"""The account's secret, from which every token is made: whoever needs it first writes it, and all others read it."""
 
+import os
+import secrets
 from pathlib import Path
 
 from shared.errors import ServiceUnavailable
@@ -11,8 +13,31 @@ _ANEW = (
 )
 
 
+def ensure_secret(data_dir: Path) -> str:
+    """Return the account's secret, and make it on first use (0600, in a directory of 0700). Raises ServiceUnavailable
+    for one that makes no token."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data_dir.chmod(0o700)
+    path = data_dir / SECRET_FILE
+    if not path.exists():
+        draft = path.with_name(f".{SECRET_FILE}.{os.getpid()}")
+        draft.touch(mode=0o600)
+        with draft.open("w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(file.fileno())  # a name without its text would be worse than none
+        try:
+            os.link(draft, path)  # fails where another process was first: its secret is the one that counts
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return read_secret(data_dir)
+
+
 def read_secret(data_dir: Path) -> str:
-    """Raises FileNotFoundError where there is none yet, ServiceUnavailable for one that makes no token."""
+    """Return the account's secret. Raises FileNotFoundError where there is none yet, ServiceUnavailable for one that
+    makes no token."""
     path = data_dir / SECRET_FILE
     try:
         if secret := path.read_bytes().decode("ascii").strip():

@@ -8,10 +8,10 @@ from typing import Annotated, Final, cast
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.client import Client, error_of, identity
+from browser_service.cli.client import Client, client_id, error_of
 from browser_service.cli.parameters import new_app
 from browser_service.observability.lines import line
-from browser_service.security.auth import token_id
+from client.credentials import token_id
 from shared.calls import ActivityRecord
 from shared.errors import Relayed
 from shared.model import Json
@@ -86,7 +86,7 @@ def revoke(
     """Refuse a token, or all tokens that a client has, at once and for good."""
     if bool(client) is bool(token) or (token and not token_id(token)):
         raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
-    body: Json = {"clients": [client, identity(client).client_id]} if client else {"tokenId": token_id(token)}
+    body: Json = {"clients": [client, client_id(client)]} if client else {"tokenId": token_id(token)}
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
         revoked = _result(service.revoke(body))
     output.say(f"{client or token_id(token)}: revoked{_whose(revoked) if client else '.'}")

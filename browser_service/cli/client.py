@@ -14,11 +14,12 @@ from uuid import uuid4
 import httpx
 from pydantic import JsonValue
 
-from browser_service.cli import instance
-from browser_service.security.auth import Identity, ensure_secret, mint
+from client import instance
+from client.credentials import DAY_S, mint
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
 from shared.model import Json
+from shared.secret import ensure_secret
 
 _PATIENCE_S: Final = 60.0
 _LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot), then decide whether to repeat it."
@@ -33,11 +34,17 @@ def account() -> str:
     return re.sub(r"[^A-Za-z0-9._@-]+", "-", name)
 
 
-def identity(label: str = "") -> Identity:
-    """Lasting: the same account finds its pages again. A label makes it a client of its own."""
+def client_id(label: str = "") -> str:
+    """Return who the account is: the same at each call, so that it finds its pages again. A label makes it a client of
+    its own."""
     if label:
-        return Identity(client_id=f"http-{account()}-{wire.spelled_validly(label)}", label=label)
-    return Identity(client_id=os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}", label="CLI")
+        return f"http-{account()}-{wire.spelled_validly(label)}"
+    return os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}"
+
+
+def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
+    """Make a token for the account. Raises ServiceUnavailable where the service would not know its secret."""
+    return mint(secret_of(data_dir), client_id(label), label or "CLI", operator=operator, lifetime_s=lifetime_s)
 
 
 def secret_of(data_dir: Path) -> str:
@@ -56,10 +63,9 @@ class Client:
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         running = instance.require(data_dir)
-        who = identity().model_copy(update={"operator": operator})
         self.url = running.url
-        self._http = instance.http(running.url, _PATIENCE_S)
-        self._http.headers["Authorization"] = f"Bearer {mint(secret_of(data_dir), who)}"
+        self._http = _http(running.url)
+        self._http.headers["Authorization"] = f"Bearer {token(data_dir, operator=operator)}"
 
     def __enter__(self) -> Self:
         return self
@@ -121,6 +127,13 @@ class Client:
             ) from None
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
+
+
+def _http(url: str) -> httpx.Client:
+    """Make a client for a service on this machine: no proxy of the environment stands between, and TLS, which takes
+    time to set up, is there only where it is spoken."""
+    transport = httpx.HTTPTransport(verify=url.startswith("https:"), trust_env=False)
+    return httpx.Client(base_url=url, transport=transport, timeout=_PATIENCE_S, trust_env=False)
 
 
 def _events(reply: httpx.Response) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,15 @@
 """`up`, `down` and `status`: the service as a process."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from browser_service.cli import flags, instance, output
+from browser_service.cli import flags, output
 from browser_service.cli.parameters import new_app, parameters_of, signed
 from browser_service.settings import Settings
+from client import instance
+from shared.errors import ServiceUnavailable
 from shared.model import Json
 
 NOT_RUNNING = 3
@@ -45,7 +48,7 @@ def down(data_dir: flags.DataDir = None) -> None:
     if running is None:
         output.say(f"No service runs (data directory {directory}).")
         return
-    if not instance.end(running):
+    if not instance.stop(running):
         output.say(
             f"Process {running.pid} was asked to end, and still runs after {instance.END_WITHIN_S:.0f} s.",
             to_stderr=True,
@@ -81,16 +84,34 @@ def _in_the_foreground(settings: Settings) -> None:
 
 
 def _detached(settings: Settings, changes: Json) -> None:
-    running, started = instance.start(settings.data_dir, changes)
+    running, started = _started(settings.data_dir, changes)
     verb = "runs now" if started else "runs already"
     output.say(f"The service {verb}: process {running.pid}, {running.url}")
     if not started and changes.keys() - {"data_dir"}:
         output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
 
 
+def _started(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
+    """Return the service, and whether it was this call that started it. Raises ServiceUnavailable, with the log's end,
+    where it does not answer."""
+    try:
+        running, pid = instance.start(
+            data_dir, flags.environment(changes), lambda: instance.find(data_dir), end_if_late=True
+        )
+    except instance.NotStarted as error:
+        why = f"It did not answer within {instance.START_WITHIN_S:.0f} s."
+        if error.exit_code is not None:
+            why = f"It ended with exit code {error.exit_code}."
+        raise ServiceUnavailable(
+            "\n".join([f"The service did not start. {why}", *error.log_end]),
+            hint="`browse-together doctor` says what is missing.",
+        ) from None
+    return running, running.pid == pid  # another may have been a moment quicker
+
+
 def _figures(running: instance.Instance) -> Json:
     """What it has open, and what that weighs."""
-    now = instance.ready(running.url)
+    now = instance.readiness(running.url)
     return {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
 
 

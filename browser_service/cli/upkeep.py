@@ -1,19 +1,16 @@
 """`doctor`, `logs` and `token`."""
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
-from browser_service.cli import flags, logfile, output
-from browser_service.cli.client import identity, secret_of
+from browser_service.cli import client, flags, logfile, output
 from browser_service.cli.parameters import new_app, parameters_of, signed
-from browser_service.security.auth import mint
 from browser_service.settings import Settings
+from client.credentials import DAY_S
 from shared.errors import ServiceUnavailable
 from shared.wire import LOG_FILE
-
-_DAY_S: Final = 86_400
 
 app = new_app()
 
@@ -68,5 +65,4 @@ def token(
     days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is valid.")] = 30,
 ) -> None:
     """Print a token for callers over plain HTTP: curl -H "Authorization: Bearer $(browse-together token)"."""
-    secret = secret_of(flags.settings(data_dir).data_dir)
-    typer.echo(mint(secret, identity(label), days * _DAY_S))
+    typer.echo(client.token(flags.settings(data_dir).data_dir, label, lifetime_s=days * DAY_S))

@@ -1,10 +1,7 @@
-"""Who calls: the account's secret, and the signed tokens made from it."""
+"""Who calls, as a signed token proves it."""
 
-import os
-import secrets
 import time
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import jwt
@@ -13,8 +10,7 @@ from pydantic import Field, ValidationError
 from browser_service.security.revocation import Revoked
 from shared.calls import ClientRef
 from shared.errors import Unauthorized
-from shared.secret import read_secret
-from shared.wire import CLIENT_ID_PATTERN, SECRET_FILE, TOKEN_ALGORITHM, TOKEN_AUDIENCE
+from shared.wire import CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE
 
 _DAY_S = 86_400
 _PERSON = f"{TOKEN_AUDIENCE}/person"
@@ -41,53 +37,6 @@ class Proven(NamedTuple):
     expires_at: float
     token_id: str
     issued_at: float
-
-
-def ensure_secret(data_dir: Path) -> str:
-    """The account's secret, made on first use (0600, in a directory of 0700). Raises ServiceUnavailable for one that
-    makes no token."""
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    data_dir.chmod(0o700)
-    path = data_dir / SECRET_FILE
-    if not path.exists():
-        draft = path.with_name(f".{SECRET_FILE}.{os.getpid()}")
-        draft.touch(mode=0o600)
-        with draft.open("w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(48))
-            file.flush()
-            os.fsync(file.fileno())  # a name without its text would be worse than none
-        try:
-            os.link(draft, path)  # fails where another process was first: its secret is the one that counts
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return read_secret(data_dir)
-
-
-def mint(secret: str, identity: Identity, lifetime_s: int = _DAY_S) -> str:
-    now = int(time.time())
-    claims = {
-        "sub": identity.client_id,
-        "label": identity.label,
-        "aud": TOKEN_AUDIENCE,
-        "iat": now,
-        "exp": now + lifetime_s,
-        "jti": secrets.token_hex(6),
-    }
-    if identity.operator:
-        claims["operator"] = True
-    return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
-
-
-def token_id(token: str) -> str:
-    """What a token is revoked by: its id, which may be given itself; of a token, what it says, unproven."""
-    if "." not in token:
-        return token
-    try:
-        return str(jwt.decode(token, options={"verify_signature": False}).get("jti", ""))
-    except jwt.InvalidTokenError:
-        return ""
 
 
 def mint_key(secret: str, request_id: str) -> str:

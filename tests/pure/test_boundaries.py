@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("shared", "browser_service", "mcp_gateway")
+PACKAGES = ("shared", "client", "browser_service", "mcp_gateway")
 AROUND = ("tests", "examples", "benchmarks", "scripts")
 
 NEVER = {
+    "client": {"browser_service", "mcp_gateway", "mcp", "fastapi", "starlette", "uvicorn", "playwright", "sqlite3"},
     "mcp_gateway": {"browser_service", "fastapi", "starlette", "sse_starlette", "uvicorn", "playwright", "sqlite3"},
     "browser_service": {"mcp_gateway", "mcp"},
     "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},

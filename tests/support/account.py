@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from browser_service.security.auth import Identity, ensure_secret, mint
+from client.credentials import mint
 from shared import wire
+from shared.secret import ensure_secret
 from tests.support.gateways import ServiceProcess
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
@@ -28,7 +29,7 @@ def logging_out(site: Site) -> str:
 @contextlib.asynccontextmanager
 async def caller(service: ServiceProcess, label: str) -> AsyncIterator[Agent]:
     """A client of a service that is a process of its own."""
-    token = mint(ensure_secret(service.data_dir), Identity(client_id=label, label=label))
+    token = mint(ensure_secret(service.data_dir), label, label)
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, trust_env=False) as http:
         yield Agent(http, label, label)
@@ -37,7 +38,7 @@ async def caller(service: ServiceProcess, label: str) -> AsyncIterator[Agent]:
 async def forgotten(service: RunningService, client: str) -> dict[str, int]:
     """What `browse-together forget` is answered."""
     async with service.agent() as operator:
-        token = mint(service.parts.secret, Identity(client_id="cli", label="CLI", operator=True))
+        token = mint(service.parts.secret, "cli", "CLI", operator=True)
         headers = {"Authorization": f"Bearer {token}"}
         reply = await operator.http.delete(wire.ACTIVITY, params={"client": client}, headers=headers)
     assert reply.status_code == 200, reply.text

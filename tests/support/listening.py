@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from browser_service.app import create_app
 from browser_service.process import Server, bind
-from browser_service.security.auth import Identity, mint
+from client.credentials import mint
 from shared import wire
 from shared.events import CallMoved
 from tests.support.json import AnyJson
@@ -62,7 +62,7 @@ async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[Runnin
 @contextlib.asynccontextmanager
 async def connected(service: RunningService, client_id: str, label: str = "") -> AsyncIterator[Agent]:
     """A client with connections of its own."""
-    token = mint(service.parts.secret, Identity(client_id=client_id, label=label or client_id))
+    token = mint(service.parts.secret, client_id, label or client_id)
     async with httpx.AsyncClient(
         base_url=service.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
     ) as http:

@@ -12,9 +12,9 @@ import httpx
 from fastapi import FastAPI
 
 from browser_service.app import Carrier, Parts, create_app
-from browser_service.security.auth import Identity, mint
 from browser_service.settings import Settings
 from browser_service.spine.quotas import Clock
+from client.credentials import mint
 from shared import wire
 from tests.support import browsers
 from tests.support.json import AnyJson
@@ -78,7 +78,7 @@ class RunningService:
     async def agent(self, label: str = "", client_id: str | None = None) -> AsyncIterator[Agent]:
         """A client; each has an own identity unless one is given."""
         client_id = client_id or f"client-{next(_numbers)}"
-        token = mint(self.parts.secret, Identity(client_id=client_id, label=label or client_id))
+        token = mint(self.parts.secret, client_id, label or client_id)
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app=self.app),
             base_url=self.base_url,

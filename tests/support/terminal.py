@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from browser_service.cli.instance import Instance, end, find
+from client.instance import Instance, find, stop
 from tests.support import browsers, forking
 from tests.support.gateways import COLD
 
@@ -93,7 +93,7 @@ class Terminal:
     def end(self) -> None:
         """Whatever became of a test: no service stays behind."""
         service = self.service
-        if service and not end(service):
+        if service and not stop(service):
             psutil.Process(service.pid).kill()
 
 

@@ -16,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser_service.security import auth
-from browser_service.security.auth import Identity, ensure_secret, identify, mint
+from browser_service.security.auth import Identity, identify
+from client.credentials import mint
 from shared import wire
 from shared.errors import ServiceUnavailable, Unauthorized
+from shared.secret import ensure_secret
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -98,13 +100,13 @@ def test_no_text_identifies_anybody_nor_fails_otherwise(text: str) -> None:
 
 def test_a_minted_token_proves_the_client_and_carries_its_label() -> None:
     identity = Identity(client_id="chat-1", label="Claude · shop")
-    assert identify(SECRET, bearer(mint(SECRET, identity))) == identity
-    assert identify(SECRET, f"bearer {mint(SECRET, identity)}") == identity
+    assert identify(SECRET, bearer(mint(SECRET, "chat-1", "Claude · shop"))) == identity
+    assert identify(SECRET, f"bearer {mint(SECRET, 'chat-1', 'Claude · shop')}") == identity
 
 
 def test_a_minted_token_ends() -> None:
     with pytest.raises(Unauthorized, match="expired"):
-        identify(SECRET, bearer(mint(SECRET, Identity(client_id="chat-1"), lifetime_s=-1)))
+        identify(SECRET, bearer(mint(SECRET, "chat-1", lifetime_s=-1)))
 
 
 def test_a_label_too_long_is_cut_and_one_that_is_no_text_is_text() -> None:
@@ -248,7 +250,7 @@ async def test_what_is_open_to_all_tells_nothing_of_clients_or_pages(
 
 @pytest.mark.anyio
 async def test_the_token_of_another_service_is_refused(service: RunningService, tmp_path: Path) -> None:
-    foreign = mint(ensure_secret(tmp_path), Identity(client_id="chat-1"))
+    foreign = mint(ensure_secret(tmp_path), "chat-1")
     async with service.agent() as agent:
         agent.http.headers["Authorization"] = f"Bearer {foreign}"
         error = await agent.error("list_pages")

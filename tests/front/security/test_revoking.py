@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from browser_service.security.auth import Identity, mint, token_id
+from client.credentials import mint, token_id
 from shared import wire
 from tests.support.service import Agent, RunningService, running_service, settings_for
 
@@ -21,7 +21,7 @@ async def revoke(service: RunningService, body: dict[str, object], *, operator: 
 
 
 def token(service: RunningService, client_id: str, *, operator: bool = False, lifetime_s: int = 600) -> str:
-    return mint(service.parts.secret, Identity(client_id=client_id, label=client_id, operator=operator), lifetime_s)
+    return mint(service.parts.secret, client_id, client_id, operator=operator, lifetime_s=lifetime_s)
 
 
 def listening(service: RunningService, agent: Agent) -> "asyncio.Task[None]":

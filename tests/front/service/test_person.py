@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from browser_service.rules import human
-from browser_service.security.auth import Identity, mint
+from client.credentials import mint
 from shared import wire
 from tests.support.account import recorded
 from tests.support.json import AnyJson
@@ -43,7 +43,7 @@ async def _answered(agent: Agent, other: Agent, ana: Agent) -> AsyncIterator[Non
 
 
 def as_person(service: RunningService, agent: Agent) -> Agent:
-    token = mint(service.parts.secret, Identity(client_id="cli-ana", label="CLI", operator=True))
+    token = mint(service.parts.secret, "cli-ana", "CLI", operator=True)
     agent.http.headers["Authorization"] = f"Bearer {token}"
     return Agent(agent.http, "cli-ana", "CLI")
 

@@ -8,7 +8,8 @@ import httpx
 import pytest
 from playwright.async_api import Page, async_playwright, expect
 
-from browser_service.security.auth import Identity, mint, mint_key
+from browser_service.security.auth import mint_key
+from client.credentials import mint
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import listening
@@ -55,7 +56,7 @@ async def asks(asker: Agent, **what: Any) -> str:  # Any: JSON
 
 async def link(running: RunningService, request_id: str) -> str:
     """As the account's own command line shows it."""
-    token = mint(running.parts.secret, Identity(client_id="cli", operator=True))
+    token = mint(running.parts.secret, "cli", operator=True)
     async with httpx.AsyncClient(base_url=running.base_url, headers={"Authorization": f"Bearer {token}"}) as http:
         requests = (await http.get(wire.REQUESTS)).json()["result"]["requests"]
     return running.base_url + next(str(one["link"]) for one in requests if one["requestId"] == request_id)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from browser_service.security.auth import Identity, ensure_secret, mint
+from client.credentials import mint
+from shared.secret import ensure_secret
 from shared.wire import ACTIVITY, BROWSER, PAGES
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
@@ -16,7 +17,7 @@ class Caller:
     """Another client of the same service, over plain HTTP."""
 
     def __init__(self, terminal: Terminal, client_id: str, label: str) -> None:
-        token = mint(ensure_secret(terminal.data_dir), Identity(client_id=client_id, label=label))
+        token = mint(ensure_secret(terminal.data_dir), client_id, label)
         self.http = httpx.Client(
             base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
         )

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from browser_service.cli.client import account
-from browser_service.security.auth import Identity, ensure_secret, mint
+from client.credentials import mint
+from shared.secret import ensure_secret
 from shared.wire import BROWSER
 from tests.support.site import Site
 from tests.support.terminal import Terminal
@@ -17,7 +18,7 @@ class Robin:
     """A client over plain HTTP, with a page named `robin`."""
 
     def __init__(self, terminal: Terminal, url: str) -> None:
-        token = mint(ensure_secret(terminal.data_dir), Identity(client_id="the-id-of-robin", label="Robin"))
+        token = mint(ensure_secret(terminal.data_dir), "the-id-of-robin", "Robin")
         self.http = httpx.Client(
             base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
         )

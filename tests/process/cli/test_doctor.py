@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from browser_service import doctor
-from browser_service.security.auth import ensure_secret
 from browser_service.settings import Settings
 from browser_service.store import opening
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
+from shared.secret import ensure_secret
 from shared.wire import SECRET_FILE
 from tests.support.json import AnyJson
 from tests.support.terminal import Terminal

@@ -11,7 +11,8 @@ import httpx
 import psutil
 import pytest
 
-from browser_service.security.auth import Identity, ensure_secret, mint
+from client.credentials import mint
+from shared.secret import ensure_secret
 from shared.wire import BROWSER
 from tests.support.site import Answer, Site
 from tests.support.terminal import PATIENCE_S, Terminal, eventually
@@ -23,7 +24,7 @@ class Caller:
     """A client of the service, whose calls wait for their answers in threads."""
 
     def __init__(self, terminal: Terminal) -> None:
-        token = mint(ensure_secret(terminal.data_dir), Identity(client_id="chat", label="Claude"))
+        token = mint(ensure_secret(terminal.data_dir), "chat", "Claude")
         self._http = httpx.Client(
             base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S, trust_env=False
         )

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from browser_service.security.auth import Identity, mint
+from client.credentials import mint
 from shared import wire
 from shared.catalogue import ACTIONS
 from shared.toolsets import category
@@ -122,7 +122,7 @@ def _fill(site: NamedSite) -> None:
 
 def _http(url: str, directory: Path) -> httpx.AsyncClient:
     secret = (directory / wire.SECRET_FILE).read_text(encoding="ascii").strip()
-    token = mint(secret, Identity(client_id="a-script", label="a script"))
+    token = mint(secret, "a-script", "a script")
     headers = {"Authorization": f"Bearer {token}"}
     return httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False)
 

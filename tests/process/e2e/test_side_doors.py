@@ -18,7 +18,7 @@ from mcp import Client
 from typer.testing import CliRunner
 
 from browser_service.cli.root import app
-from browser_service.security.auth import Identity, mint
+from client.credentials import mint
 from shared import catalogue, wire
 from shared.actions.base import Action, Effect, Scope, Unaddressed
 from shared.actions.combining import Batch
@@ -121,7 +121,7 @@ def _service(data_dir: Path) -> AbstractAsyncContextManager[ServiceProcess]:
 
 def _http(service: ServiceProcess) -> httpx.AsyncClient:
     secret = (service.data_dir / wire.SECRET_FILE).read_text(encoding="ascii").strip()
-    token = mint(secret, Identity(client_id="mallory-by-http", label="Mallory"))
+    token = mint(secret, "mallory-by-http", "Mallory")
     headers = {"Authorization": f"Bearer {token}"}
     return httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, trust_env=False)
 

@@ -18,13 +18,14 @@ from mcp.types import (
     Implementation,
 )
 
-from browser_service.security import auth
+from client.credentials import mint
 from mcp_gateway.autostart import Autostart
 from mcp_gateway.forward import Service
 from mcp_gateway.identity import Identity
 from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
 from shared import wire
+from shared.secret import ensure_secret
 from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
 from tests.support.site import Site
 
@@ -115,7 +116,7 @@ async def asks(client: Client, site: Site, *, through: bool = False, **what: Any
 
 async def answered(service: ServiceProcess, **said: str) -> None:
     """The account's person answers what is open, elsewhere."""
-    token = auth.mint(auth.ensure_secret(service.data_dir), auth.Identity(client_id="cli", label="CLI", operator=True))
+    token = mint(ensure_secret(service.data_dir), "cli", "CLI", operator=True)
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, trust_env=False) as http:
         (request,) = (await http.get(wire.REQUESTS)).json()["result"]["requests"]

@@ -7,8 +7,9 @@ import httpx
 import pytest
 from pydantic import JsonValue
 
-from browser_service.security.auth import Identity, ensure_secret, mint
+from client.credentials import mint
 from shared import wire
+from shared.secret import ensure_secret
 from tests.process.gateway.test_autostart import Place, free_port, gone, place
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import service_process
@@ -106,9 +107,9 @@ async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_
     url = site.page("/", "<h1>Here</h1>")
     async with service_process(tmp_path, BROWSE_PRESENCE_GRACE_MS="300") as service:
         secret = ensure_secret(tmp_path)
-        token = mint(secret, Identity(client_id="visitor", label="Visitor"))
+        token = mint(secret, "visitor", "Visitor")
         known = {"BROWSE_URL": service.url, "BROWSE_DATA_DIR": str(tmp_path)}
-        operator = {"Authorization": f"Bearer {mint(secret, Identity(client_id='owner', operator=True))}"}
+        operator = {"Authorization": f"Bearer {mint(secret, 'owner', operator=True)}"}
         async with (
             chatting(environment(**known, BROWSE_TOKEN=token)) as visitor,
             chatting(environment(**known)) as other,

@@ -1,0 +1,1 @@
+"""How a program reaches the browser service: it finds or starts one, proves who it is, and calls it."""

@@ -1,0 +1,90 @@
+"""The service as a child of ours that ends with us: for the demo, the benchmarks and the tests."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from client import instance
+
+END_WITHIN_S: Final = 15.0
+_POLL_S: Final = 0.05
+_LONGEST_LINE: Final = 4_000_000
+
+
+class Ended(Exception):
+    """A service ended before it answered."""
+
+
+@dataclass
+class ServiceProcess:
+    """A service that answers at `url`."""
+
+    process: asyncio.subprocess.Process
+    data_dir: Path
+    url: str
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    async def end(self) -> int:
+        """End it with SIGTERM. Returns its exit code."""
+        self.process.terminate()
+        return await asyncio.wait_for(self.process.wait(), END_WITHIN_S)
+
+
+@asynccontextmanager
+async def running(
+    *command: str, env: Mapping[str, str], stdin: int = subprocess.DEVNULL, stdout: int = subprocess.DEVNULL
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run `python -m <command>` while the block lasts. It is ended with SIGTERM, and killed after END_WITHIN_S."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", *command),
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        limit=_LONGEST_LINE,
+    )
+    try:
+        yield process
+    finally:
+        await _end(process)
+
+
+@asynccontextmanager
+async def service(data_dir: Path, env: Mapping[str, str], port: int = 0) -> AsyncIterator[ServiceProcess]:
+    """Run a service on that data directory while the block lasts, by default on a free port.
+
+    Raises Ended where it ends before it answers, TimeoutError where it takes longer than `instance.START_WITHIN_S`.
+    """
+    ours = {**env, "BROWSE_DATA_DIR": str(data_dir)}
+    async with running("browser_service", "up", "--port", str(port), env=ours) as process:
+        yield ServiceProcess(process, data_dir, await _answering(data_dir, process))
+
+
+async def _answering(data_dir: Path, process: asyncio.subprocess.Process) -> str:
+    """Return the URL of the service, once it answers. A file that another process left there is not believed."""
+    async with asyncio.timeout(instance.START_WITHIN_S):
+        while True:
+            if process.returncode is not None:
+                raise Ended(f"exit code {process.returncode}; `browse-together doctor` says why")
+            if found := await asyncio.to_thread(instance.find, data_dir):
+                return found.url
+            await asyncio.sleep(_POLL_S)  # between two looks at a process that starts
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), END_WITHIN_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
