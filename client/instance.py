@@ -6,6 +6,7 @@ stands where httpx would.
 
 import contextlib
 import http.client
+import ipaddress
 import json
 import os
 import subprocess
@@ -27,6 +28,7 @@ from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, START_LOCK
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
 _ANSWER_WITHIN_S: Final = 5.0
+_LOOK_WITHIN_S: Final = 2.0
 _POLL_S: Final = 0.1
 _LOG_END_LINES: Final = 12
 _LOG_END_BYTES: Final = 1_000_000
@@ -53,9 +55,18 @@ class NotStarted(Exception):
         self.log_end = log_end
 
 
+def is_local(url: str) -> bool:
+    """Say whether an address is of this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def answers(url: str) -> bool:
     """Say whether a program at that address reports to be healthy."""
-    answer = _get(url, HEALTH)
+    answer = _get(url, HEALTH, _LOOK_WITHIN_S)
     return answer is not None and answer[0] == HTTPStatus.OK
 
 
@@ -168,11 +179,11 @@ def _log_end(log: Path, began_at: int) -> list[str]:
     return logged.splitlines()[-_LOG_END_LINES:]
 
 
-def _get(url: str, path: str) -> tuple[int, bytes] | None:
+def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, bytes] | None:
     """Return the status and body that are answered there; None where nothing answers."""
     address = urlsplit(url)
     kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-    connection = kind(address.hostname or "", address.port, timeout=_ANSWER_WITHIN_S)
+    connection = kind(address.hostname or "", address.port, timeout=within_s)
     try:
         connection.request("GET", f"{address.path}{path}")
         answer = connection.getresponse()

@@ -19,10 +19,11 @@ from mcp.types import (
     InputRequiredResult,
 )
 
-from mcp_gateway.convert import Reply
-from mcp_gateway.forward import Service
+from client.http import ServiceClient
+from client.reply import Reply
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.presence import OnPerson
+from shared.errors import ValidationFailed
 from shared.model import Json
 from shared.pages import HumanRequestState
 
@@ -59,7 +60,7 @@ class Answered(NamedTuple):
 class Asking:
     """The service stays the authority: another person may answer first, and the form is withdrawn."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ServiceClient) -> None:
         self._service = service
         self._forms: dict[str, asyncio.Task[None]] = {}
         self._links: set[str] = set()
@@ -156,11 +157,14 @@ class Asking:
     async def _resolve(self, way: Way, request_id: str, answer: ElicitResult) -> str:
         """Why it is no answer, if it is none. Who follows a link answers behind it."""
         if way is Way.FORM or answer.action != "accept":
-            return await self._service.resolve(request_id, _resolution(answer))
+            refused = await self._service.resolve(request_id, _resolution(answer))
+            if refused:
+                log.info("an answer came too late or does not fit", request=request_id, code=refused.code)
+            return refused.message if refused and refused.code == ValidationFailed.code else ""
         return ""
 
     def _link(self, request: HumanRequestState) -> str:
-        return self._service.settings.url + request.link
+        return self._service.url + request.link
 
 
 def _ways(ctx: ServerRequestContext) -> frozenset[Way]:

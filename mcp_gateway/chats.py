@@ -6,11 +6,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
+from client.http import ServiceClient
 from mcp_gateway.asking import Asking
-from mcp_gateway.forward import Service
-from mcp_gateway.identity import Identity
+from mcp_gateway.faults import Faults
+from mcp_gateway.identity import credentials
 from mcp_gateway.listing import Listing
 from mcp_gateway.presence import Presence
+from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from mcp_gateway.uploads import Uploads
 
@@ -23,11 +25,13 @@ _PRESENT: Final = 32
 class Chat:
     """One client of the service."""
 
-    def __init__(self, service: Service, subscriptions: Subscriptions) -> None:
+    def __init__(
+        self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
+    ) -> None:
         self.service = service
-        self.presence = Presence(service, subscriptions)
+        self.presence = Presence(service, subscriptions, faults)
         self.asking = Asking(service)
-        self.listing = Listing(service.settings.toolsets)
+        self.listing = Listing(settings.toolsets)
         self.uploads = Uploads(service)
         self.holding: asyncio.Task[None] | None = None
 
@@ -41,24 +45,27 @@ class Chat:
 
 
 class Chats:
-    """The chats behind this gateway: its own, which those are whose host names none, and those that are named."""
+    """The chats of a connection: its own, which those are whose host names none, and those that are named."""
 
-    def __init__(self, service: Service, subscriptions: Subscriptions) -> None:
-        self.own = Chat(service, subscriptions)
-        self._subscriptions = subscriptions
+    def __init__(
+        self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
+    ) -> None:
+        self.own = Chat(service, settings, subscriptions, faults)
+        self._settings = settings
+        self._shared = (settings, subscriptions, faults)
         self._named: OrderedDict[str, Chat] = OrderedDict()
 
     def of(self, meta: Mapping[str, object] | None) -> Chat:
         """The chat of a request, by what its host says. Who was told in the settings who it is stays that."""
         name = _name(meta or {})
-        settings = self.own.service.settings
+        settings = self._settings
         if name is None or settings.client_id or settings.token or settings.token_file:
             return self.own
         chat = self._named.get(name)
         if chat is None:
             self._make_room()
-            identity = Identity(settings, chat=name)
-            chat = self._named[name] = Chat(self.own.service.for_client(identity), self._subscriptions)
+            service = self.own.service.as_client(credentials(settings, chat=name))
+            chat = self._named[name] = Chat(service, *self._shared)
             chat.appear()
         self._named.move_to_end(name)
         return chat

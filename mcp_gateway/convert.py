@@ -4,7 +4,7 @@ import base64
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urlsplit
 
 from mcp.shared.exceptions import MCPError
@@ -18,12 +18,11 @@ from mcp.types import (
     TextContent,
     TextResourceContents,
 )
-from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import JsonValue
 
+from client.reply import Failure, Lenient, Page, Reply
 from shared.actions.base import Action
 from shared.catalogue import NAMES
-from shared.errors import BrowseError
 from shared.model import Json
 from shared.wire import DEFAULT_SESSION, FILE_URI, INLINE_TEXT
 
@@ -41,50 +40,7 @@ _LINE_CHARACTERS: Final = 200
 _BODY_CHARACTERS: Final = 500
 
 
-class _Lenient(BaseModel):
-    """Part of a reply: a service that is newer than this gateway may say more."""
-
-    model_config = ConfigDict(extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
-
-
-class Failure(_Lenient):
-    code: str
-    message: str
-    hint: str | None = None
-    details: Json = {}
-    request_id: str = ""
-
-    @classmethod
-    def of(cls, error: BrowseError, request_id: str = "") -> Self:
-        """An error that was raised on this side."""
-        return cls.model_validate(error.body(request_id).model_dump(by_alias=True))
-
-    @property
-    def context(self) -> Json:
-        context = self.details.get("context")
-        return context if isinstance(context, dict) else {}
-
-
-class Owner(_Lenient):
-    label: str = ""
-    you: bool = False
-
-
-class Page(_Lenient):
-    page_id: str
-    session_id: str = DEFAULT_SESSION
-    url: str = ""
-    title: str = ""
-    revision: int = 0
-    owner: Owner | None = None
-    dialog: str | None = None
-
-
-class Notice(_Lenient):
-    text: str
-
-
-class Preview(_Lenient):
+class Preview(Lenient):
     mime_type: str
     width: int
     height: int
@@ -93,7 +49,7 @@ class Preview(_Lenient):
     cursor: str | None = None
 
 
-class Artifact(_Lenient):
+class Artifact(Lenient):
     artifact_id: str
     mime_type: str = "application/octet-stream"
     size: int = 0
@@ -116,22 +72,6 @@ class Artifact(_Lenient):
     def is_text(self) -> bool:
         kind = self.mime_type.partition(";")[0].strip().lower()
         return kind.startswith("text/") or kind.endswith(("json", "xml", "javascript"))
-
-
-class Reply(_Lenient):
-    """The envelope of every answer, whatever its HTTP status."""
-
-    success: bool
-    result: Json = {}
-    error: Failure | None = None
-    page: Page | None = None
-    notices: list[Notice] = []
-
-    @model_validator(mode="after")
-    def _is_one_or_the_other(self) -> "Reply":
-        if self.success is not (self.error is None):
-            raise ValueError("a success has no error, and a failure has one")
-        return self
 
 
 Spelled = Callable[[str], str]

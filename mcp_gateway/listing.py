@@ -13,7 +13,7 @@ from shared.actions.help import CallTool, Help
 from shared.model import Json
 
 if TYPE_CHECKING:
-    from mcp_gateway.convert import Reply
+    from client.reply import Reply
     from mcp_gateway.stdio import Message
 
 _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, key=len, reverse=True))}) (?=\{{)")

@@ -1,25 +1,22 @@
-"""The one held stream of events: tells the service that this chat is there, and the chat how its calls move."""
+"""How a chat hears of its calls and of its pages: by the one stream of events that shows it to be there."""
 
-import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from http import HTTPStatus
+from collections.abc import Awaitable, Callable, Iterator
 from typing import ClassVar
 
-import httpx
+from httpx_sse import ServerSentEvent
 from pydantic import ConfigDict, ValidationError
 
-from mcp_gateway.convert import Failure
-from mcp_gateway.forward import UNREACHED, Service
+from client.events import EventStream
+from client.http import ServiceClient
+from client.reply import Failure
+from mcp_gateway.faults import Faults
 from mcp_gateway.subscriptions import Subscriptions
 from shared.calls import CallState
 from shared.errors import ServiceUnavailable
 from shared.events import CallMoved, PageMoved
 from shared.pages import HumanRequestState
-from shared.wire import EVENTS
 
-_FIRST_DELAY_S, _LONGEST_DELAY_S = 0.2, 3.0
-_UP_WITHIN_S = 2.0
 _SECOND_MS = 1000
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -40,15 +37,15 @@ class Moved(CallMoved):
 
 
 class Presence:
-    """A call never waits long for it, nor fails because it is down."""
+    """The stream of events of one chat, and which of its calls are under way."""
 
-    def __init__(self, service: Service, subscriptions: Subscriptions) -> None:
-        self.service = service
+    def __init__(self, service: ServiceClient, subscriptions: Subscriptions, faults: Faults) -> None:
+        self._stream = EventStream(service, self)
+        self._client_id = service.credentials.client_id
         self._subscriptions = subscriptions
+        self._faults = faults
         self._watched: dict[str, Callable[[Moved], Awaitable[None]]] = {}
-        self._up = asyncio.Event()
-        self._tried = asyncio.Event()
-        self._wanted = asyncio.Event()
+        self.ready, self.hold = self._stream.ready, self._stream.hold
 
     @property
     def awaits(self) -> bool:
@@ -73,83 +70,21 @@ class Presence:
         finally:
             del self._watched[call_id]
 
-    async def ready(self) -> None:
-        """Wait until the stream is up or has just failed, so that the service knows whose call comes next."""
-        if self._up.is_set():
-            return
-        self._tried.clear()
-        self._wanted.set()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._tried.wait(), _UP_WITHIN_S)
+    async def came_up(self) -> None:
+        self._faults.note(self._client_id, None)
+        await self._subscriptions.lost_sight()
 
-    async def hold(self) -> None:
-        """Keep the stream up until cancelled, once the service is there."""
-        try:
-            await self.service.started()
-        except ServiceUnavailable as error:
-            self._note(error)
-        delay = _FIRST_DELAY_S
-        while True:
-            try:
-                await self._listen()
-            except httpx.ConnectError as error:
-                self._note(self.service.not_running(str(error)))
-            except ServiceUnavailable as error:
-                self._note(error)
-            except UNREACHED:
-                pass  # it ended, or was refused: a call tells why
-            if self._up.is_set():
-                delay = _FIRST_DELAY_S
-            self._up.clear()
-            self._tried.set()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), delay)
-            self._wanted.clear()
-            delay = min(delay * 2, _LONGEST_DELAY_S)
+    async def heard(self, event: ServerSentEvent) -> None:
+        with contextlib.suppress(ValidationError):  # of a newer service
+            if event.event == "page":
+                await self._subscriptions.moved(PageMoved.model_validate_json(event.data))
+            elif event.event == "call":
+                moved = Moved.model_validate_json(event.data)
+                if tell := self._watched.get(moved.call_id):
+                    await tell(moved)
 
-    async def _listen(self) -> None:
-        headers = self.service.identity.headers()
-        async with self.service.http.stream("GET", EVENTS, headers=headers) as response:
-            if response.status_code == HTTPStatus.UNAUTHORIZED:
-                self.service.identity.forget()
-            response.raise_for_status()
-            self._up.set()
-            self._tried.set()
-            self._note(None)
-            await self._subscriptions.lost_sight()
-            async for name, data in _events(response.aiter_lines()):
-                if name == "call":
-                    await self._pass_on(data)
-                elif name == "page":
-                    await self._page_moved(data)
-
-    def _note(self, error: ServiceUnavailable | None) -> None:
-        self.service.faults.note(self.service.identity.client_id, Failure.of(error) if error else None)
-
-    async def _page_moved(self, data: str) -> None:
-        with contextlib.suppress(ValidationError):
-            await self._subscriptions.moved(PageMoved.model_validate_json(data))
-
-    async def _pass_on(self, data: str) -> None:
-        with contextlib.suppress(ValidationError):
-            moved = Moved.model_validate_json(data)
-            if tell := self._watched.get(moved.call_id):
-                await tell(moved)
-
-
-async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str]]:
-    """Server-sent events: their names and data."""
-    name, data = "message", list[str]()
-    async for line in lines:
-        field, _, value = line.partition(":")
-        if field == "event":
-            name = value.removeprefix(" ")
-        elif field == "data":
-            data.append(value.removeprefix(" "))
-        elif not line:
-            if data:
-                yield name, "\n".join(data)
-            name, data = "message", []
+    def unreached(self, error: ServiceUnavailable) -> None:
+        self._faults.note(self._client_id, Failure.of(error))
 
 
 def _ordinal(number: int) -> str:

@@ -4,11 +4,11 @@ import asyncio
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from mcp_gateway.connection import Connection
 from mcp_gateway.front import Front
 from mcp_gateway.parameters import explained
 from mcp_gateway.stdio import INVALID_REQUEST, Message, is_request_id
@@ -25,7 +25,7 @@ class Relay:
         self._unanswered: set[object] = set()
         self._all_answered = asyncio.Event()
 
-    async def serve(self, server: Server) -> None:
+    async def serve(self, connection: Connection) -> None:
         to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
         replies, from_server = anyio.create_memory_object_stream[SessionMessage]()
         loop = asyncio.get_running_loop()
@@ -38,7 +38,7 @@ class Relay:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._feed, to_server)
             tasks.start_soon(self._drain, from_server)
-            await server.run(requests, replies, server.create_initialization_options())
+            await connection.serve(requests, replies)
 
     async def _feed(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with to_server:

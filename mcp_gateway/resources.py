@@ -17,8 +17,9 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from mcp_gateway.convert import Artifact, Failure, Reply, host_error
-from mcp_gateway.forward import Service
+from client.http import ServiceClient
+from client.reply import Failure, Reply
+from mcp_gateway.convert import Artifact, host_error
 from mcp_gateway.settings import Settings
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError
@@ -75,7 +76,7 @@ class Resources:
         return found
 
     async def contents(
-        self, uri: str, asked: Request, reply: Reply, service: Service, *, shakes_hands: bool
+        self, uri: str, asked: Request, reply: Reply, service: ServiceClient, *, shakes_hands: bool
     ) -> ReadResourceResult:
         """What the action shows, or all of its result. Raises MCPError for a failure: there is no other way to tell."""
         if reply.error and reply.error.code in _MISSING:
@@ -94,7 +95,9 @@ class Resources:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return _text(uri, asked.resource.mime_type, text)
 
-    async def file(self, artifact_id: str, service: Service, uri: str, *, shakes_hands: bool) -> ReadResourceResult:
+    async def file(
+        self, artifact_id: str, service: ServiceClient, uri: str, *, shakes_hands: bool
+    ) -> ReadResourceResult:
         """A file that a call made: as text where it is text."""
         try:
             found = await service.file(artifact_id)

@@ -4,13 +4,14 @@ import sys
 
 import structlog
 
-from mcp_gateway.autostart import Autostart
-from mcp_gateway.forward import Service
+from client.autostart import Autostart
+from client.http import ServiceClient
+from mcp_gateway.connection import Connection
 from mcp_gateway.front import Front
-from mcp_gateway.identity import Identity
+from mcp_gateway.identity import credentials
 from mcp_gateway.relay import Relay
-from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
+from shared.catalogue import fingerprint
 
 _LAST_WORDS_WITHIN_S = 0.2
 
@@ -26,9 +27,6 @@ async def serve(front: Front, settings: Settings, autostart: Autostart, instruct
         wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    service = Service(settings, Identity(settings), autostart)
-    gateway = Gateway(service, instructions)
-    gateway.chats.own.appear()
-    await Relay(front).serve(gateway.server())
-    gateway.chats.leave()
+    service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
+    await Relay(front).serve(Connection(settings, service, instructions))
     await service.close(_LAST_WORDS_WITHIN_S)

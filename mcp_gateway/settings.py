@@ -1,9 +1,7 @@
 """Everything that can be set about a gateway, from its environment."""
 
-import ipaddress
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, field_validator
@@ -95,11 +93,3 @@ class Settings(BaseSettings):
     @classmethod
     def _without_last_slash(cls, value: str) -> str:
         return value.rstrip("/")
-
-    @property
-    def is_local(self) -> bool:
-        host = urlsplit(self.url).hostname or ""
-        try:
-            return ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost"

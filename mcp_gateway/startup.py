@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from mcp_gateway.autostart import Autostart
+from client.autostart import Autostart
+from client.instance import is_local
 from mcp_gateway.front import Front
 from mcp_gateway.instructions import instructed
 from mcp_gateway.listing import known, messages
@@ -23,7 +24,8 @@ def run(front: Front) -> None:
         sys.stderr.write(f"mcp-gateway: {problem}\n")
     instructions = instructed(problem)
     front.show(listed(settings), instructions)
-    autostart = Autostart(settings)
+    enabled = settings.autostart and is_local(settings.url)
+    autostart = Autostart(settings.url, settings.data_dir, enabled=enabled)
     if autostart.enabled:
         autostart.begin()
     from mcp_gateway.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolRequestParams, InputRequiredResult, ListRootsRequest, ListRootsResult
 from pydantic import JsonValue
 
-from mcp_gateway.forward import Service
+from client.http import ServiceClient
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from shared.catalogue import NAMES
 from shared.errors import Details, Forbidden, ValidationFailed
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 class Uploads:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ServiceClient) -> None:
         self._service = service
 
     async def sent(
@@ -50,7 +50,7 @@ class Uploads:
         arguments, left = copy.deepcopy(arguments), FILE_BYTES
         for file in _named(tool, arguments):
             name = str(file.get("path") or file["name"])
-            path = await asyncio.to_thread(_found, name, roots, self._service.settings.data_dir)
+            path = await asyncio.to_thread(_found, name, roots, self._service.autostart.data_dir)
             if path is not None:
                 data = await asyncio.to_thread(_read, path, left)
                 left -= len(data)

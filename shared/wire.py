@@ -78,6 +78,11 @@ def is_page_id(text: str) -> bool:
     return re.fullmatch(ANY_PAGE_ID_PATTERN, text) is not None and text not in RESERVED_IDS
 
 
+def call_path(page_id: object) -> str:
+    """Return the path of a call on that page; of a call that names none, or what can be no page's id."""
+    return f"{BROWSER}/{page_id}" if isinstance(page_id, str) and is_page_id(page_id) else BROWSER
+
+
 def spelled_validly(text: str) -> str:
     """The valid id nearest to `text`: `My Page!` becomes `My-Page`."""
     kept = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:48]

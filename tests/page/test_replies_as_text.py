@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from mcp.types import TextContent
 
-from mcp_gateway.convert import Conversion, Reply
+from client.reply import Reply
+from mcp_gateway.convert import Conversion
 from shared import wire
 from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS

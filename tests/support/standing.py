@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from mcp_gateway.autostart import Autostart
-from mcp_gateway.forward import Service
-from mcp_gateway.identity import Identity
-from mcp_gateway.server import Gateway
+from client.autostart import Autostart
+from client.http import ServiceClient
+from mcp_gateway.connection import Connection
+from mcp_gateway.identity import credentials
 from mcp_gateway.settings import Settings
 from shared import wire
+from shared.catalogue import fingerprint
 from tests.support.chat import Chat, chatting, environment
 from tests.support.standin import StandIn, listening
 
@@ -48,14 +49,19 @@ def chat(standin: StandIn, data_dir: Path) -> Callable[..., AbstractAsyncContext
     return start
 
 
+def connection_to(settings: Settings) -> Connection:
+    """A connection in this process, which starts no service."""
+    autostart = Autostart(settings.url, settings.data_dir, enabled=False)
+    return Connection(settings, ServiceClient(settings.url, credentials(settings), autostart, fingerprint()))
+
+
 @pytest.fixture
-async def gateway(standin: StandIn, data_dir: Path) -> AsyncIterator[Gateway]:
-    """A gateway in this process, at the stand-in, with its presence held."""
+async def connection(standin: StandIn, data_dir: Path) -> AsyncIterator[Connection]:
+    """A connection in this process, to the stand-in, with its presence held."""
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester")
-    service = Service(settings, Identity(settings), Autostart(settings))
-    gateway = Gateway(service)
-    presence = asyncio.create_task(gateway.chats.own.presence.hold())
-    yield gateway
+    connection = connection_to(settings)
+    presence = asyncio.create_task(connection.chats.own.presence.hold())
+    yield connection
     presence.cancel()
     await asyncio.wait([presence], timeout=5)
-    await service.close(within_s=1)
+    await connection.chats.own.service.close(within_s=1)

@@ -12,7 +12,8 @@ from mcp.types import CallToolResult
 from pydantic import JsonValue
 from starlette.responses import PlainTextResponse, Response
 
-from mcp_gateway.server import Gateway
+from mcp_gateway.connection import Connection
+from mcp_gateway.identity import credentials
 from shared import catalogue, wire
 from tests.support.chat import text
 from tests.support.standin import BrokenOff, Json, Seen, StandIn, echo, failure, listening, success
@@ -23,9 +24,9 @@ PATIENCE_S = 10
 
 
 @pytest.fixture
-async def client(gateway: Gateway) -> AsyncIterator[Client]:
+async def client(connection: Connection) -> AsyncIterator[Client]:
     """The SDK's client, in this process."""
-    async with Client(gateway.server()) as connected:
+    async with Client(connection.server()) as connected:
         yield connected
 
 
@@ -94,9 +95,9 @@ async def test_every_name_of_the_catalogue_can_be_called(client: Client, standin
     ],
 )
 async def test_the_set_session_is_added_where_nothing_else_says_which(
-    client: Client, gateway: Gateway, standin: StandIn, body: Json, session: str | None
+    client: Client, connection: Connection, standin: StandIn, body: Json, session: str | None
 ) -> None:
-    gateway.chats.own.service.settings.session = "work"
+    connection.settings.session = "work"
     await call(client, str(body["action"]), **{key: value for key, value in body.items() if key != "action"})
     assert (await standin.call()).body == body | ({"sessionId": session} if session else {})
 
@@ -134,12 +135,12 @@ async def test_a_socket_that_is_closed_in_the_moment_it_opens_is_a_connection_th
 
 
 async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed(
-    client: Client, gateway: Gateway, standin: StandIn
+    client: Client, connection: Connection, standin: StandIn
 ) -> None:
     async def break_always(_: Seen) -> Response:
         return BrokenOff()
 
-    standin.answer, gateway.chats.own.service.patience_s = break_always, 0.3
+    standin.answer, connection.chats.own.service.patience_s = break_always, 0.3
     result = await call(client, "goto", url="http://x/")
     assert result.is_error
     assert shown(result) == (
@@ -150,11 +151,11 @@ async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed
 
 
 async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
-    client: Client, gateway: Gateway, standin: StandIn
+    client: Client, connection: Connection, standin: StandIn
 ) -> None:
     async with listening(StandIn()) as other:
         port = int(other.url.rsplit(":", 1)[1])
-        gateway.chats.own.service.http.base_url = other.url
+        connection.chats.own.service.http.base_url = other.url
 
         async def break_off(_: Seen) -> Response:
             return BrokenOff()
@@ -169,10 +170,10 @@ async def test_a_service_that_restarts_under_a_call_answers_it_when_it_is_back(
 
 
 async def test_a_service_that_is_not_there_is_said_at_once_with_what_starts_it_at_that_port(
-    client: Client, gateway: Gateway
+    client: Client, connection: Connection
 ) -> None:
-    service = gateway.chats.own.service
-    service.settings.url, service.settings.structured = "http://127.0.0.1:9", True
+    service = connection.chats.own.service
+    service.url, connection.settings.structured = "http://127.0.0.1:9", True
     service.http.base_url = httpx.URL("http://127.0.0.1:9")
     since = time.monotonic()
     result = await call(client, "list_pages")
@@ -206,9 +207,9 @@ async def test_an_answer_of_another_program_is_told_as_such(
 
 
 async def test_a_fault_of_the_gateway_itself_is_told_too(
-    client: Client, gateway: Gateway, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    client: Client, connection: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delattr(gateway.chats.own.service, "faults")
+    monkeypatch.delattr(connection, "faults")
     result = await call(client, "click", selector="#buy")
     assert result.is_error
     assert shown(result).startswith("INTERNAL_ERROR: AttributeError: ")
@@ -216,10 +217,10 @@ async def test_a_fault_of_the_gateway_itself_is_told_too(
     assert "a call failed in the gateway" in capsys.readouterr().out
 
 
-async def test_a_token_file_that_is_not_there_is_named(client: Client, gateway: Gateway) -> None:
-    settings = gateway.chats.own.service.settings
+async def test_a_token_file_that_is_not_there_is_named(client: Client, connection: Connection) -> None:
+    settings = connection.settings
     settings.token_file = settings.data_dir / "missing"
-    gateway.chats.own.service.identity.forget()
+    connection.chats.own.service.credentials = credentials(settings)
     result = await call(client, "click", selector="#buy")
     assert result.is_error
     assert f"The token file {settings.token_file} cannot be read" in shown(result)

@@ -14,14 +14,12 @@ from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import JsonValue
 
-from mcp_gateway.autostart import Autostart
-from mcp_gateway.forward import Service
+from mcp_gateway.connection import Connection
 from mcp_gateway.front import HANDSHAKE_VERSIONS, Front
-from mcp_gateway.identity import Identity
-from mcp_gateway.server import Gateway
 from mcp_gateway.startup import listed
 from mcp_gateway.stdio import Message, Stdio
 from tests.support.chat import CLIENT, MODERN, Chat
+from tests.support.standing import connection_to
 
 pytestmark = pytest.mark.anyio
 
@@ -64,11 +62,11 @@ def handshake(version: str) -> Json:
     return {"protocolVersion": version, "capabilities": {"roots": {"listChanged": True}}, "clientInfo": CLIENT}
 
 
-async def sdk_replies(gateway: Gateway, *requests: tuple[str, Json | None]) -> list[Json]:
+async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]) -> list[Json]:
     """What the SDK's server answers by itself, as it stands on the wire."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](9)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](9)
-    server, replies = gateway.server(), []
+    server, replies = connection.server(), []
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks, to_server, from_server:
             tasks.start_soon(server.run, incoming, outgoing, server.create_initialization_options())
@@ -90,10 +88,9 @@ def test_the_front_knows_the_handshakes_that_the_sdk_knows() -> None:
 @pytest.mark.parametrize("toolsets", ["core", "all"])
 @pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, "2026-07-28", "2099-01-01", "nonsense"])
 async def test_the_front_answers_what_the_sdk_would(
-    gateway: Gateway, client: Client, version: str, toolsets: str
+    connection: Connection, client: Client, version: str, toolsets: str
 ) -> None:
-    settings = gateway.chats.own.service.settings.model_copy(update={"toolsets": frozenset({toolsets})})
-    service = Service(settings, Identity(settings), Autostart(settings))
+    settings = connection.settings.model_copy(update={"toolsets": frozenset({toolsets})})
     client.front.show(listed(settings))
     requests: list[tuple[str, Json | None]] = [
         ("initialize", handshake(version)),
@@ -104,7 +101,7 @@ async def test_the_front_answers_what_the_sdk_would(
     for number, (method, params) in enumerate(requests):
         client.send(number, method, params)
         answers.append(client.receive())
-    assert answers == await sdk_replies(Gateway(service), *requests)
+    assert answers == await sdk_replies(connection_to(settings), *requests)
 
 
 def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(client: Client) -> None:

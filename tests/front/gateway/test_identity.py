@@ -1,6 +1,7 @@
 """Who a gateway is: its client id, its label, its token."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,16 +11,13 @@ from mcp import Client
 from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
-from mcp_gateway.autostart import Autostart
-from mcp_gateway.chats import Chats
-from mcp_gateway.forward import Service
-from mcp_gateway.identity import Identity
-from mcp_gateway.server import Gateway
+from client.credentials import Credentials
+from mcp_gateway.connection import Connection
+from mcp_gateway.identity import credentials
 from mcp_gateway.settings import Settings
-from mcp_gateway.subscriptions import Subscriptions
 from shared import wire
 from tests.support.standin import Seen, StandIn, echo, failure
-from tests.support.standing import SECRET
+from tests.support.standing import SECRET, connection_to
 
 pytestmark = pytest.mark.anyio
 
@@ -27,34 +25,34 @@ OTHER_SECRET = "another secret of forty-eight characters, about"
 
 
 @pytest.fixture
-def identity(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Identity]:
+def identity(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Credentials]:
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
 
-    def make(**settings: object) -> Identity:
-        return Identity(Settings.model_validate({"data_dir": data_dir, **settings}))
+    def make(**settings: object) -> Credentials:
+        return credentials(Settings.model_validate({"data_dir": data_dir, **settings}))
 
     return make
 
 
-def claims(identity: Identity) -> dict[str, object]:
+def claims(identity: Credentials) -> dict[str, object]:
     token = identity.headers()["Authorization"].removeprefix("Bearer ")
     read: dict[str, object] = jwt.decode(token, SECRET, [wire.TOKEN_ALGORITHM], audience=wire.TOKEN_AUDIENCE)
     return read
 
 
-def test_a_given_client_id_comes_first(identity: Callable[..., Identity], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_client_id_comes_first(identity: Callable[..., Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "chat-1")
     assert identity(client_id="mine").client_id == "mine"
 
 
-def test_the_hosts_chat_id_comes_next(identity: Callable[..., Identity], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hosts_chat_id_comes_next(identity: Callable[..., Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "chat-1")
     assert identity().client_id == "claude-code:chat-1"
 
 
 @pytest.mark.parametrize("odd", ["", "a b", "x" * 200])
 def test_without_a_usable_one_each_process_is_somebody_else(
-    identity: Callable[..., Identity], monkeypatch: pytest.MonkeyPatch, odd: str
+    identity: Callable[..., Credentials], monkeypatch: pytest.MonkeyPatch, odd: str
 ) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", odd)
     first, second = identity(), identity()
@@ -63,54 +61,54 @@ def test_without_a_usable_one_each_process_is_somebody_else(
     assert first.client_id != second.client_id
 
 
-def test_the_token_says_who_for_whom_and_how_long(identity: Callable[..., Identity]) -> None:
+def test_the_token_says_who_for_whom_and_how_long(identity: Callable[..., Credentials]) -> None:
     said = claims(identity(client_id="mine"))
     issued = said["iat"]
     assert isinstance(issued, int)
     assert said == {"sub": "mine", "label": "gateway", "aud": "browse-together", "iat": issued, "exp": issued + 86_400}
 
 
-def test_a_token_is_kept_for_half_a_day(identity: Callable[..., Identity], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_kept_for_half_a_day(identity: Callable[..., Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
     me = identity()
     minted = me.headers()
-    now = me._minted_at
+    now = time.time()
     monkeypatch.setattr("time.time", lambda: now + 11 * 3600)
     assert me.headers() == minted
     monkeypatch.setattr("time.time", lambda: now + 13 * 3600)
     assert me.headers() != minted
 
 
-def test_a_new_label_is_in_the_next_token(identity: Callable[..., Identity]) -> None:
+def test_a_new_label_is_in_the_next_token(identity: Callable[..., Credentials]) -> None:
     me = identity()
     me.headers()
     me.introduce("Claude \n Code " + "x" * 100)
     assert claims(me)["label"] == "Claude Code " + "x" * 48
 
 
-def test_a_given_token_is_sent_as_it_is(identity: Callable[..., Identity], tmp_path: Path) -> None:
+def test_a_given_token_is_sent_as_it_is(identity: Callable[..., Credentials], tmp_path: Path) -> None:
     (tmp_path / "token").write_text(" from-file \n", encoding="ascii")
     assert identity(token="given").headers() == {"Authorization": "Bearer given"}
     assert identity(token_file=tmp_path / "token").headers() == {"Authorization": "Bearer from-file"}
 
 
-def test_without_a_secret_none_is_made(identity: Callable[..., Identity], tmp_path: Path) -> None:
+def test_without_a_secret_none_is_made(identity: Callable[..., Credentials], tmp_path: Path) -> None:
     assert identity(data_dir=tmp_path / "none").headers() == {}
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(("title", "label"), [("Claude Desktop", "Claude Desktop"), (None, "claude-ai")])
 async def test_the_label_is_what_the_host_calls_itself(
-    gateway: Gateway, standin: StandIn, title: str | None, label: str
+    connection: Connection, standin: StandIn, title: str | None, label: str
 ) -> None:
     client_info = Implementation(name="claude-ai", title=title, version="1")
-    async with Client(gateway.server(), client_info=client_info) as client:
+    async with Client(connection.server(), client_info=client_info) as client:
         await client.call_tool("list_pages", {})
-    assert claims(gateway.chats.own.service.identity)["label"] == label
+    assert claims(connection.chats.own.service.credentials)["label"] == label
     token = (await standin.call()).headers["authorization"].removeprefix("Bearer ")
     assert jwt.decode(token, SECRET, ["HS256"], audience=wire.TOKEN_AUDIENCE)["label"] == label
 
 
-async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, standin: StandIn) -> None:
+async def test_after_a_refusal_the_secret_is_read_once_more(connection: Connection, standin: StandIn) -> None:
     async def check(seen: Seen) -> Response:
         try:
             jwt.decode(seen.headers["authorization"][7:], OTHER_SECRET, ["HS256"], audience=wire.TOKEN_AUDIENCE)
@@ -119,10 +117,10 @@ async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, st
         return await echo(seen)
 
     standin.answer = check
-    async with Client(gateway.server()) as client:
+    async with Client(connection.server()) as client:
         assert (await client.call_tool("list_pages", {})).is_error
         assert standin.calls.qsize() == 2
-        secret_file = gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE
+        secret_file = connection.settings.data_dir / wire.SECRET_FILE
         secret_file.write_text(OTHER_SECRET, encoding="ascii")
         assert not (await client.call_tool("list_pages", {})).is_error
     attempts = [(await standin.call()).headers["x-browse-attempt"] for _ in range(4)]
@@ -131,13 +129,13 @@ async def test_after_a_refusal_the_secret_is_read_once_more(gateway: Gateway, st
 
 @pytest.mark.parametrize("damaged", [b"", b"\xff\xfe"])
 async def test_a_secret_that_makes_no_token_is_the_reply_until_there_is_a_new_one(
-    gateway: Gateway, standin: StandIn, damaged: bytes
+    connection: Connection, standin: StandIn, damaged: bytes
 ) -> None:
-    secret_file = gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE
-    async with asyncio.timeout(10), Client(gateway.server()) as client:
+    secret_file = connection.settings.data_dir / wire.SECRET_FILE
+    async with asyncio.timeout(10), Client(connection.server()) as client:
         await standin.stream()
         secret_file.write_bytes(damaged)
-        gateway.chats.own.service.identity.forget()
+        connection.chats.own.service.credentials.forget()
         standin.end_streams()
         refused = await client.call_tool("list_pages", {})
         assert refused.is_error
@@ -154,14 +152,14 @@ async def test_a_secret_that_makes_no_token_is_the_reply_until_there_is_a_new_on
 
 async def test_a_chat_whose_call_runs_stays_when_many_others_come(standin: StandIn, data_dir: Path) -> None:
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False)
-    chats = Chats(Service(settings, Identity(settings), Autostart(settings)), Subscriptions())
+    chats = connection_to(settings).chats
     waiting, silent = (chats.of({"vscode.conversationId": name}) for name in ("waits==", "silent"))
     with waiting.presence.watch("c1", report, print):
         others = [chats.of({"vscode.conversationId": f"other-{n}"}) for n in range(31)]
         assert chats.of({"vscode.conversationId": "waits=="}) is waiting
         assert chats.of({"vscode.conversationId": "other-30"}) is others[-1]
         assert chats.of({"vscode.conversationId": "silent"}) is not silent
-    ids = {chat.service.identity.client_id for chat in (chats.own, waiting, silent, *others)}
+    ids = {chat.service.credentials.client_id for chat in (chats.own, waiting, silent, *others)}
     assert len(ids) == 34  # whatever characters their hosts' names have
     chats.leave()
 

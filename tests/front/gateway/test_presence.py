@@ -8,8 +8,8 @@ from mcp import Client
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from mcp_gateway.connection import Connection
 from mcp_gateway.presence import Moved
-from mcp_gateway.server import Gateway
 from shared import wire
 from tests.support.chat import text
 from tests.support.standin import Json, Seen, StandIn, success
@@ -24,14 +24,14 @@ def moved(call_id: str, state: str, **more: JsonValue) -> Json:
     return {"kind": "call_moved", "callId": call_id, "clientId": "tester", "state": state, **more}
 
 
-async def test_the_stream_is_held_with_the_token_of_the_calls(gateway: Gateway, standin: StandIn) -> None:
+async def test_the_stream_is_held_with_the_token_of_the_calls(connection: Connection, standin: StandIn) -> None:
     headers = await standin.stream()
     token = headers["authorization"].removeprefix("Bearer ")
     claims = jwt.decode(token, SECRET, algorithms=[wire.TOKEN_ALGORITHM], audience=wire.TOKEN_AUDIENCE)
-    assert claims["sub"] == gateway.chats.own.service.identity.client_id == "tester"
+    assert claims["sub"] == connection.chats.own.service.credentials.client_id == "tester"
 
 
-async def test_a_call_waits_until_the_stream_is_up(gateway: Gateway, standin: StandIn) -> None:
+async def test_a_call_waits_until_the_stream_is_up(connection: Connection, standin: StandIn) -> None:
     async def look(_: Seen) -> Response:
         return success({"streams": standin.open_streams})
 
@@ -40,23 +40,23 @@ async def test_a_call_waits_until_the_stream_is_up(gateway: Gateway, standin: St
     standin.opens_streams.clear()
     standin.end_streams()
     await standin.stream()  # it is asked for again, and not given yet
-    async with asyncio.timeout(PATIENCE_S), Client(gateway.server()) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server()) as client:
         asyncio.get_running_loop().call_later(0.3, standin.opens_streams.set)
         result = await client.call_tool("list_pages", {})
     assert text(result.model_dump(mode="json", by_alias=True)) == '{"streams":1}'
 
 
-async def test_a_call_does_not_wait_for_ever(gateway: Gateway, standin: StandIn) -> None:
+async def test_a_call_does_not_wait_for_ever(connection: Connection, standin: StandIn) -> None:
     await standin.stream()
     standin.opens_streams.clear()
     standin.end_streams()
     await standin.stream()
-    async with asyncio.timeout(PATIENCE_S), Client(gateway.server()) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server()) as client:
         assert not (await client.call_tool("list_pages", {})).is_error
     standin.opens_streams.set()
 
 
-async def test_a_call_that_waits_and_runs_is_told_as_progress(gateway: Gateway, standin: StandIn) -> None:
+async def test_a_call_that_waits_and_runs_is_told_as_progress(connection: Connection, standin: StandIn) -> None:
     go_on = asyncio.Event()
     told: asyncio.Queue[tuple[float, str | None]] = asyncio.Queue()
 
@@ -69,7 +69,7 @@ async def test_a_call_that_waits_and_runs_is_told_as_progress(gateway: Gateway, 
         told.put_nowait((progress, message))
 
     standin.answer = wait
-    async with asyncio.timeout(PATIENCE_S), Client(gateway.server()) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server()) as client:
         pending = asyncio.create_task(client.call_tool("goto", {"url": "http://x/"}, progress_callback=tell))
         call_id = (await standin.call()).headers["x-browse-call"]
         standin.emit("call", moved("somebody-elses", "running"))
@@ -94,7 +94,7 @@ def test_a_place_in_the_queue_is_an_ordinal(state: str, position: int, said: str
     assert str(Moved.model_validate(moved("c", state, position=position))) == f"{said} the queue"
 
 
-@pytest.mark.usefixtures("gateway")
+@pytest.mark.usefixtures("connection")
 async def test_a_stream_that_ends_is_held_anew(standin: StandIn) -> None:
     for _ in range(3):
         await standin.stream()
@@ -102,18 +102,18 @@ async def test_a_stream_that_ends_is_held_anew(standin: StandIn) -> None:
     await standin.stream()
 
 
-async def test_a_refused_token_is_made_anew_from_the_secret(gateway: Gateway, standin: StandIn) -> None:
+async def test_a_refused_token_is_made_anew_from_the_secret(connection: Connection, standin: StandIn) -> None:
     standin.events_status = 401
     first = await standin.stream()
     secret = "another secret of forty-eight characters, about"
-    (gateway.chats.own.service.settings.data_dir / wire.SECRET_FILE).write_text(secret, encoding="ascii")
+    (connection.settings.data_dir / wire.SECRET_FILE).write_text(secret, encoding="ascii")
     standin.events_status = 200
     while (headers := await standin.stream())["authorization"] == first["authorization"]:
         standin.end_streams()
     jwt.decode(headers["authorization"].removeprefix("Bearer "), secret, ["HS256"], audience=wire.TOKEN_AUDIENCE)
 
 
-async def test_a_call_goes_out_though_the_stream_is_refused(gateway: Gateway, standin: StandIn) -> None:
+async def test_a_call_goes_out_though_the_stream_is_refused(connection: Connection, standin: StandIn) -> None:
     standin.events_status = 500
-    async with asyncio.timeout(PATIENCE_S), Client(gateway.server()) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server()) as client:
         assert not (await client.call_tool("list_pages", {})).is_error

@@ -5,7 +5,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, TextContent
 
-from mcp_gateway.server import Gateway
+from mcp_gateway.connection import Connection
 
 pytestmark = pytest.mark.anyio
 
@@ -14,8 +14,8 @@ NAMES = ("scrape_website", "fill_form", "capture_screenshots")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_prompt_is_listed_and_given_as_a_message(gateway: Gateway, mode: str) -> None:
-    async with Client(gateway.server(), mode=mode) as client:
+async def test_a_prompt_is_listed_and_given_as_a_message(connection: Connection, mode: str) -> None:
+    async with Client(connection.server(), mode=mode) as client:
         listed = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
         given = await client.get_prompt("capture_screenshots", {"url": URL, "fullPage": "true"})
     assert (*listed,) == NAMES
@@ -30,8 +30,8 @@ async def test_a_prompt_is_listed_and_given_as_a_message(gateway: Gateway, mode:
     assert (message.role, message.content.text.splitlines()[3]) == ("user", "- Full page screenshot (scrolling)")
 
 
-async def test_a_bad_argument_is_an_error_of_the_protocol_that_names_it(gateway: Gateway) -> None:
-    async with Client(gateway.server(), mode="legacy") as client:
+async def test_a_bad_argument_is_an_error_of_the_protocol_that_names_it(connection: Connection) -> None:
+    async with Client(connection.server(), mode="legacy") as client:
         with pytest.raises(MCPError) as refused:
             await client.get_prompt("scrape_website", {"url": URL, "fields": "title, price"})
         assert refused.value.code == -32602
@@ -46,9 +46,9 @@ async def test_a_bad_argument_is_an_error_of_the_protocol_that_names_it(gateway:
     [("format", "", ["png", "jpeg"]), ("format", "j", ["jpeg"]), ("fullPage", "T", ["true"]), ("url", "h", [])],
 )
 async def test_what_an_argument_can_be_is_completed(
-    gateway: Gateway, argument: str, begun: str, values: list[str]
+    connection: Connection, argument: str, begun: str, values: list[str]
 ) -> None:
-    async with Client(gateway.server(), mode="legacy") as client:
+    async with Client(connection.server(), mode="legacy") as client:
         reference = PromptReference(name="capture_screenshots")
         completed = await client.complete(reference, {"name": argument, "value": begun})
     assert completed.completion.values == values

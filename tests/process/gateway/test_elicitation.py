@@ -19,15 +19,12 @@ from mcp.types import (
 )
 
 from client.credentials import mint
-from mcp_gateway.autostart import Autostart
-from mcp_gateway.forward import Service
-from mcp_gateway.identity import Identity
-from mcp_gateway.server import Gateway
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.secret import ensure_secret
 from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
 from tests.support.site import Site
+from tests.support.standing import connection_to
 
 pytestmark = pytest.mark.anyio
 
@@ -75,19 +72,18 @@ async def chat_beside(
 ) -> AsyncIterator[Client]:
     """With a gateway in this process: where forms cross no wire that counts."""
     settings = Settings(url=service.url, data_dir=service.data_dir, autostart=False)
-    forwarding = Service(settings, Identity(settings), Autostart(settings))
-    gateway = Gateway(forwarding)
-    gateway.chats.own.appear()
+    connection = connection_to(settings)
+    connection.chats.own.appear()
     info = Implementation(name="Claude", version="1")
     async with (
         asyncio.timeout(PATIENCE_S),
         Client(
-            gateway.server(), client_info=info, mode=mode, elicitation_callback=person, read_timeout_seconds=50
+            connection.server(), client_info=info, mode=mode, elicitation_callback=person, read_timeout_seconds=50
         ) as client,
     ):
         yield client
-    gateway.chats.leave()
-    await forwarding.close(within_s=1)
+    connection.chats.leave()
+    await connection.chats.own.service.close(within_s=1)
 
 
 @asynccontextmanager

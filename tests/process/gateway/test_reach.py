@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from mcp_gateway.convert import Reply
+from client.reply import Reply
 from mcp_gateway.listing import Listing, messages
 from shared.catalogue import ACTIONS, NAMES, tools
 from shared.errors import every_error

@@ -8,7 +8,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import EmbeddedResource, ImageContent, ResourceLink, TextContent, TextResourceContents
 from pydantic import JsonValue
 
-from mcp_gateway.convert import Conversion, Failure, Reply, host_error
+from client.reply import Failure, Reply
+from mcp_gateway.convert import Conversion, host_error
 from shared.errors import every_error
 
 Json = dict[str, JsonValue]

@@ -6,6 +6,7 @@ import platformdirs
 import pytest
 from pydantic import ValidationError
 
+from client.instance import is_local
 from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.settings import Settings
 
@@ -69,7 +70,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, v
     ],
 )
 def test_only_loopback_is_local(url: str, *, local: bool) -> None:
-    assert Settings(url=url).is_local is local
+    assert is_local(Settings(url=url).url) is local
 
 
 def test_every_setting_is_described() -> None:

@@ -1,4 +1,4 @@
-"""The MCP server: lists the catalogue's tools, has their calls forwarded and the replies converted."""
+"""One connection of a host: it lists the catalogue's tools, forwards their calls and hands back the replies."""
 
 import asyncio
 import functools
@@ -7,9 +7,11 @@ from typing import Final, cast
 from uuid import uuid4
 
 import structlog
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -31,18 +33,23 @@ from mcp.types import (
     Tool,
 )
 
+from client.http import ServiceClient
+from client.instance import is_local
+from client.reply import Failure, Reply
 from mcp_gateway import parameters, prompts
 from mcp_gateway.chats import Chat, Chats
-from mcp_gateway.convert import Conversion, Failure, Reply, host_error
-from mcp_gateway.forward import Service
+from mcp_gateway.convert import Conversion, host_error
+from mcp_gateway.faults import Faults
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
 from mcp_gateway.resources import Resources, completed, file_of
+from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from mcp_gateway.uploads import without_roots
 from shared import catalogue
+from shared.actions.base import Unaddressed
 from shared.actions.help import CallTool
 from shared.errors import BrowseError, InternalError
 from shared.model import Json
@@ -52,17 +59,34 @@ _DEFECT: Final = (
     "This is a fault of the gateway, which its stderr tells more of; whether the call was done is not known."
 )
 
+Requests = MemoryObjectReceiveStream[SessionMessage | Exception]
+Replies = MemoryObjectSendStream[SessionMessage]
+
 log = structlog.get_logger()
 
 
-class Gateway:
-    """One client's view of the service."""
+class Connection:
+    """What one host sees of the service: under its own identity, with its own chats and subscriptions.
 
-    def __init__(self, service: Service, instructions: str = INSTRUCTIONS) -> None:
+    Nothing of it belongs to the process, which may serve any number of them over one `ServiceClient`'s connections.
+    """
+
+    def __init__(self, settings: Settings, service: ServiceClient, instructions: str = INSTRUCTIONS) -> None:
+        self.settings = settings
         self.instructions = instructions
-        self.resources = Resources(service.settings)
+        self.resources = Resources(settings)
         self.subscriptions = Subscriptions()
-        self.chats = Chats(service, self.subscriptions)
+        self.faults = Faults()
+        self.chats = Chats(service, settings, self.subscriptions, self.faults)
+
+    async def serve(self, requests: Requests, replies: Replies) -> None:
+        """Answer until the requests end. The chats are present meanwhile."""
+        server = self.server()
+        self.chats.own.appear()
+        try:
+            await server.run(requests, replies, server.create_initialization_options())
+        finally:
+            self.chats.leave()
 
     def server(self) -> Server:
         server = Server(
@@ -100,9 +124,8 @@ class Gateway:
             raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
         chat = self._chat(ctx)
         arguments = cast("Json", params.arguments or {})  # they came as JSON
-        settings = chat.service.settings
         spelled = chat.listing.spelled
-        how = {"is_local": settings.is_local, "structured": settings.structured}
+        how = {"is_local": is_local(chat.service.url), "structured": self.settings.structured}
         conversion = Conversion(ctx.protocol_version, spelled, **how)
         try:
             try:
@@ -115,7 +138,7 @@ class Gateway:
                 return reply
             if chat.listing.grow(tool, reply):
                 await self.subscriptions.tools_changed(ctx.session)
-            return conversion.result(tool, chat.listing.within_reach(reply), advice=chat.service.advice)
+            return conversion.result(tool, chat.listing.within_reach(reply), advice=self.faults.advice)
         except MCPError:
             raise
         except Exception as error:  # a defect of the gateway, which only its reply can tell a model of
@@ -183,20 +206,30 @@ class Gateway:
             with chat.presence.watch(call_id, ctx.session.report_progress, on_person):
                 await chat.service.started()
                 await chat.presence.ready()
-                reply = await chat.service.call(call_id, tool, arguments)
+                reply = await chat.service.call(call_id, self._body(tool, arguments))
+                self.faults.note_catalogue(chat.service.other_catalogue)
         except BrowseError as error:
             reply = Reply(success=False, error=Failure.of(error, call_id))
         except asyncio.CancelledError:
             chat.service.cancel(call_id)
             raise
-        chat.service.faults.note(chat.service.identity.client_id, reply.error)
+        self.faults.note(chat.service.credentials.client_id, reply.error)
         return reply
+
+    def _body(self, tool: str, arguments: Json) -> Json:
+        """The request: with the session that is set, where nothing in it says which."""
+        body = {**arguments, "action": tool}
+        action = catalogue.NAMES[tool].action
+        takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
+        if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
+            body["sessionId"] = self.settings.session
+        return body
 
     def _chat(self, ctx: ServerRequestContext) -> Chat:
         """Whose request it is, under the name that its host calls itself."""
         chat = self.chats.of(cast("Mapping[str, object] | None", ctx.meta))
         if client := ctx.session.client_params:
-            chat.service.identity.introduce(client.client_info.title or client.client_info.name)
+            chat.service.credentials.introduce(client.client_info.title or client.client_info.name)
         return chat
 
 

@@ -1,0 +1,77 @@
+"""The service's replies, as its clients read them: a service that is newer than its client may say more."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.alias_generators import to_camel
+
+from shared.errors import BrowseError
+from shared.model import Json
+from shared.wire import DEFAULT_SESSION
+
+
+class Lenient(BaseModel):
+    """Part of a reply: what is not known here is kept."""
+
+    model_config = ConfigDict(extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+class Failure(Lenient):
+    """What went wrong."""
+
+    code: str
+    message: str
+    hint: str | None = None
+    details: Json = {}
+    request_id: str = ""
+
+    @classmethod
+    def of(cls, error: BrowseError, request_id: str = "") -> Self:
+        """Make one of an error that was raised on this side."""
+        return cls.model_validate(error.body(request_id).model_dump(by_alias=True))
+
+    @property
+    def context(self) -> Json:
+        context = self.details.get("context")
+        return context if isinstance(context, dict) else {}
+
+
+class Owner(Lenient):
+    """Who holds a page."""
+
+    label: str = ""
+    you: bool = False
+
+
+class Page(Lenient):
+    """The page of a call, as it is after it."""
+
+    page_id: str
+    session_id: str = DEFAULT_SESSION
+    url: str = ""
+    title: str = ""
+    revision: int = 0
+    owner: Owner | None = None
+    dialog: str | None = None
+
+
+class Notice(Lenient):
+    """What happened to the client's pages since its last reply."""
+
+    text: str
+
+
+class Reply(Lenient):
+    """The envelope of every answer, whatever its HTTP status."""
+
+    success: bool
+    result: Json = {}
+    error: Failure | None = None
+    page: Page | None = None
+    notices: list[Notice] = []
+
+    @model_validator(mode="after")
+    def _is_one_or_the_other(self) -> "Reply":
+        if self.success is not (self.error is None):
+            raise ValueError("a success has no error, and a failure has one")
+        return self
