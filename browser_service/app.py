@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from browser_service.actions import HANDLERS
 from browser_service.clients.abandoned import Abandoned
 from browser_service.clients.downloads import Downloads
-from browser_service.clients.inbox import Requests
+from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.presence import Clients
 from browser_service.clients.work import Work
 from browser_service.host.host import LocalHost
@@ -74,7 +74,7 @@ class Parts:
     artifacts: Artifacts
     activity: Activity
     metrics: Metrics
-    requests: Requests
+    requests: HumanInbox
     quotas: Quotas
     storage: Storage
     revoked: Revoked
@@ -129,7 +129,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     local = _local_host(app, settings, artifacts)
     host = carrier(local)
     quotas, origins, work = _manners(settings, clients, clock)
-    requests = Requests(host, secret)
+    requests = HumanInbox(host, secret)
     notifier = _notifier(app, settings, requests)
     feed = Feed(
         *(host, directory, clients, journal, seal),
@@ -205,7 +205,7 @@ async def _stores(
     return journal, _artifacts(settings, journal), activity, await Downloads.opened(DownloadTable(journal))
 
 
-def _notifier(app: FastAPI, settings: Settings, requests: Requests) -> Notifier:
+def _notifier(app: FastAPI, settings: Settings, requests: HumanInbox) -> Notifier:
     def link(request_id: str) -> str:
         return f"http://127.0.0.1:{app.state.port}{requests.link(request_id)}"  # the port may be chosen later
 

@@ -25,7 +25,7 @@ class Resolution(Model):
     by: str = Field(default="", max_length=80)
 
 
-class Requests:
+class HumanInbox:
     """Shown and answered for the account's person, who may see all, and for clients what they asked themselves."""
 
     def __init__(self, host: SessionHost, secret: str) -> None:

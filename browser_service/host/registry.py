@@ -13,7 +13,7 @@ from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import Busy, PageEntry, target_of
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
-from browser_service.rules.human import People
+from browser_service.rules.human import HumanRequests
 from browser_service.security.urls import UrlPolicy
 from shared.calls import ClientRef
 from shared.errors import BrowserCrashed
@@ -46,7 +46,7 @@ class PageRegistry:
     ) -> None:
         self.make_room: MakeRoom | None = None
         """Asked before a page is counted that came by itself."""
-        self.people = People(log.emit, lambda: [*pages.values()])
+        self.people = HumanRequests(log.emit, lambda: [*pages.values()])
         self._pages = pages
         self._log = log
         self._dialogs = dialogs

@@ -29,7 +29,7 @@ State = Literal["pending", "done", "refused", "expired", "withdrawn", "closed"]
 class HeldPage(Protocol):
     """A page that a person may have in hand, above its lease."""
 
-    person: "Request | None"
+    person: "HumanRequest | None"
 
     @property
     def page_id(self) -> str: ...
@@ -47,14 +47,14 @@ class HeldPage(Protocol):
     def private(self) -> bool:
         """Say whether its holder lets nobody else read it."""
 
-    def taken(self, request: "Request") -> None:
+    def taken(self, request: "HumanRequest") -> None:
         """A person has the page from now on."""
 
     def given_back(self) -> None:
         """The person has left the page."""
 
 
-class Request:
+class HumanRequest:
     """One thing that a person is asked for, by one agent or by several that meet the same login."""
 
     def __init__(self, asked: HumanRequestState, asker_id: str, here: str) -> None:
@@ -169,19 +169,19 @@ class Request:
         return f"Own copy, same login: open_page {json.dumps({'url': entry.url})}."
 
 
-class People:
+class HumanRequests:
     """The requests to people: those that are open, and those that lately were."""
 
     def __init__(self, emit: Callable[[HostEvent], None], pages: Callable[[], Sequence[HeldPage]]) -> None:
         self._emit = emit
         self._pages = pages
-        self._requests: OrderedDict[str, Request] = OrderedDict()
-        self._next: dict[HeldPage, deque[Request]] = {}
+        self._requests: OrderedDict[str, HumanRequest] = OrderedDict()
+        self._next: dict[HeldPage, deque[HumanRequest]] = {}
         """What else a person is asked on a page, one after the other."""
-        self._looking: dict[Request, asyncio.TimerHandle] = {}
+        self._looking: dict[HumanRequest, asyncio.TimerHandle] = {}
         self._stopped = False
 
-    def ask(self, entry: HeldPage, call: Call, action: RequestHuman) -> Request:
+    def ask(self, entry: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """The request of this call: a new one, or the one that asks for the same already."""
         _check(action)
         request = self._same(entry, action)
@@ -197,7 +197,7 @@ class People:
                 f'A person has {_IN_LINE} more questions to answer on "{entry.page_id}".',
                 hint=f"Wait for the answers: {_call(pageId=entry.page_id, requestId=line[0].asked.request_id)}.",
             )
-        request = Request(_asked(entry, call, action), call.client_id, origin_of(entry.url))
+        request = HumanRequest(_asked(entry, call, action), call.client_id, origin_of(entry.url))
         if request.asked.kind == "login" and not request.asked.origin:
             raise ValidationFailed(
                 f"{entry.page_id} is at {entry.url}, where nobody can sign in.",
@@ -228,18 +228,18 @@ class People:
         """One that was open when the service ended: the page is still in the person's hands."""
         request = self._requests.get(asked.request_id)
         if request is None:
-            request = self._requests[asked.request_id] = Request(asked, asker_id, origin_of(entry.url))
+            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, origin_of(entry.url))
             self._look_again(request)
         request.cover(entry)
 
-    def find(self, request_id: str, call: Call) -> Request:
+    def find(self, request_id: str, call: Call) -> HumanRequest:
         """Raises RequestNotFound, also for one that others asked for."""
         request = self._requests.get(request_id)
         if request is None or call.client_id not in request.askers:
             raise RequestNotFound(f"There is no request {request_id!r} of yours.")
         return request
 
-    async def wait(self, request: Request, call: Call, seconds: float) -> None:
+    async def wait(self, request: HumanRequest, call: Call, seconds: float) -> None:
         """Until it is answered, or so long. Cancelled, the client gives it up."""
         try:
             await self._wait(request, call, seconds)
@@ -248,7 +248,7 @@ class People:
                 self.withdraw(request, call.client_id)
             raise
 
-    async def _wait(self, request: Request, call: Call, seconds: float) -> None:
+    async def _wait(self, request: HumanRequest, call: Call, seconds: float) -> None:
         request.waiting[call.client_id] += 1
         try:
             async with asyncio.timeout(seconds):
@@ -274,7 +274,7 @@ class People:
             self._end(request, answer.state)
         return True
 
-    def withdraw(self, request: Request, client_id: str) -> None:
+    def withdraw(self, request: HumanRequest, client_id: str) -> None:
         """One of those who asked gives it up; the last of them ends it."""
         if request.over.is_set() or request.waiting[client_id]:
             return
@@ -299,9 +299,9 @@ class People:
         for timer in self._looking.values():
             timer.cancel()
 
-    def _same(self, entry: HeldPage, action: RequestHuman) -> Request | None:
+    def _same(self, entry: HeldPage, action: RequestHuman) -> HumanRequest | None:
         """What a person is asked there already, or a login that somebody asked for: same session, same site."""
-        asked: list[Request] = [*self._next.get(entry, ())]
+        asked: list[HumanRequest] = [*self._next.get(entry, ())]
         if entry.person is not None:
             asked.insert(0, entry.person)
         for request in asked:
@@ -316,7 +316,7 @@ class People:
                 return request
         return None
 
-    def _look_again(self, request: Request) -> None:
+    def _look_again(self, request: HumanRequest) -> None:
         """End the hold where nothing shows any more that the person is there; look again when that could be."""
         left = request.seen_at + STAYS_S - time.monotonic()
         if left <= 0:
@@ -325,7 +325,7 @@ class People:
             loop = asyncio.get_running_loop()
             self._looking[request] = loop.call_later(left, self._look_again, request)
 
-    def _end(self, request: Request, state: State) -> None:
+    def _end(self, request: HumanRequest, state: State) -> None:
         if timer := self._looking.pop(request, None):
             timer.cancel()
         request.state = state
@@ -339,7 +339,7 @@ class People:
         while len(self._requests) > _KEPT and next(iter(self._requests.values())).over.is_set():
             self._requests.popitem(last=False)
 
-    def _tell(self, request: Request) -> None:
+    def _tell(self, request: HumanRequest) -> None:
         """In their next replies: those who asked and do not wait now, and all who have pages of that site open."""
         concerned = dict.fromkeys(request.askers, request.asked.page_id)
         if request.state == "withdrawn":

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from playwright.async_api import CDPSession, Download, Frame, Page, Response
+from playwright.async_api import CDPSession, Download, Frame, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Request as PlaywrightRequest
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
@@ -27,7 +26,7 @@ from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recovery.filled_fields import Filled
 from browser_service.rules.bounded import Latest
-from browser_service.rules.human import People, Request
+from browser_service.rules.human import HumanRequest, HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy, abridged_in
@@ -84,7 +83,7 @@ class PageEntry:
         on_close: OnClose,
         on_lost: Callable[["PageEntry"], None],
         busy: Busy,
-        people: People,
+        people: HumanRequests,
         downloads: Downloads,
         idle_lease_ms: int,
     ) -> None:
@@ -100,7 +99,7 @@ class PageEntry:
         )
         self.people = people
         self._downloads = downloads
-        self.person: Request | None = None
+        self.person: HumanRequest | None = None
         """Whose a person's request is, while that person has the page."""
         self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
         self.seen = Latest[snapshot.Seen](_SEEN_BY)
@@ -316,7 +315,7 @@ class PageEntry:
             _TITLE_AFTER_S, lambda: self._background.spawn(self.read_title())
         )
 
-    def taken(self, request: Request) -> None:
+    def taken(self, request: HumanRequest) -> None:
         """A person has the page from now on, above its lease."""
         self.person = request
         self.ownership.keep(kept=True)
@@ -426,7 +425,7 @@ class PageEntry:
         self.filled.sent()
         self.refresh_title()
 
-    def _on_request(self, request: PlaywrightRequest) -> None:
+    def _on_request(self, request: Request) -> None:
         if request.method not in {"GET", "HEAD", "OPTIONS"} and request.resource_type in _SENDING:
             self.filled.sent()
 
