@@ -18,7 +18,7 @@ from shared.actions.help import CallTool
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.explaining import Body
 from shared.schema import Schema, full_schema, listed_schema
-from shared.toolsets import chosen
+from shared.toolsets import APART, chosen
 from shared.wire import CALL_ID_PATTERN, is_page_id
 
 CATEGORIES: Final = (
@@ -319,6 +319,14 @@ def tools(toolsets: Collection[str] = ("core",), *, besides: Collection[str] = (
         for name, action in ACTIONS.items()
         if name in of_toolsets or name in besides
     ]
+
+
+@cache
+def listed(toolsets: frozenset[str]) -> frozenset[str]:
+    """Return the names of the tools that a list of some toolsets has. `call_tool` is among them, for replies name the
+    way through it; not where only the seven are listed, which are a list that is documented as it is."""
+    through = {CallTool.name()} if toolsets != {APART} else set[str]()
+    return frozenset(chosen(ACTIONS, toolsets)) | through
 
 
 def annotations(action: type[Action]) -> dict[str, bool]:

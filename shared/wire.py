@@ -37,6 +37,8 @@ INLINE: Final = "X-Browse-Inline"
 """Characters of text that the caller wants in the reply at most; the rest is read by cursor."""
 CATALOGUE: Final = "X-Browse-Catalogue"
 """Fingerprint of the sender's catalogue, in requests and in replies."""
+REPLY: Final = "X-Browse-Reply"
+"""How the caller wants the reply, as `shared.replies` has it; without it the reply is the whole envelope."""
 REQUEST_ID: Final = "X-Request-Id"
 
 # --- ids ---------------------------------------------------------------------------------------------------------

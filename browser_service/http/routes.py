@@ -17,6 +17,7 @@ from browser_service.observability import search
 from browser_service.security.auth import Identity, identify, person_for
 from browser_service.spine.dispatch import Asked
 from browser_service.spine.register import Reply
+from browser_service.spine.rendering.reply import asked_form, in_form
 from shared import catalogue, wire
 from shared.actions.activity import GetActivity
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
@@ -100,8 +101,7 @@ async def put_file(request: Request, caller: Caller) -> Response:
         kept = await parts(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
     except ClientDisconnect:
         raise InvalidRequest("The connection ended before its file did.") from None
-    result = kept.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
+    return _done(request, kept.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 @router.get(wire.FILES + "/{artifact_id}")
@@ -238,10 +238,10 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
         inline_text=_number(request, wire.INLINE, 0) or None,
         request_id=request.state.request_id,
     )
-    if asked.call_id is not None:
-        return _response(request, await parts(request).dispatcher.run(caller, asked))
-    work = asyncio.ensure_future(parts(request).dispatcher.run(caller, asked))
-    return _response(request, await _unless_gone(request, caller, work))
+    form = asked_form(request.headers.get(wire.REPLY))
+    run = parts(request).dispatcher.run(caller, asked)
+    reply = await (run if asked.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
+    return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE)))
 
 
 async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future[Reply]") -> Reply:

@@ -1,0 +1,1 @@
+"""A reply becomes text here, once, for every kind of caller."""

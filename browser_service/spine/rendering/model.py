@@ -1,0 +1,154 @@
+"""A reply for a model: text, pictures, links, or an error that says what to do."""
+
+import functools
+from typing import Final, NamedTuple, cast
+
+from pydantic import JsonValue
+
+from browser_service.spine.rendering.files import File, FileLine, Line, attached, files_of, lines_of, text_block
+from browser_service.spine.rendering.reach import grown, within_reach
+from browser_service.spine.rendering.result import Spell, listed, numbered, result_text, step_text, without_bytes
+from shared import catalogue
+from shared.actions.base import Action
+from shared.errors import PageRequired
+from shared.mentions import spelled
+from shared.model import Json
+from shared.replies import ForModel, ModelReply, error_lines, one_line
+from shared.wire import DEFAULT_SESSION
+
+_MOST_NOTICES: Final = 3
+_PENDING: Final = "pending"
+
+
+class _Reading(NamedTuple):
+    """One reply, and who reads it."""
+
+    envelope: Json
+    action: type[Action]
+    form: ForModel
+    spell: Spell
+
+    @property
+    def result(self) -> Json:
+        return _object(self.envelope, "result")
+
+    @property
+    def error(self) -> Json | None:
+        return _object(self.envelope, "error") or None
+
+    @property
+    def page(self) -> Json | None:
+        return _object(self.envelope, "page") or None
+
+    @property
+    def page_url(self) -> str:
+        return str(self.page["url"]) if self.page else ""
+
+    def around(self) -> list[str]:
+        """Say how the page is now, and what happened meanwhile."""
+        return [_page_line(self.page, self)] if self.page else []
+
+    def notices(self) -> list[str]:
+        return [f"Notice: {cast('Json', each)['text']}" for each in listed(self.envelope, "notices")[:_MOST_NOTICES]]
+
+
+def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str = "") -> ModelReply:
+    """Return the content blocks of a reply. `advice` is a line for failures."""
+    envelope, toolsets = grown(envelope, action, form.toolsets)
+    spell = _spell(form)
+    reading = _Reading(within_reach(envelope, spell), action, form, spell)
+    known = ModelReply(
+        structured_content=cast("Json", without_bytes(reading.envelope)) if form.structured else None,
+        toolsets=toolsets,
+        answered=_answered(reading.result),
+    )
+    if action.bare and reading.error and reading.error["code"] == PageRequired.code:
+        refusal: Json = {"message": reading.error["message"], "data": {"hint": reading.error.get("hint")}}
+        return known.model_copy(update={"refusal": refusal})
+    return known.model_copy(update={"content": _content(reading, advice)})
+
+
+def _spell(form: ForModel) -> Spell:
+    """Return how the reader makes a call that its host's list of tools may lack."""
+    read = form.toolsets if form.read is None else form.read
+    return str if read is None else functools.partial(spelled, listed=catalogue.listed(read))
+
+
+def _answered(result: Json) -> str:
+    """Return the id of the request to a person that this reply shows to be over."""
+    return str(result["requestId"]) if "requestId" in result and result.get("state", _PENDING) != _PENDING else ""
+
+
+def _content(reading: _Reading, advice: str) -> list[Json]:
+    if reading.action.bare:
+        return _bare(reading, advice)
+    return _failed(reading, reading.error, advice) if reading.error else _done(reading)
+
+
+def _done(reading: _Reading) -> list[Json]:
+    result = {key: value for key, value in reading.result.items() if key != "artifact"}
+    files = files_of(reading.result)
+    lines: list[Line] = []
+    if result or not files:
+        lines.append(result_text(reading.action, result, reading.page_url, reading.spell))
+    if reading.action.shown and (way_back := result.get("undo")):
+        lines.append(str(way_back))
+    return _with_files([*lines, *_said_of(files, reading), *reading.around(), *reading.notices()], files, reading)
+
+
+def _failed(reading: _Reading, error: Json, advice: str) -> list[Json]:
+    """Say what went wrong, and show the files that came of it all the same."""
+    context = _object(_object(error, "details"), "context")
+    files = files_of({**context, "steps": context.get("done")})
+    lines = [*error_lines(error), *_steps_before(reading, error, listed(context, "done")), *_said_of(files, reading)]
+    return _with_files([*lines, advice, *reading.around(), *reading.notices()], files, reading)
+
+
+def _bare(reading: _Reading, advice: str) -> list[Json]:
+    """Show the text alone, of tools whose replies have nothing of the page beside it."""
+    form = reading.form
+    if reading.error:
+        return [text_block([*error_lines(reading.error, reading.action.bare), advice], form)]
+    kept = _object(reading.result, "artifact")
+    file = File.model_validate(kept) if kept else None
+    blocks = [*attached(file, form)][:1] if file else []
+    lines: list[Line] = [result_text(reading.action, reading.result, "", reading.spell)]
+    if file and file.preview:
+        lines.append(file.preview.said)
+    if file and not blocks:
+        lines.append(FileLine("", file))
+    return [*blocks, text_block([*lines, *reading.notices()], form)]
+
+
+def _said_of(files: list[File], reading: _Reading) -> list[Line]:
+    return [line for file in files for line in lines_of(file, reading.spell)]
+
+
+def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list[Json]:
+    blocks = [block for file in files for block in attached(file, reading.form)]
+    return [text_block(lines, reading.form), *blocks]
+
+
+def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list[str]:
+    """Say what the steps before a failed one replied, where the error does not say it all."""
+    if not reading.action.carries:
+        return []
+    steps = [step_text(*each, reading.page_url, reading.spell) for each in numbered(done)]
+    return [step for step in steps if step.partition(": ")[2] not in str(error["message"])]
+
+
+def _page_line(page: Json, reading: _Reading) -> str:
+    """Name the page, its session where it is not the shared login, and what is unusual where no error says it."""
+    session, owner, dialog = str(page.get("sessionId", DEFAULT_SESSION)), _object(page, "owner"), page.get("dialog")
+    parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
+    parts += [one_line(str(page["title"])), one_line(str(page["url"])), f"revision {page['revision']}"]
+    if owner and not owner["you"] and not reading.error:
+        parts.append(f'in use by "{one_line(str(owner["label"]))}"')
+    if dialog and not reading.error and not reading.result.get("suspended"):
+        parts.append(f"waits for handle_dialog: {one_line(str(dialog))}")
+    return f"[{' · '.join(filter(None, parts))}]"
+
+
+def _object(of: Json, key: str) -> Json:
+    found = of.get(key)
+    return found if isinstance(found, dict) else {}

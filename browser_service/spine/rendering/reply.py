@@ -1,0 +1,82 @@
+"""The one way from a reply to what its caller can show, by the form that it asked for."""
+
+from dataclasses import replace
+from typing import cast
+
+from pydantic import ValidationError
+
+from browser_service.spine.register import Reply
+from browser_service.spine.rendering.model import for_model
+from browser_service.spine.rendering.resource import for_completion, for_reader
+from browser_service.spine.rendering.terminal import for_terminal
+from shared import catalogue, wire
+from shared.actions.base import Action
+from shared.actions.help import CallTool
+from shared.errors import InvalidRequest
+from shared.model import Json
+from shared.replies import (
+    FORM,
+    OTHER_VERSION,
+    Completions,
+    Contents,
+    ForCompletion,
+    ForModel,
+    ForReader,
+    ModelReply,
+    ReplyForm,
+    TerminalReply,
+)
+
+
+def asked_form(header: str | None) -> ReplyForm | None:
+    """Return the form that a header asks for; None for the envelope. Raises InvalidRequest for what is no form."""
+    if header is None:
+        return None
+    try:
+        return FORM.validate_json(header)
+    except ValidationError:
+        hint = 'Such as {"kind": "model"}; leave it out for the whole envelope.'
+        raise InvalidRequest(f"{wire.REPLY} is no form of a reply.", hint=hint) from None
+
+
+def in_form(reply: Reply, asked: Json, form: ReplyForm | None, fingerprint: str | None) -> Reply:
+    """Return the reply to the body `asked` in a form, or as it is without one; `fingerprint` is of its caller's
+    catalogue."""
+    if form is None:
+        return reply
+    advice = OTHER_VERSION if fingerprint not in {None, catalogue.fingerprint()} else ""
+    return replace(reply, body={**rendered(cast("Json", reply.body), asked, form, advice)})
+
+
+def rendered(envelope: Json, asked: Json, form: ReplyForm, advice: str = "") -> Json:
+    """Return the envelope with what its caller shows in place of the result, the page and the notices.
+
+    A result that only says that the call still runs stays beside it: who shows text reads on by it too. `advice` is a
+    line for failures.
+    """
+    short: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
+    if isinstance(result := envelope.get("result"), dict) and result.get("stillRunning"):
+        short["result"] = result
+    shown = _shown(envelope, _action(asked), form, advice)
+    return {**short, "rendered": shown.model_dump(mode="json", exclude_defaults=True)}
+
+
+def _shown(
+    envelope: Json, action: type[Action], form: ReplyForm, advice: str
+) -> ModelReply | TerminalReply | Contents | Completions:
+    if isinstance(form, ForModel):
+        return for_model(envelope, action, form, advice)
+    if isinstance(form, ForReader):
+        return for_reader(envelope, action, form)
+    if isinstance(form, ForCompletion):
+        return for_completion(envelope, form)
+    return for_terminal(envelope, action)
+
+
+def _action(asked: Json) -> type[Action]:
+    """Return the class of what was called, also through `call_tool`; for what is none, one that shows all as JSON."""
+    name = asked.get("action")
+    if name == CallTool.name():
+        name = asked.get("name", name)
+    named = catalogue.NAMES.get(name) if isinstance(name, str) else None
+    return named.action if named else CallTool

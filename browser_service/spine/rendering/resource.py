@@ -1,0 +1,33 @@
+"""A reply for who reads resources: the contents of one, and the ids by which their addresses can be completed."""
+
+import json
+
+from browser_service.spine.rendering.files import File
+from shared.actions.base import Action
+from shared.model import Json
+from shared.replies import Completions, Contents, ForCompletion, ForReader
+from shared.resources import JSON
+
+
+def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Contents:
+    """Return what the action shows, or all of its result; of what is text elsewhere and JSON here, the data."""
+    result = envelope.get("result")
+    if not isinstance(result, dict):
+        return Contents(mime_type=form.mime_type)
+    if isinstance(kept := result.get("artifact"), dict):
+        file = File.model_validate(kept)
+        whole = file.artifact_id if file.data is None else None
+        return Contents(mime_type=file.mime_type, blob=file.data, artifact_id=whole)
+    value = result.get(action.shown, result)
+    if form.mime_type == JSON and isinstance(value, str):
+        value = {key: each for key, each in result.items() if key != action.shown}
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return Contents(mime_type=form.mime_type, text=text)
+
+
+def for_completion(envelope: Json, form: ForCompletion) -> Completions:
+    """Return the ids of what a listing lists, in whichever of its parts."""
+    result = envelope.get("result")
+    parts = result.values() if isinstance(result, dict) else ()
+    items = [item for part in parts if isinstance(part, list) for item in part]
+    return Completions(values=[str(item[form.key]) for item in items if isinstance(item, dict)])

@@ -1,0 +1,80 @@
+"""A caller may ask for a reply as text: the service makes it, in the form that the caller can show."""
+
+import pytest
+
+from shared import wire
+from shared.replies import OTHER_VERSION, ForCompletion, ForModel, ForReader, ForTerminal, ReplyForm
+from tests.support.json import AnyJson
+from tests.support.service import Agent
+
+pytestmark = pytest.mark.anyio
+
+
+async def asked(agent: Agent, form: ReplyForm, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
+    reply = await agent.reply(action, headers={wire.REPLY: form.model_dump_json()}, **arguments)
+    body: dict[str, AnyJson] = reply.json()
+    assert reply.is_success is body["success"]
+    return body
+
+
+async def test_a_model_gets_content_blocks_in_place_of_the_result(agent: Agent) -> None:
+    whole = (await agent.reply("help", name="hover")).json()
+    body = await asked(agent, ForModel(), "help", name="hover")
+    assert body == {"success": True, "rendered": {"content": [{"type": "text", "text": whole["result"]["help"]}]}}
+
+
+async def test_a_failure_keeps_its_error_beside_its_text(agent: Agent) -> None:
+    body = await asked(agent, ForModel(), "help", name="hovr")
+    assert body["error"]["code"] == "INVALID_REQUEST"
+    (block,) = body["rendered"]["content"]
+    assert block["text"] == f"INVALID_REQUEST: {body['error']['message']}\n{body['error']['hint']}"
+
+
+async def test_who_wants_the_envelope_too_gets_it_as_structured_content(agent: Agent) -> None:
+    whole = (await agent.reply("list_work")).json()
+    body = await asked(agent, ForModel(structured=True), "list_work")
+    assert body["rendered"]["structuredContent"] == whole
+
+
+async def test_a_call_is_named_as_the_list_of_its_reader_allows(agent: Agent) -> None:
+    for read, example in (("core", 'call_tool {"name": "hover", "arguments": {'), ("interaction", "hover {")):
+        form = ForModel(toolsets=frozenset({"all"}), read=frozenset({read}))
+        text = (await asked(agent, form, "help", name="hover"))["rendered"]["content"][0]["text"]
+        assert f"\nExample: {example}" in text
+
+
+@pytest.mark.parametrize("through", [False, True])
+async def test_a_list_that_is_to_grow_is_told_which_toolset_it_lacks(agent: Agent, *, through: bool) -> None:
+    form, arguments = ForModel(toolsets=frozenset({"core"})), {"toolset": "files"}
+    if through:
+        body = await asked(agent, form, "call_tool", name="help", arguments=arguments)
+    else:
+        body = await asked(agent, form, "help", **arguments)
+    assert body["rendered"]["toolsets"] == ["files"]
+    assert body["rendered"]["content"][0]["text"].endswith("They are in your list of tools now.")
+
+
+async def test_a_failure_says_that_its_caller_is_of_another_version(agent: Agent) -> None:
+    headers = {wire.REPLY: ForModel().model_dump_json(), wire.CATALOGUE: "other"}
+    failed = (await agent.reply("help", headers=headers, name="hovr")).json()
+    assert failed["rendered"]["content"][0]["text"].endswith(OTHER_VERSION)
+    done = (await agent.reply("list_work", headers=headers)).json()
+    assert OTHER_VERSION not in done["rendered"]["content"][0]["text"]
+
+
+async def test_a_terminal_gets_text_and_json_that_a_person_can_read(agent: Agent) -> None:
+    assert (await asked(agent, ForTerminal(), "list_work"))["rendered"] == {"text": '{\n  "work": []\n}'}
+
+
+async def test_a_reader_gets_contents_and_a_completion_the_ids(agent: Agent) -> None:
+    contents = (await asked(agent, ForReader(mime_type="application/json"), "list_work"))["rendered"]
+    assert contents == {"mimeType": "application/json", "text": '{"work": []}'}
+    sessions = await asked(agent, ForCompletion(key="sessionId"), "list_sessions")
+    assert sessions["rendered"] == {"values": [wire.DEFAULT_SESSION]}
+
+
+async def test_what_is_no_form_is_refused_and_the_call_is_not_made(agent: Agent) -> None:
+    for header in ("model", '{"kind": "poem"}', "{}"):
+        reply = await agent.reply("claim_work", headers={wire.REPLY: header}, key="invoices")
+        assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST")
+    assert (await agent.call("list_work"))["work"] == []
