@@ -40,6 +40,11 @@ ONLY_IN = {
 """Where alone a library is imported, within the packages."""
 
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
+JAVASCRIPT = re.compile(
+    r"=>|\b(const|let|return|await) .*;|\b(document|window)\.\w|\bfunction *\(|\w\.(map|querySelector)\("
+)
+WORDS = 80
+"""Characters of an expression of JavaScript that may stand in Python; what is longer, or has a statement, is a file."""
 HANDLED = {"ValueError", "TypeError"}
 """What a handler may catch: text that turned out to be no JSON."""
 
@@ -114,6 +119,31 @@ def test_sql_stands_in_the_store_alone() -> None:
     }
     assert speakers
     assert {speaker for speaker in speakers if not speaker.startswith("browser_service/store/")} == set()
+
+
+def spoken(path: Path) -> Iterator[str]:
+    """Each string of a file but its docstrings; one that is put together ends with a line break where it is."""
+    silent: set[int] = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Expr):
+            silent.add(id(node.value))
+        elif isinstance(node, ast.JoinedStr):
+            silent |= {id(part) for part in node.values}
+            yield "\n".join(str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values) + "\n"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield node.value
+
+
+def test_javascript_stands_in_files_of_its_own() -> None:
+    """But for an expression of a few words, which no f-string puts together."""
+    loader = ROOT / "browser_service/host/scripts/__init__.py"
+    found = {
+        (place(path), text)
+        for path in files("browser_service", "mcp_gateway")
+        for text in spoken(path)
+        if path != loader and JAVASCRIPT.search(text) and (len(text) > WORDS or re.search(r"[\n;]", text))
+    }
+    assert found == set()
 
 
 def test_a_handler_leaves_failures_to_the_spine() -> None:

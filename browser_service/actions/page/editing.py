@@ -5,29 +5,14 @@ from typing import Final
 from browser_service.host.elements import targets
 from browser_service.host.elements.locators import read_back, unless_gone
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.filled_fields import FIELD
+from browser_service.host.scripts import script
 from shared.actions import editing
 from shared.errors import ElementNotInteractable
 from shared.model import Json
 
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
-_PASTE: Final = """(e, {text, html}) => {
-  const data = new DataTransfer();
-  data.setData('text/plain', text);
-  if (html !== null) data.setData('text/html', html);
-  const options = {clipboardData: data, bubbles: true, cancelable: true, composed: true};
-  if (!e.dispatchEvent(new ClipboardEvent('paste', options))) return 'taken';
-  if (html === null || !e.isContentEditable || !e.setHTML)
-    return document.execCommand('insertText', false, text) ? 'inserted' : 'ignored';
-  const clean = document.createElement('div');
-  clean.setHTML(html);
-  return document.execCommand('insertHTML', false, clean.innerHTML) ? 'inserted' : 'ignored';
-}"""
-"""A browser, too, takes the scripts out of what it pastes by itself; what a page's own handler takes is its affair."""
-_VALUE: Final = f"""e => ({{
-  value: e.type === 'password' ? null : e.value ?? e.innerText,
-  field: e.matches('input, textarea') || e.isContentEditable ? ({FIELD})(e) : null,
-}})"""
+_PASTE: Final = script("paste")
+_VALUE: Final = script("pasted_value")
 _SHOWN: Final = 200
 
 

@@ -26,25 +26,25 @@ Part = actions.ExtractData | actions.ExtractLinks | actions.ExtractImages
 
 async def extract_text(page: BrowserPage, action: actions.ExtractText) -> Json:
     how = {"trim": action.trim, "normalize": action.normalize_whitespace}
-    return await _of_elements(page, action, extraction.over_each(extraction.TEXT), how)
+    return await _of_elements(page, action, extraction.TEXT, how)
 
 
 async def extract_html(page: BrowserPage, action: actions.ExtractHtml) -> Json:
-    return await _of_elements(page, action, extraction.over_each(extraction.HTML), action.inner)
+    return await _of_elements(page, action, extraction.HTML, action.inner)
 
 
 async def extract_attribute(page: BrowserPage, action: actions.ExtractAttribute) -> Json:
-    return await _of_elements(page, action, extraction.over_each(extraction.ATTRIBUTE), action.attribute)
+    return await _of_elements(page, action, extraction.ATTRIBUTE, action.attribute)
 
 
 async def extract_computed_style(page: BrowserPage, action: actions.ExtractComputedStyle) -> Json:
     what = {"properties": action.properties or [*extraction.USUAL_STYLE], "pseudo": action.pseudo}
-    return await _of_elements(page, action, extraction.over_each(extraction.STYLE), what)
+    return await _of_elements(page, action, extraction.STYLE, what)
 
 
 async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json:
     how = {"headers": action.headers, "lists": action.rows == "lists" or action.format == "csv"}
-    found = await _read(page, action, extraction.over_each(extraction.TABLE, expand=extraction.TABLES), how)
+    found = await _read(page, action, extraction.TABLES, how)
     if not found["count"]:
         raise ElementNotFound(
             f"Element matching selector '{action.selector}' is no table, and has none in it.",
@@ -70,7 +70,7 @@ async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Js
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
     root = await page.element(":root", action.frame)
-    said = await root.evaluate(extraction.over_part(extraction.METADATA), timeout=action.timeout)
+    said = await root.evaluate(extraction.METADATA, timeout=action.timeout)
     return await page.shown_data("metadata", said, action.budget)
 
 
@@ -133,4 +133,4 @@ async def _read(page: BrowserPage, action: Several, script: str, arg: object) ->
 
 async def _of_part(page: BrowserPage, action: Part, script: str, arg: object) -> Any:  # Any: as there
     root = await page.element(action.selector or ":root", action.frame)
-    return await root.evaluate(extraction.over_part(script), arg, timeout=action.timeout)
+    return await root.evaluate(script, arg, timeout=action.timeout)

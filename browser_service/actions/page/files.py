@@ -4,14 +4,15 @@ from typing import Final, cast
 
 from playwright.async_api import FilePayload
 
-from browser_service.host.elements.locators import CONTROL, read_back, unless_gone
+from browser_service.host.elements.locators import read_back, unless_gone
 from browser_service.host.elements.uploads import payloads
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import applied, script
 from shared.actions import files
 from shared.errors import ValidationFailed
 from shared.model import Json
 
-_TAKES_FILES: Final = f"e => ({CONTROL})(e).type === 'file'"
+_TAKES_FILES: Final = applied("control => e => control(e).type === 'file'", script("control"))
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
 
 

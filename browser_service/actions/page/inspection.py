@@ -6,25 +6,12 @@ from playwright.async_api import Frame
 
 from browser_service.host.elements import frames, locators
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from shared.actions import inspection
 from shared.model import Json
 
 _MOST_FRAMES: Final = 100
-_ELEMENTS: Final = r"""(found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
-  const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
-  const said = e.matches('input:not([type=password]), textarea') ? e.value : e.innerText ?? e.textContent;
-  const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
-  const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
-  return {
-    tag: e.localName, text: (said ?? '').trim().replace(/\s+/g, ' ').slice(0, 200), visible,
-    enabled: !e.matches(':disabled') && !e.closest('[aria-disabled=true]'),
-    ...(checked !== undefined && e.matches('[type=checkbox], [type=radio], [aria-checked]') && {checked}),
-    box: visible ? {x: round(box.x), y: round(box.y), width: round(box.width), height: round(box.height)} : null,
-    ...(attributes && {
-      attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, a.value.slice(0, 500)])),
-    }),
-  };
-})})"""
+_ELEMENTS: Final = script("found_elements")
 
 
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:

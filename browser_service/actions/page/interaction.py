@@ -14,26 +14,14 @@ from browser_service.host.elements.witness import Witness
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD
+from browser_service.host.scripts import script
 from shared.actions import interaction
 from shared.actions.base import ElementAction
 from shared.errors import WithoutEffect
 from shared.model import Json
 
-_READY_FOR_KEYS: Final = """(e, types) => {
-  const focused = () => e.contains(e.getRootNode().activeElement);
-  if (e.matches(':disabled')) throw new Error('it is disabled');
-  if (!e.checkVisibility()) throw new Error('it is not visible');
-  if (types && e.readOnly) throw new Error('it is read-only');
-  const had = focused();
-  e.focus();
-  if (types && !focused()) throw new Error('it takes no keys');
-  if (types && !had) getSelection().modify('move', 'forward', 'documentboundary');
-}"""
-_VALUE: Final = f"""e => {{
-  const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
-  const focus = within ? '' : ({targets.NAMED})(active);
-  return {{value: e.value ?? e.innerText, secret: e.type === 'password', type: e.type, focus, field: ({FIELD})(e)}};
-}}"""
+_READY_FOR_KEYS: Final = script("keys_ready")
+_VALUE: Final = script("typed_value")
 _ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _PICKED: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
 _ACTIVATING: Final = ("Enter", "Space", " ")

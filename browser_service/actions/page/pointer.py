@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from browser_service.host.elements import drops, targets
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from shared.actions import pointer
 from shared.errors import ValidationFailed, WithoutEffect
 from shared.model import Json
@@ -15,33 +16,7 @@ _MOMENT_S: Final = 0.2
 _MORE_WITHIN_S: Final = 1.0
 _VIEWPORT: Final = "() => [innerWidth, innerHeight]"
 
-_SCROLL: Final = f"""async (e, {{to, x, y}}) => {{
-  const root = document.scrollingElement || document.documentElement, named = {targets.NAMED};
-  const across = to === null && !y && Boolean(x);
-  const rolls = n => {{
-    const room = across ? n.scrollWidth - n.clientWidth : n.scrollHeight - n.clientHeight;
-    const style = getComputedStyle(n), overflow = across ? style.overflowX : style.overflowY;
-    return room > 0 && (n === root || /auto|scroll/.test(overflow));
-  }};
-  const around = n => {{ while (n && !rolls(n)) n = n.parentElement || n.getRootNode().host; return n; }};
-  const middle = () => rolls(root) ? root : around(document.elementFromPoint(innerWidth / 2, innerHeight / 2));
-  const it = (e === document.documentElement ? middle() : around(e)) || root;
-  const place = () => [Math.round(it.scrollLeft), Math.round(it.scrollTop)], before = place();
-  const screen = to === null && x === null && y === null ? it.clientHeight * 0.9 : 0;
-  if (to === 'top' || to === 'bottom') it.scrollTo({{top: to === 'top' ? 0 : it.scrollHeight, behavior: 'instant'}});
-  it.scrollBy({{left: x ?? 0, top: y ?? screen, behavior: 'instant'}});
-  await Promise.race([new Promise(then => requestAnimationFrame(() => setTimeout(then))),
-    new Promise(then => setTimeout(then, 300))]);
-  const [left, top] = place();
-  return {{
-    what: it === root ? 'the page' : named(it).split(' ')[0], position: {{x: left, y: top}},
-    moved: {{x: left - before[0], y: top - before[1]}},
-    more: {{up: top, down: Math.max(0, it.scrollHeight - it.clientHeight - top),
-      left, right: Math.max(0, it.scrollWidth - it.clientWidth - left)}},
-  }};
-}}"""
-"""The element that rolls: the one that is meant or the nearest around it; for the page, where it does not roll itself,
-what is in its middle."""
+_SCROLL: Final = script("scroll")
 
 
 async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:

@@ -9,14 +9,11 @@ from browser_service.host.reading import tree as trees
 from browser_service.host.reading.snapshot import Refs
 from browser_service.host.reading.text import markdown
 from browser_service.host.reading.tree import Tree
+from browser_service.host.scripts import script
 from shared.actions import reading
 from shared.model import Json
 
-_TEXT: Final = """e => {
-  const shown = e === e.ownerDocument.documentElement && e.ownerDocument.body || e;
-  return shown.innerText ?? e.textContent;
-}"""
-"""What a person sees; of SVG, which has no innerText, all of its text."""
+_TEXT: Final = script("visible_text")
 _MATCHES: Final = 12
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"

@@ -12,41 +12,14 @@ from pydantic import JsonValue
 
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
 from shared.model import Json
 
-_FETCH: Final = """async ({url, init, binary, timeout}) => {
-  const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), timeout);
-  try {
-    const response = await fetch(url, {...init, signal: stop.signal});
-    const found = {
-      status: response.status, statusText: response.statusText, url: response.url, type: response.type,
-      redirected: response.redirected, headers: Object.fromEntries(response.headers), timedOut: false,
-    };
-    if (!binary || !response.ok) return {...found, body: await response.text()};
-    const blob = await response.blob();
-    const data = await new Promise((done, fail) => {
-      const reader = new FileReader();
-      reader.onload = () => done(reader.result);
-      reader.onerror = () => fail(reader.error);
-      reader.readAsDataURL(blob);
-    });
-    return {...found, data: data.slice(data.indexOf(',') + 1)};
-  } catch (error) {
-    return {error: String(error.message || error), timedOut: stop.signal.aborted};
-  } finally {
-    clearTimeout(timer);
-  }
-}"""
-_REACHABLE: Final = """async ({url, timeout}) => {
-  try {
-    await fetch(url, {mode: 'no-cors', credentials: 'omit', method: 'HEAD', signal: AbortSignal.timeout(timeout)});
-    return true;
-  } catch { return false; }
-}"""
+_FETCH: Final = script("fetch")
+_REACHABLE: Final = script("reachable")
 _NOT_SENT: Final = "Failed to execute 'fetch' on 'Window': "
 _BODY_START: Final = 2_000
 _PROBE_MS: Final = 2_000

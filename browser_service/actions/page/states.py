@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from browser_service.actions.page import extraction, media
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
 from shared.actions.media import Screenshot
@@ -14,11 +15,7 @@ from shared.errors import ArtifactNotFound
 from shared.model import Json
 from shared.wire import INLINE_BYTES
 
-_FACTS: Final = """e => ({
-  attributes: Object.fromEntries([...e.attributes].map(each => [each.name, each.value])),
-  text: e.innerText ?? e.textContent,
-  html: e.outerHTML,
-})"""
+_FACTS: Final = script("element_facts")
 _NO_BOX: Final[Json] = {"x": 0, "y": 0, "width": 0, "height": 0}
 """As the browser has it of what is not shown."""
 _NOT_THERE: Final[Json] = {

@@ -4,33 +4,16 @@ import json
 from typing import Any, Final
 
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from browser_service.security.urls import origin_of
 from shared.actions import storage
 from shared.actions.base import StorageAct
 from shared.errors import ValidationFailed
 from shared.model import Json
 
-_GET: Final = """([kind, keys]) => {
-  const store = window[kind + 'Storage'];
-  return Object.fromEntries((keys ?? Object.keys(store)).map(key => [key, store.getItem(key)]));
-}"""
-_SET: Final = """([kind, items]) => {
-  const store = window[kind + 'Storage'], before = items.map(([key]) => [key, store.getItem(key)]);
-  const put = ([key, value]) => value === null ? store.removeItem(key) : store.setItem(key, value);
-  try {
-    items.forEach(put);
-  } catch (error) {
-    before.forEach(put);
-    throw error;
-  }
-  return Object.fromEntries(before);
-}"""
-_REMOVE: Final = """([kind, keys]) => {
-  const store = window[kind + 'Storage'];
-  const gone = (keys ?? Object.keys(store)).map(key => [key, store.getItem(key)]).filter(([, value]) => value !== null);
-  gone.forEach(([key]) => store.removeItem(key));
-  return Object.fromEntries(gone);
-}"""
+_GET: Final = script("storage_items")
+_SET: Final = script("storage_setting")
+_REMOVE: Final = script("storage_removal")
 
 
 async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:

@@ -3,42 +3,12 @@
 import json
 from typing import Any, Final
 
-from browser_service.host.elements import targets
+from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
 
 _OPTIONS_SHOWN: Final = 12
 
-STATE: Final = f"""(found, points) => found.slice(0, 1).map(e => {{
-  const named = {targets.NAMED}, style = getComputedStyle(e), {{width, height}} = e.getBoundingClientRect();
-  let hidden = e;
-  const up = n => n.parentElement || n.getRootNode().host;
-  while (hidden && getComputedStyle(hidden).display !== 'none') hidden = up(hidden);
-  const closed = e.closest('details:not([open])'), box = `${{Math.round(width)}}x${{Math.round(height)}} px`;
-  const {{x, y}} = e.getBoundingClientRect(), over = e.getRootNode().elementFromPoint(x + width / 2, y + height / 2);
-  const shows = e.checkVisibility({{visibilityProperty: true}}) && width && height;
-  const disabled = e.matches(':disabled') || e.closest('[aria-disabled=true]');
-  const away = style.pointerEvents === 'none';
-  const one = css => css && e.getRootNode().querySelectorAll(css).length === 1;
-  const drawn = l => l.checkVisibility({{visibilityProperty: true}}) && l.getBoundingClientRect().width;
-  const label = e.matches('[type=checkbox], [type=radio]') && [...e.labels || []].find(drawn);
-  const attribute = name => e[name] && `[${{name}}=${{CSS.escape(e[name])}}]`;
-  const [id, name] = [attribute('id'), attribute('name')], inside = [id, name, name && name + attribute('value')];
-  const labels = label ? [label.htmlFor && `label[for=${{CSS.escape(label.htmlFor)}}]`,
-    ...inside.filter(own => own).map(own => `label:has(${{own}})`)] : [];
-  const known = labels.find(one) || label && `label >> text="${{label.innerText.trim().replace(/\\s+/g, ' ')}}"`;
-  const covered = points && over && (away || !e.contains(over) && !over.contains(e));
-  return {{
-    words: !shows ? 'element is not visible' : disabled ? 'element is not enabled'
-      : covered ? `${{named(over)}} intercepts pointer events` : '',
-    untouchable: away, label: known || '',
-    unseen: hidden ? `${{hidden === e ? 'it' : named(hidden).split(' ')[0]}} is not displayed`
-      : closed && !e.closest('summary') ? 'it is in a <details> that is closed'
-      : !width || !height ? `it has no size (${{box}})`
-      : style.visibility !== 'visible' ? `its visibility is ${{style.visibility}}` : '',
-    disabled: Boolean(disabled),
-    options: e.options ? [...e.options].map(o => (o.label || o.value) + (o.disabled ? ' (disabled)' : '')) : [],
-  }};
-}})"""
+STATE: Final = script("obstacles")
 
 
 def explained(

@@ -9,6 +9,7 @@ from playwright.async_api import Locator
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.host.elements.locators import unless_gone
+from browser_service.host.scripts import script
 from shared.actions.waiting import WaitForSelector
 from shared.errors import TimedOut
 
@@ -16,25 +17,7 @@ _LOOK_EVERY_MS: Final = 300
 _MOST: Final = 5_000
 _WITHIN_MS: Final = 50
 
-_DRAWN: Final = """(root, {exact, regex, flags, text, most, ms}) => {
-  const norm = said => said.replace(/\\s+/g, ' ').trim(), until = performance.now() + ms;
-  const matches = regex === null ? said => exact ? said === text : said.toLowerCase().includes(text.toLowerCase())
-    : said => new RegExp(regex, flags).test(said);
-  const drawn = (e, pseudo) => {
-    const style = getComputedStyle(e, pseudo), {content} = style;
-    if (!content || content === 'none' || content === 'normal' || style.display === 'none') return '';
-    const strings = content.split(' / ')[0].match(/"(?:[^"\\\\]|\\\\.)*"/g) || [];
-    return strings.map(each => each.slice(1, -1).replace(/\\\\(.)/g, '$1')).join('');
-  };
-  let looked = 0;
-  for (const e of root.querySelectorAll('*')) {
-    if (++looked > most || looked % 100 === 0 && performance.now() > until) return false;
-    const [before, after] = ['::before', '::after'].map(pseudo => drawn(e, pseudo));
-    if (!before && !after || !e.checkVisibility({visibilityProperty: true})) continue;
-    if ([before, after, before + (e.textContent || '') + after].some(said => said && matches(norm(said)))) return true;
-  }
-  return false;
-}"""
+_DRAWN: Final = script("drawn_text")
 
 
 def wanted(selector: str) -> dict[str, Any] | None:  # Any: JSON, for _DRAWN

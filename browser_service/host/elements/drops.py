@@ -5,27 +5,12 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, JSHandle, Locator
 
 from browser_service.host.elements.locators import in_page, unless_gone
-from browser_service.host.elements.targets import NAMED
+from browser_service.host.scripts import applied, script
 
-_WATCH: Final = f"""e => {{
-  const named = {NAMED}, seen = {{}}, off = new AbortController();
-  const on = (kind, note) => addEventListener(kind, note, {{capture: true, signal: off.signal}});
-  on('dragstart', event => seen.dragstart = event);
-  on('drop', event => seen.drop = named(event.target));
-  on('dragend', event => seen.effect = event.dataTransfer?.dropEffect);
-  on('mousedown', event => seen.pressed = named(event.composedPath()[0]));
-  on('mouseup', event => seen.released = named(event.composedPath()[0]));
-  return () => {{
-    off.abort();
-    return {{...seen, dragstart: Boolean(seen.dragstart && !seen.dragstart.defaultPrevented)}};
-  }};
-}}"""
-_SEEN: Final = "async end => { await new Promise(then => setTimeout(then)); return end(); }"
-_PLACE: Final = f"""e => {{
-  const {{x, y}} = e.getBoundingClientRect(), up = e.parentElement;
-  return {{there: e.isConnected, x: Math.round(x + scrollX), y: Math.round(y + scrollY),
-    parent: ({NAMED})(up).split(' ')[0], index: up ? [...up.children].indexOf(e) : 0}};
-}}"""
+_WATCH: Final = script("drag_watch")
+_OF_TWO: Final = "look => found => found.slice(0, 2).map(look)"
+_SEEN: Final = script("drag_end")
+_PLACE: Final = script("drag_place")
 
 Seen = dict[str, Any]  # Any: whatever JSON the page's listeners note
 
@@ -57,7 +42,7 @@ class Drag:
         """Where the dragged element went, in words; nothing where it is as it was, None where that cannot be told."""
         before, after = self._before, await unless_gone(self._held.evaluate(_PLACE))
         if after is None or not after["there"]:  # the page may have made it anew
-            places = await unless_gone(in_page(self._source, f"found => found.slice(0, 2).map({_PLACE})")) or []
+            places = await unless_gone(in_page(self._source, applied(_OF_TWO, _PLACE))) or []
             after = places[0] if len(places) == 1 else None
         if after is None:
             return None

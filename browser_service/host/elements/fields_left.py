@@ -8,7 +8,8 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
-from browser_service.host.elements.locators import CONTROL, in_page
+from browser_service.host.elements.locators import in_page
+from browser_service.host.scripts import script
 
 _MOST: Final = 8
 """Fields of a page that are looked at again."""
@@ -16,15 +17,8 @@ _LOOK_WITHIN_S: Final = 0.3
 _READS_FOR_S: Final = 3.0
 """How long calls that only read leave a field for the next one to look at again."""
 SHOWN: Final = 120
-
-SHOWS: Final = f"""e => {{
-  if (e.type === 'password') return `${{e.value.length}} characters`;
-  const ticks = '[type=checkbox], [type=radio], [role=checkbox], [role=radio], [role=switch]';
-  if (e.matches(ticks)) return (e.checked ?? e.ariaChecked === 'true') ? 'checked' : 'not checked';
-  const text = e.selectedOptions ? [...e.selectedOptions].map(o => o.label).join(', ') : e.value ?? e.innerText ?? '';
-  return `'${{text.length > {SHOWN} ? text.slice(0, {SHOWN}) + `…' (${{text.length}} characters)` : text + "'"}}`;
-}}"""
-"""What a field has, in words; of a password how long it is."""
+"""Characters of a field that are shown."""
+_SHOWS: Final = script("shown_field")
 
 
 @dataclass(frozen=True)
@@ -69,9 +63,8 @@ class FieldsLeft:
 
 async def _shows(element: Locator) -> str | None:
     """None where that cannot be seen at once: the element went, or its page is busy."""
-    script = f"found => found.slice(0, 1).map({CONTROL}).map({SHOWS})"
     try:
         async with asyncio.timeout(_LOOK_WITHIN_S):
-            return next(iter(await in_page(element, script)), None)
+            return next(iter(await in_page(element, _SHOWS, SHOWN)), None)
     except (TimeoutError, PlaywrightError):
         return None

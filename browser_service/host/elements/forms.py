@@ -13,10 +13,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.elements import explanation
-from browser_service.host.elements.fields_left import SHOWS
-from browser_service.host.elements.read_back import WATCH, formatted, not_as_given, shortened
+from browser_service.host.elements.fields_left import SHOWN
+from browser_service.host.elements.read_back import formatted, not_as_given, shortened
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.recovery.filled_fields import FIELD
+from browser_service.host.scripts import script
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
 from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
@@ -31,68 +31,8 @@ _ON_ITS_WAY: Final = 'See where it arrives: snapshot {"timeout": 30000}. Then fi
 _STAYS_MS: Final = 100
 """How long all that was filled is watched before the reply."""
 _YES_OR_NO: Final = {"true": True, "false": False}
-_CONTROL: Final = """e => {
-  const own = 'input, textarea, select, button, [role=checkbox], [role=radio], [role=switch], [contenteditable]';
-  return e.matches(own) ? e : e.control || e.closest(own) || e;
-}"""
-_LOOK: Final = f"""found => found.map({_CONTROL}).map(c => {{
-  const type = c.matches('input') ? c.type : c.getAttribute('role');
-  const kinds = {{checkbox: 'tick', switch: 'tick', radio: 'radio', file: 'file',
-    button: 'button', submit: 'button', reset: 'button', image: 'button'}};
-  const kind = c.matches('select') ? 'select' : c.matches('button') ? 'button' : kinds[type] || 'text';
-  const chosen = [...c.selectedOptions || []];
-  return {{
-    kind,
-    names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
-      .filter(name => name),
-    value: kind === 'select' ? chosen.map(o => o.value) : c.value ?? c.innerText,
-    labels: chosen.map(o => o.label),
-    checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
-    secret: c.type === 'password',
-    shows: ({SHOWS})(c),
-    there: c.isConnected,
-    field: c.isConnected && ['text', 'select', 'tick', 'radio'].includes(kind) ? ({FIELD})(c) : null,
-  }};
-}})"""
-_LOOK_NOW: Final = f"(_, [found]) => ({_LOOK})(found)"
-_LOOK_AFTER: Final = f"""async (_, [found, ms]) => {{
-  await ({WATCH})(() => found.map({_CONTROL}).filter(c => c.isConnected), ms, {SHOWS});
-  return ({_LOOK})(found);
-}}"""
-_SET: Final = f"""(found, wanted) => {{
-  const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
-  const tell = e => ['input', 'change']
-    .forEach(kind => e.dispatchEvent(new Event(kind, {{bubbles: true, composed: true}})));
-  const ready = e => e.isConnected && !e.matches(':disabled') && !e.readOnly
-    && e.checkVisibility({{visibilityProperty: true}}) && e.getBoundingClientRect().width > 0;
-  const choose = (e, names) => {{
-    const options = names.map(name => [...e.options].find(o => o.value === name || o.label === name));
-    if (options.some(o => !o || o.disabled) || (options.length > 1 && !e.multiple)) return false;
-    e.focus();
-    for (const o of e.options) o.selected = options.includes(o);
-    tell(e);
-    return true;
-  }};
-  const write = (e, text) => {{
-    if (!e.matches('input, textarea') || (e.type === 'number' && isNaN(Number(text)))) return false;
-    e.focus();
-    if (e.getRootNode().activeElement !== e) return false;
-    if (picked.includes(e.type)) {{
-      e.value = text;
-      if (e.value === text) tell(e);
-      return e.value === text;
-    }}
-    e.select();
-    return document.execCommand(text ? 'insertText' : 'delete', false, text) || e.value === text;
-  }};
-  for (const [number, e] of found.map({_CONTROL}).entries()) {{
-    const set = e.matches('select') ? choose : write;
-    if (!ready(e) || !set(e, wanted[number])) return number;
-  }}
-  return found.length;
-}}"""
-"""Fills one after the other as Playwright does, in a single turn of the page, and stops at the first that needs to be
-waited for or to be explained: how many it filled."""
+_LOOK: Final = script("form_look")
+_SET: Final = script("form_fill")
 _REFUSED: Final = {
     "file": ("is a file input", 'Give it its files by themselves: upload_file {"selector": "...", "files": [...]}.'),
     "button": ("is a button", "Leave it out, or click it when all are filled: give it as submit."),
@@ -263,9 +203,9 @@ async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]
         return []
     found: list[Look]
     try:
-        found = await handles[0].evaluate(_LOOK_AFTER if watch_ms else _LOOK_NOW, [handles, watch_ms])
+        found = await handles[0].evaluate(_LOOK, [handles, watch_ms, SHOWN])
     except PlaywrightError:
-        found = [await handle.evaluate(f"e => ({_LOOK})([e])[0]") for handle in handles]
+        found = [(await handle.evaluate(_LOOK, [[handle], 0, SHOWN]))[0] for handle in handles]
     return found
 
 
@@ -276,11 +216,7 @@ async def _set_at_once(fields: list[Field]) -> int:
         [field.wanted] if field.kind == "select" and isinstance(field.wanted, str) else field.wanted for field in fields
     ]
     try:
-        return int(
-            await cast("ElementHandle", handles[0]).evaluate(
-                f"(_, [found, wanted]) => ({_SET})(found, wanted)", [handles, wanted]
-            )
-        )
+        return int(await cast("ElementHandle", handles[0]).evaluate(_SET, [handles, wanted]))
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

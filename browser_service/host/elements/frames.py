@@ -9,15 +9,12 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
 
+from browser_service.host.scripts import script
 from shared.errors import ElementNotFound
 from shared.model import Json
 
 ENTER: Final = " >> internal:control=enter-frame >> "
-DESCRIBE: Final = """e => {
-  const named = [e.id && '#' + CSS.escape(e.id), e.name && `${e.localName}[name=${JSON.stringify(e.name)}]`];
-  const only = css => css && e.getRootNode() === document && document.querySelectorAll(css).length === 1;
-  return {selector: named.find(only) ?? null, title: e.title, visible: e.checkVisibility({visibilityProperty: true})};
-}"""
+DESCRIBE: Final = script("frame_selector")
 _ROW: Final = re.compile(r"(\brole=row\[name)=(?=[^/])")
 _MOST: Final = 20
 _SHOWN: Final = 4

@@ -9,22 +9,18 @@ from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
+from browser_service.host.scripts import applied, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
 
 _LOOK_MS: Final = 1_500
 _SCOPED: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
-DESCRIBE: Final = """(elements, most) => elements.slice(0, most).map(e => ({
-  tag: e.tagName.toLowerCase(),
-  text: (e.getAttribute('aria-label') || e.innerText || e.value || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
-  visible: e.checkVisibility ? e.checkVisibility() : true,
-}))"""
+DESCRIBE: Final = script("candidates")
 
-CONTROL: Final = """e => {
-  const own = 'a, input, textarea, button, select, [role=link], [role=button], [role=checkbox], [role=radio]';
-  return e.isContentEditable ? e : e.closest(own) || e.closest('label')?.control || e;
-}"""
+_AFTER_ACT: Final = script("after_act")
+ON_NONE: Final = "act => arg => act([], arg)"
+_ON_LISTED: Final = "act => (_, [found, arg]) => act(found, arg)"
 
 
 def is_ref(selector: str) -> bool:
@@ -51,15 +47,15 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
     return frames.within(root, selector)
 
 
-async def in_page(found: Locator, script: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
+async def in_page(found: Locator, source: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
     """What a function of the elements found gives, without waiting for any. Those within a ref are taken one by one:
     where Playwright looks up several it knows no refs."""
     if "aria-ref=" not in str(found):
-        return await found.evaluate_all(script, arg)
+        return await found.evaluate_all(source, arg)
     elements = [await found.nth(n).element_handle(timeout=_LOOK_MS) for n in range(await found.count())]
     if not elements:
-        return await found.page.evaluate(f"arg => ({script})([], arg)", arg)
-    return await elements[0].evaluate(f"(_, [elements, arg]) => ({script})(elements, arg)", [elements, arg])
+        return await found.page.evaluate(applied(ON_NONE, source), arg)
+    return await elements[0].evaluate(applied(_ON_LISTED, source), [elements, arg])
 
 
 async def unless_unchanged(act: Awaitable[None]) -> None:
@@ -77,11 +73,8 @@ async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JS
 
     A label stands for its control, as it does for Playwright's own acts.
     """
-    look = f"found.slice(0, 1).filter(e => e.isConnected).map({CONTROL}).map({expression})"
     try:
-        values = await in_page(
-            found, f"async found => {{ await new Promise(turn => setTimeout(turn)); return {look}; }}"
-        )
+        values = await in_page(found, applied(_AFTER_ACT, expression))
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

@@ -8,25 +8,17 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
 from browser_service.host import errors
-from browser_service.host.elements.fields_left import SHOWN, SHOWS
-from browser_service.host.elements.locators import CONTROL, in_page
+from browser_service.host.elements.fields_left import SHOWN
+from browser_service.host.elements.locators import in_page
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import applied, script
 from shared.errors import WithoutEffect
 from shared.model import Json
 
+_AFTER: Final = script("field_after")
 _ANSWERS_WITHIN_S: Final = 0.5
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")
 """Numbers that letters and digits alone do not tell apart: 1.5 and 15, -5 and 5."""
-
-
-WATCH: Final = """async (fields, ms, shows) => {
-  const turn = ms => new Promise(then => setTimeout(then, ms)), all = () => fields().map(shows).join('\\n');
-  const answers = e => e && ([...e.attributes].some(a => a.name.startsWith('on')) || answers(e.parentElement));
-  await turn(0);
-  const first = all(), until = performance.now() + (document.scripts.length || fields().some(answers) ? ms : 0);
-  while (performance.now() < until && all() === first) await turn(16);
-}"""
-"""Waits while fields show what they do, within bounds, and not at all on a page that has no scripts."""
 
 
 async def left(page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int) -> Any:
@@ -46,13 +38,8 @@ async def left(page: BrowserPage, selector: str, element: Locator, expression: s
 
 async def _read(element: Locator, expression: str, watch_ms: int) -> Any:  # Any: JSON, of a page
     """The act is done, so this waits for nothing but turns of the page's own scripts."""
-    script = f"""async (found, ms) => {{
-      const fields = () => found.slice(0, 1).filter(e => e.isConnected).map({CONTROL}), shows = {SHOWS};
-      await ({WATCH})(fields, ms, shows);
-      return fields().map(e => ({{value: ({expression})(e), shows: shows(e)}}));
-    }}"""
     try:
-        return next(iter(await in_page(element, script, watch_ms)), None)
+        return next(iter(await in_page(element, applied(_AFTER, expression), [watch_ms, SHOWN])), None)
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

@@ -4,29 +4,13 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, Page
 
+from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
 
-NAMED: Final = """e => {
-  if (!e?.tagName) return 'the document';
-  const text = (e.getAttribute('aria-label') || e.innerText || e.alt || e.placeholder || '')
-    .trim().replace(/\\s+/g, ' ');
-  const id = e.id ? '#' + e.id : e.classList.length ? '.' + e.classList[0] : '';
-  return `<${e.tagName.toLowerCase()}${id}>` + (text ? ` '${text.length > 40 ? text.slice(0, 39) + '…' : text}'` : '');
-}"""
-_AT: Final = """([x, y]) => {
-  let e = document.elementFromPoint(x, y);
-  for (let inner; (inner = e?.shadowRoot?.elementFromPoint(x, y)) && inner !== e;) e = inner;
-  return e;
-}"""
-_INSIDE: Final = """e => {
-  const {left, top} = e.getBoundingClientRect(), style = getComputedStyle(e);
-  return [left + e.clientLeft + parseFloat(style.paddingLeft), top + e.clientTop + parseFloat(style.paddingTop)];
-}"""
-_FOCUSED: Final = """() => {
-  let e = document.activeElement;
-  while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-  return e || document.documentElement;
-}"""
+NAMED: Final = script("element_name")
+_AT: Final = script("element_at")
+_INSIDE: Final = script("frame_corner")
+_FOCUSED: Final = script("focused_element")
 
 
 async def at(page: Page, x: float, y: float) -> str:

@@ -10,86 +10,17 @@ from playwright.async_api import ElementHandle, Frame, Locator
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
-from browser_service.host.elements import targets
-from browser_service.host.elements.locators import in_page
+from browser_service.host.elements.locators import ON_NONE, in_page
+from browser_service.host.scripts import applied, script
 from shared.errors import WithoutEffect
 
 _SAID_WITHIN_S: Final = 0.05
 _ASKED_WITHIN_S: Final = 1.0
 
-_WATCH: Final = f"""(found, {{kind, force, first, name}}) => {{
-  const named = {targets.NAMED}, around = 'button, [role=button], a, [role=link]';
-  const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
-  const target = e => itself(e) ? e : e?.closest(around) || e;
-  const off = new AbortController(), invalid = [];
-  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [];
-  const note = e => {{
-    pressed = target(e);
-    enabled = !pressed.matches(':disabled');
-    html = pressed.outerHTML;
-    equals = [...pressed.getRootNode().querySelectorAll(pressed.localName)];
-  }};
-  const anew = () => [...document.querySelectorAll(pressed.localName)].some(
-    e => e.outerHTML === html && !equals.includes(e));
-  const reached = e => click?.path.some(n => n === e || n.localName === 'label' && n.control === e);
-  const missed = meant => {{
-    const e = meant && (force || down?.path.includes(meant)) ? meant : pressed;
-    if (!e || reached(e) || !force && !down) return {{}};
-    const landed = !force && down.path.includes(e) && enabled;
-    if (e.matches(':disabled')) return landed ? {{then: 'disabled'}} : {{missed: 'disabled'}};
-    if (down && !down.path[0].isConnected) return e.isConnected || anew() ? {{missed: 'replaced'}} : {{left: true}};
-    const over = landed && up && !up.path.includes(e) && up;
-    const got = over || click || !down?.path.includes(e) && (up || down);
-    if (!got) return {{missed: 'stopped'}};
-    const box = e.getBoundingClientRect(), {{x, y}} = down || got;
-    const moved = down?.path.includes(e) && (x < box.left || x > box.right || y < box.top || y > box.bottom);
-    const by = named(got.path[0]);
-    return landed && !moved ? {{then: 'covered', by}} : {{missed: moved ? 'moved' : 'taken', by}};
-  }};
-  const files = n => n?.localName === 'input' && n.type === 'file';
-  const sends = n => n.form && /submit|image/.test(n.type);
-  const stopped = () => {{
-    if (submit) return submit.defaultPrevented ? 'form' : '';
-    const by = click?.event.defaultPrevented ? click.path : [];
-    return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
-  }};
-  const clear = () => !down || click && click.path[0] === down.path[0];
-  const verdict = of => {{ off.abort(); return {{...missed(target(of[0])), stopped: stopped(), invalid, asks}}; }};
-  const on = (type, act) => addEventListener(type, act, {{capture: true, passive: true, signal: off.signal}});
-  const seen = event => ({{event, path: event.composedPath(), x: event.clientX, y: event.clientY}});
-  const later = act => {{
-    const {{port1, port2}} = new MessageChannel();
-    port1.onmessage = act;
-    port2.postMessage(0);
-  }};
-  if (force && found[0]) note(found[0]);
-  const watching = new Promise(tell => {{
-    const end = () => {{ if (!first) tell(clear() ? verdict([]) : null); }};
-    const last = () => later(() => later(end));
-    on('pointerdown', e => {{ if (e.isTrusted && !down) {{ down = seen(e); if (!force) note(down.path[0]); }} }});
-    on('pointerup', e => {{ if (e.isTrusted && !up) {{ up = seen(e); last(); }} }});
-    on(kind, e => {{ if (e.isTrusted && !click) {{ click = seen(e); clear() ? last() : end(); }} }});
-    on('click', e => {{ asks ||= e.composedPath().some(n => files(n) || files(n.control)); }});
-    addEventListener(kind, e => {{
-      if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can come of it
-    }}, {{passive: true, signal: off.signal}});
-    on('invalid', e => invalid.push([(e.target.labels?.[0]?.innerText || e.target.ariaLabel || e.target.placeholder
-      || e.target.name || e.target.localName).trim(), e.target.validationMessage]));
-    on('submit', e => {{ submit = e; }});
-    on(name, e => {{ e.detail.verdict = verdict(e.detail.found); tell(e.detail.verdict); }});
-  }});
-  return first ? null : watching;
-}}"""
-"""`kind` is the event that the mouse button ends with. Without `force` no element need be looked up before: Playwright
-makes sure that the mouse goes down on the one that is meant, and a click on the same is beyond doubt. Where there is
-doubt, null: then it is asked what the element is. `first`: this only begins to watch, and what it saw is asked for
-afterwards."""
+_ON_ONE: Final = "act => (e, arg) => act([e], arg)"
+_WATCH: Final = script("click_witness")
 
-_ASK: Final = """(found, name) => {
-  const asked = new CustomEvent(name, {detail: {found}});
-  dispatchEvent(asked);
-  return asked.detail.verdict ?? {};
-}"""
+_ASK: Final = script("click_verdict")
 
 _MISSED: Final = {
     "disabled": "it is disabled, and takes no clicks",
@@ -176,13 +107,13 @@ class Witness:
 
     def _watch(self) -> Awaitable[Any]:  # Any: JSON that the page tells
         if self._frame is not None:
-            return self._frame.evaluate(f"asked => ({_WATCH})([], asked)", self._asked)
+            return self._frame.evaluate(applied(ON_NONE, _WATCH), self._asked)
         return self._in_page(_WATCH, self._asked)
 
-    def _in_page(self, script: str, asked: object) -> Awaitable[Any]:  # Any: JSON that the page tells
+    def _in_page(self, source: str, asked: object) -> Awaitable[Any]:  # Any: JSON that the page tells
         if isinstance(self._element, Locator):
-            return in_page(self._element, script, asked)
-        return self._element.evaluate(f"(e, asked) => ({script})([e], asked)", asked)
+            return in_page(self._element, source, asked)
+        return self._element.evaluate(applied(_ON_ONE, source), asked)
 
     async def verdict(self) -> Verdict:
         """After the act."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browser_service.host.scripts import script
 from shared.errors import ValidationFailed
 from shared.model import Json
 
@@ -25,7 +26,7 @@ _TAKEN: Final = ("name", "value", "domain", "path", "expires", "httpOnly", "secu
 _HTTP_ONLY: Final = "#HttpOnly_"
 _COLUMNS: Final = 7
 _SHOWN: Final = 5
-_WRITE: Final = "items => { for (const {name, value} of items) localStorage.setItem(name, value); }"
+_WRITE: Final = script("local_storage")
 _BLANK: Final = "<!doctype html>"
 
 

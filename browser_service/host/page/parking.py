@@ -11,6 +11,7 @@ from playwright.async_api import Frame, Page
 
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
+from browser_service.host.scripts import applied, script
 from shared.model import weight
 from shared.pages import PageState, Parked
 
@@ -24,33 +25,11 @@ _LOOKS_WITHIN_S: Final = 2.0
 _SCROLLS_WITHIN_S: Final = 2.0
 _MOST_STORAGE: Final = 1_000_000
 
-_PLACE: Final = """() => {
-    let storage = [];
-    try { storage = Object.entries(sessionStorage) } catch {}
-    return {x: scrollX, y: scrollY, history: history.length, storage};
-}"""
+_PLACE: Final = script("parked_place")
 _FIELDS: Final = "input:not([type=hidden]), textarea, select, [contenteditable]"
-_UNSENT: Final = """fields => fields.some(field =>
-    field.matches("input[type=checkbox], input[type=radio]") ? field.checked !== field.defaultChecked
-    : field.matches("input[type=file]") ? field.files.length > 0
-    : field.matches("input, textarea") ? field.value !== field.defaultValue
-    : field.matches("select") ? [...field.options].some(one => one.defaultSelected) === true
-        ? [...field.options].some(one => one.selected !== one.defaultSelected) : field.selectedIndex > 0
-    : field.isContentEditable && field.innerText.trim() !== "")"""
-"""Whether a field has something that its document did not come with."""
-_SCROLL: Final = """([x, y, ms]) => new Promise(done => {
-    const until = performance.now() + ms;
-    const step = () => {
-        scrollTo({left: x, top: y, behavior: "instant"});
-        const there = Math.abs(scrollX - x) < 2 && Math.abs(scrollY - y) < 2;
-        there || performance.now() > until ? done() : setTimeout(step, 50);
-    };
-    step();
-})"""
-"""A page that is still growing is not long enough at first."""
-_FILL: Final = """if (self === top && location.origin === {origin}) {
-    for (const [name, value] of {storage}) sessionStorage.setItem(name, value);
-}"""
+_UNSENT: Final = script("unsent_fields")
+_SCROLL: Final = script("scroll_back")
+_FILL: Final = script("session_storage")
 
 
 History = Callable[[Page], Awaitable[None]]
@@ -115,8 +94,7 @@ class Use:
         if parked is None or cdp is None or not self.storage:
             return parked
         origin = "/".join(self._entry.url.split("/")[:3])
-        entries = json.dumps([*self.storage.items()])
-        source = _FILL.replace("{origin}", json.dumps(origin)).replace("{storage}", entries)
+        source = applied(_FILL, json.dumps(origin), json.dumps([*self.storage.items()]))
         try:
             await cdp.send("Page.enable")
             added = await cdp.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})

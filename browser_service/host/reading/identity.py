@@ -5,27 +5,15 @@ from typing import Final
 
 from playwright.async_api import Locator
 
-from browser_service.host.elements import targets
 from browser_service.host.reading.tree import CONTROLS, Tree, above, within, words
+from browser_service.host.scripts import script
 
 _ROWS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _ALIKE: Final = CONTROLS - {"link"}
 """What is called the same in every row."""
 _CHECKED_WITHIN_MS: Final = 1_000
 
-_OTHER: Final = f"""(e, {{name, row}}) => {{
-  const named = {targets.NAMED}, flat = text => text.replace(/\\s+/g, '').toLowerCase();
-  const spaced = text => ` ${{text.replace(/\\s+/g, ' ').trim().toLowerCase()}} `;
-  const marks = n => ['aria-label', 'alt', 'title', 'placeholder', 'value'].map(mark => n.getAttribute(mark));
-  const said = n => [n.innerText, n.textContent, n.value, ...[n, ...n.querySelectorAll('*')].flatMap(marks)].join(' ');
-  const labels = [...e.labels ?? [], ...e.ariaLabelledByElements ?? []].map(said).join(' ');
-  if (!flat(`${{said(e)}} ${{labels}}`).includes(flat(name))) return `it is ${{named(e)}}`;
-  const around = row && e.closest('tr, li, article, option, ' +
-    ['row', 'listitem', 'article', 'option', 'treeitem'].map(role => `[role=${{role}}]`).join());
-  if (!around || spaced(said(around)).includes(spaced(row))) return '';
-  return `it is in the row of '${{(around.innerText || '').trim().split(/[\\n\\t]/)[0].slice(0, 60)}}'`;
-}}"""
-"""Words that a style sheet or the browser writes are not found here: who is told otherwise looks again."""
+_OTHER: Final = script("ref_check")
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from playwright.async_api import Locator
 
 from browser_service.host.errors import is_timeout
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from browser_service.spine.pictures import MOST_PIXELS, stitched, worked
 from shared.actions.media import Screenshot
 from shared.errors import ValidationFailed
@@ -20,11 +21,7 @@ Options = dict[str, Any]  # Any: as Playwright types each
 _PIECE: Final = 4_000_000
 _LONGEST: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
 """Pixels that a side may have in each form."""
-_SIZES: Final = """() => {
-  const {body, documentElement: root} = document;
-  const most = name => Math.max(...[body, root].filter(Boolean).flatMap(e => [e['scroll' + name], e['offset' + name]]));
-  return [most('Width'), most('Height'), scrollX, scrollY, innerWidth, innerHeight].map(Number);
-}"""
+_SIZES: Final = script("document_size")
 _RATIO: Final = "Number(devicePixelRatio)"
 _RATIOS: Final = (1.0, 10.0)
 _FARTHEST: Final = 50_000_000.0

@@ -11,38 +11,13 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.tree import Node, Tree
+from browser_service.host.scripts import script
 
 _REMEMBERED: Final = 50_000
 _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
-_STATE: Final = """async turns => {
-  const {port1, port2} = new MessageChannel();
-  for (; turns; turns--) await new Promise(then => { port1.onmessage = then; port2.postMessage(0); });
-  const parts = [], typed = [];
-  const read = root => {
-    parts.push(root.documentElement?.outerHTML ?? root.innerHTML);
-    for (const e of root.querySelectorAll('*')) if (e.shadowRoot) read(e.shadowRoot);
-    for (const e of root.querySelectorAll('input, textarea, option')) {
-      parts.push(e.value, e.checked, e.selected);
-      if (e.type === 'password') typed.push(e.value);
-    }
-  };
-  read(document);
-  const focus = [...document.querySelectorAll('*')].indexOf(document.activeElement);
-  const text = parts.join('|');
-  let mark = text.length;
-  for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 16777619);
-  const busy = [...document.querySelectorAll('[aria-busy=true], [role=progressbar]:not([aria-valuenow]), '
-    + 'progress:not([value])')].slice(0, 99).filter(e => e.checkVisibility({visibilityProperty: true})).length;
-  return [performance.timeOrigin, mark, focus, String(document.title).slice(0, TITLE_CHARACTERS), busy, typed];
-}""".replace("TITLE_CHARACTERS", str(TITLE_CHARACTERS))
-"""The document, a mark that differs when anything in it does, where its focus is, its title, how many parts of it say
-that they are loading, and what was typed as a password. A mark costs a tenth of the tree."""
-_TYPED_IN_FRAME: Final = """e => {
-  const within = root => [...root.querySelectorAll('*')].flatMap(e => e.shadowRoot ? [...own(e.shadowRoot)] : []);
-  const own = root => [...root.querySelectorAll('input[type=password]'), ...within(root)];
-  return [performance.timeOrigin, own(e.ownerDocument).map(e => e.value)];
-}"""
+_STATE: Final = script("document_state")
+_TYPED_IN_FRAME: Final = script("typed_secrets")
 
 Moves = Callable[[], int]
 """How often the page has gone anywhere: while it has not, the document is the same."""
@@ -136,11 +111,11 @@ async def document_of(page: Page) -> float:
 async def state_of(page: Page, turns: int = 0) -> State:
     """`turns`: how often the page's own tasks come first, such as to report what broke in a script."""
     try:
-        return State(*await page.evaluate(_STATE, turns))
+        return State(*await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-    return State(*await page.evaluate(_STATE, turns))  # the page went elsewhere meanwhile
+    return State(*await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))  # the page went elsewhere meanwhile
 
 
 async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:

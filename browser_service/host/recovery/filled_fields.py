@@ -5,46 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from browser_service.host.elements.locators import scope_of
+from browser_service.host.scripts import script
 from shared.model import Json, weight
 
-FIELD: Final = """e => {
-  const tag = e.localName, ticks = ['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio'];
-  const label = e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.placeholder || e.name || e.id || tag;
-  const words = [e.name, e.id, label].join(' ');
-  const secret = e.type === 'password' || /password|one-time-code|^cc-|\\bcc-/.test(e.autocomplete || '')
-    || !['', 'none', undefined].includes(getComputedStyle(e).webkitTextSecurity)
-    || /\\b(otp|pin|tan|cvv|cvc|csc|2fa|mfa|pass(word|code|phrase)?|secret|token)\\b/i
-      .test(words.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' '));
-  const ticked = ticks.includes(e.getAttribute('role')) || (tag === 'input' && ticks.includes(e.type));
-  const kind = tag === 'select' ? 'select' : ticked ? 'tick' : 'text';
-  const only = (root, css) => css && root.querySelectorAll(css).length === 1 ? css : null;
-  const quoted = text => JSON.stringify(String(text));
-  const known = (e, root) => only(root, e.id && '#' + CSS.escape(e.id))
-    || only(root, e.getAttribute('name') && `${e.localName}[name=${quoted(e.getAttribute('name'))}]`)
-    || only(root, e.getAttribute('name') && `${e.localName}[name=${quoted(e.getAttribute('name'))}]`
-      + `[value=${quoted(e.getAttribute('value'))}]`)
-    || only(root, e.getAttribute('aria-label') && `${e.localName}[aria-label=${quoted(e.getAttribute('aria-label'))}]`);
-  const path = (e, root) => {
-    const own = known(e, root), above = e.parentElement;
-    if (own || !above) return own || e.localName;
-    const alike = [...above.children].filter(other => other.localName === e.localName);
-    return `${path(above, root)} > ${e.localName}:nth-of-type(${alike.indexOf(e) + 1})`;
-  };
-  let frame = null;
-  if (window !== top) {
-    frame = '';
-    try {
-      if (parent === top) frame = path(frameElement, frameElement.getRootNode());
-    } catch { frame = ''; }
-  }
-  const checked = e.checked ?? e.getAttribute('aria-checked') === 'true';
-  const selected = [...e.selectedOptions || []].map(o => o.value);
-  const value = kind === 'tick' ? checked : kind === 'select' ? selected : e.value ?? e.innerText;
-  const name = label.trim().replace(/\\s+/g, ' ').slice(0, 60);
-  const found = path(e, e.getRootNode());
-  return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value};
-}"""
-"""What a field is and has, and how it is found again: where it was named by a ref, which ends with its document."""
+FIELD: Final = script("field")
 _MOST: Final = 50
 _SHOWN: Final = 6
 _MOST_WEIGHT: Final = 60_000

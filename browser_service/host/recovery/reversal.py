@@ -12,6 +12,7 @@ from typing import Any, Final
 from browser_service.host.launching.person_window import cookie_key
 from browser_service.host.network.routes import Rule
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.scripts import script
 from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.errors import CannotUndo
@@ -23,16 +24,7 @@ TakeBack = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
 
 _NAMED: Final = 10
-_PUT_BACK: Final = """([kind, was, made]) => {
-  const store = window[kind + 'Storage'], back = [], newer = [];
-  for (const [key, value] of Object.entries(was)) {
-    const now = store.getItem(key);
-    if (now !== value && now !== (made[key] ?? null)) { newer.push(key); continue; }
-    if (value === null) store.removeItem(key); else store.setItem(key, value);
-    back.push(key);
-  }
-  return [back, newer];
-}"""
+_PUT_BACK: Final = script("storage_undo")
 
 
 def of_cookies(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> Kept:

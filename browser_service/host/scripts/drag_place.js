@@ -1,0 +1,8 @@
+// Returns where an element is in its document: its position, its parent, and its number in that.
+import {named} from "./element_name.js";
+
+export default e => {
+  const {x, y} = e.getBoundingClientRect(), up = e.parentElement;
+  return {there: e.isConnected, x: Math.round(x + scrollX), y: Math.round(y + scrollY),
+    parent: named(up).split(' ')[0], index: up ? [...up.children].indexOf(e) : 0};
+};

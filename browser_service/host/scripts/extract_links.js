@@ -1,0 +1,22 @@
+// Returns the links in an element: their text, URL and what else they say.
+import {line, textOf, absolute, shown, within} from "./document_parts.js";
+
+export default (root, {site, unique}) => {
+  const known = new Set();
+  return within(root, 'a, area').flatMap(a => {
+    const raw = typeof a.href === 'string' ? a.getAttribute('href') : a.href?.baseVal;
+    if (raw == null) return [];
+    const url = absolute(raw) ?? raw;
+    const same = URL.canParse(url) && new URL(url).origin === location.origin;
+    if (site !== 'any' && same !== (site === 'same')) return [];
+    if (unique && known.has(url)) return [];
+    known.add(url);
+    const pictured = [...a.querySelectorAll('img[alt]')].map(i => i.alt).join(' ');
+    const text = line(textOf(a)) || a.getAttribute('aria-label') || line(pictured) || a.title || a.alt || '';
+    const more = {title: a.title, rel: a.rel, target: typeof a.target === 'string' ? a.target : ''};
+    return [{
+      text, url, ...Object.fromEntries(Object.entries(more).filter(([_, value]) => value)),
+      ...(!shown(a) && a.localName !== 'area' && {hidden: true}),
+    }];
+  });
+};

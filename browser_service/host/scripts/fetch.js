@@ -1,0 +1,25 @@
+// Sends a request from the page with its cookies, and returns the answer, or why there is none.
+export default async ({url, init, binary, timeout}) => {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), timeout);
+  try {
+    const response = await fetch(url, {...init, signal: stop.signal});
+    const found = {
+      status: response.status, statusText: response.statusText, url: response.url, type: response.type,
+      redirected: response.redirected, headers: Object.fromEntries(response.headers), timedOut: false,
+    };
+    if (!binary || !response.ok) return {...found, body: await response.text()};
+    const blob = await response.blob();
+    const data = await new Promise((done, fail) => {
+      const reader = new FileReader();
+      reader.onload = () => done(reader.result);
+      reader.onerror = () => fail(reader.error);
+      reader.readAsDataURL(blob);
+    });
+    return {...found, data: data.slice(data.indexOf(',') + 1)};
+  } catch (error) {
+    return {error: String(error.message || error), timedOut: stop.signal.aborted};
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,6 @@
+// Returns the element that has the focus, in open shadow roots too.
+export default () => {
+  let e = document.activeElement;
+  while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+  return e || document.documentElement;
+};

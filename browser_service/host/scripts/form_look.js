@@ -1,0 +1,31 @@
+// Returns what each field of a form is and has, once they have stayed so for some milliseconds where that is asked
+// for.
+import {field} from "./field.js";
+import {formControl} from "./form_control.js";
+import {shows} from "./field_text.js";
+import {settled} from "./field_watch.js";
+
+const look = (found, most) => found.map(formControl).map(c => {
+  const type = c.matches('input') ? c.type : c.getAttribute('role');
+  const kinds = {checkbox: 'tick', switch: 'tick', radio: 'radio', file: 'file',
+    button: 'button', submit: 'button', reset: 'button', image: 'button'};
+  const kind = c.matches('select') ? 'select' : c.matches('button') ? 'button' : kinds[type] || 'text';
+  const chosen = [...c.selectedOptions || []];
+  return {
+    kind,
+    names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
+      .filter(name => name),
+    value: kind === 'select' ? chosen.map(o => o.value) : c.value ?? c.innerText,
+    labels: chosen.map(o => o.label),
+    checked: c.checked ?? c.getAttribute('aria-checked') === 'true',
+    secret: c.type === 'password',
+    shows: shows(c, most),
+    there: c.isConnected,
+    field: c.isConnected && ['text', 'select', 'tick', 'radio'].includes(kind) ? field(c) : null,
+  };
+});
+
+export default (_, [found, ms, most]) => {
+  const there = () => found.map(formControl).filter(c => c.isConnected);
+  return ms ? settled(there, ms, c => shows(c, most)).then(() => look(found, most)) : look(found, most);
+};

@@ -1,0 +1,16 @@
+// Returns what elements are and show, up to a limit, and how many there are.
+export default (found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
+  const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;
+  const said = e.matches('input:not([type=password]), textarea') ? e.value : e.innerText ?? e.textContent;
+  const checked = e.checked ?? {true: true, false: false}[e.ariaChecked];
+  const visible = box.width > 0 && box.height > 0 && e.checkVisibility({visibilityProperty: true});
+  return {
+    tag: e.localName, text: (said ?? '').trim().replace(/\s+/g, ' ').slice(0, 200), visible,
+    enabled: !e.matches(':disabled') && !e.closest('[aria-disabled=true]'),
+    ...(checked !== undefined && e.matches('[type=checkbox], [type=radio], [aria-checked]') && {checked}),
+    box: visible ? {x: round(box.x), y: round(box.y), width: round(box.width), height: round(box.height)} : null,
+    ...(attributes && {
+      attributes: Object.fromEntries([...e.attributes].slice(0, 50).map(a => [a.name, a.value.slice(0, 500)])),
+    }),
+  };
+})});

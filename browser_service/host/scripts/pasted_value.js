@@ -1,0 +1,7 @@
+// Returns what an element has after a paste, and what field it is.
+import {field} from "./field.js";
+
+export default e => ({
+  value: e.type === 'password' ? null : e.value ?? e.innerText,
+  field: e.matches('input, textarea') || e.isContentEditable ? field(e) : null,
+});

@@ -1,0 +1,16 @@
+// Returns in words what an element is by now, where neither its name nor its row is what its ref was given for; else
+// nothing. Words that a style sheet or the browser writes are not found here: who is told otherwise looks again.
+import {named} from "./element_name.js";
+
+export default (e, {name, row}) => {
+  const flat = text => text.replace(/\s+/g, '').toLowerCase();
+  const spaced = text => ` ${text.replace(/\s+/g, ' ').trim().toLowerCase()} `;
+  const marks = n => ['aria-label', 'alt', 'title', 'placeholder', 'value'].map(mark => n.getAttribute(mark));
+  const said = n => [n.innerText, n.textContent, n.value, ...[n, ...n.querySelectorAll('*')].flatMap(marks)].join(' ');
+  const labels = [...e.labels ?? [], ...e.ariaLabelledByElements ?? []].map(said).join(' ');
+  if (!flat(`${said(e)} ${labels}`).includes(flat(name))) return `it is ${named(e)}`;
+  const around = row && e.closest('tr, li, article, option, ' +
+    ['row', 'listitem', 'article', 'option', 'treeitem'].map(role => `[role=${role}]`).join());
+  if (!around || spaced(said(around)).includes(spaced(row))) return '';
+  return `it is in the row of '${(around.innerText || '').trim().split(/[\n\t]/)[0].slice(0, 60)}'`;
+};

@@ -1,0 +1,29 @@
+// Scrolls what rolls: the element that is meant or the nearest around it; for a page that does not roll itself, what
+// is in its middle. Returns how far it went, and how far it can go.
+import {named} from "./element_name.js";
+
+export default async (e, {to, x, y}) => {
+  const root = document.scrollingElement || document.documentElement;
+  const across = to === null && !y && Boolean(x);
+  const rolls = n => {
+    const room = across ? n.scrollWidth - n.clientWidth : n.scrollHeight - n.clientHeight;
+    const style = getComputedStyle(n), overflow = across ? style.overflowX : style.overflowY;
+    return room > 0 && (n === root || /auto|scroll/.test(overflow));
+  };
+  const around = n => { while (n && !rolls(n)) n = n.parentElement || n.getRootNode().host; return n; };
+  const middle = () => rolls(root) ? root : around(document.elementFromPoint(innerWidth / 2, innerHeight / 2));
+  const it = (e === document.documentElement ? middle() : around(e)) || root;
+  const place = () => [Math.round(it.scrollLeft), Math.round(it.scrollTop)], before = place();
+  const screen = to === null && x === null && y === null ? it.clientHeight * 0.9 : 0;
+  if (to === 'top' || to === 'bottom') it.scrollTo({top: to === 'top' ? 0 : it.scrollHeight, behavior: 'instant'});
+  it.scrollBy({left: x ?? 0, top: y ?? screen, behavior: 'instant'});
+  await Promise.race([new Promise(then => requestAnimationFrame(() => setTimeout(then))),
+    new Promise(then => setTimeout(then, 300))]);
+  const [left, top] = place();
+  return {
+    what: it === root ? 'the page' : named(it).split(' ')[0], position: {x: left, y: top},
+    moved: {x: left - before[0], y: top - before[1]},
+    more: {up: top, down: Math.max(0, it.scrollHeight - it.clientHeight - top),
+      left, right: Math.max(0, it.scrollWidth - it.clientWidth - left)},
+  };
+};

@@ -1,0 +1,5 @@
+// Returns in words what the first field found has, in a list; an empty one where none is found.
+import {control} from "./control.js";
+import {shows} from "./field_text.js";
+
+export default (found, most) => found.slice(0, 1).map(control).map(e => shows(e, most));

@@ -1,0 +1,9 @@
+// Returns what a field has after it was filled, and where the page put the focus.
+import {field} from "./field.js";
+import {named} from "./element_name.js";
+
+export default e => {
+  const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
+  const focus = within ? '' : named(active);
+  return {value: e.value ?? e.innerText, secret: e.type === 'password', type: e.type, focus, field: field(e)};
+};

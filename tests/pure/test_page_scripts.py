@@ -1,0 +1,66 @@
+"""The JavaScript that runs in pages: its syntax, what its files say of themselves, and how one is put together."""
+
+import json
+import re
+import subprocess
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from playwright._impl._driver import compute_driver_executable
+
+from browser_service.host import scripts
+from browser_service.host.scripts import applied, script
+
+FILES = {file.name: file.read_text("utf-8") for file in resources.files(scripts).iterdir() if file.name.endswith(".js")}
+CALLED = [name.removesuffix(".js") for name, source in FILES.items() if "export default " in source]
+CHECK = Path(__file__).parents[1] / "support" / "check_scripts.mjs"
+
+
+def wrong(modules: dict[str, str], sources: dict[str, str]) -> dict[str, str]:
+    """What Playwright's own Node finds wrong with modules, and with what is evaluated in pages."""
+    asked = json.dumps({"modules": {f"./{name}": text for name, text in modules.items()}, "scripts": sources})
+    node = [str(compute_driver_executable()[0]), "--experimental-vm-modules", "--no-warnings", str(CHECK)]
+    done = subprocess.run(node, input=asked, capture_output=True, text=True, check=True, timeout=60)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+def test_each_file_is_a_module_and_each_function_a_script() -> None:
+    assert wrong(FILES, {name: script(name) for name in CALLED}) == {}
+
+
+def test_the_check_finds_bad_syntax_and_what_is_not_there_to_import() -> None:
+    broken = {"a.js": "export default e => {;", "b.js": 'import {none} from "./c.js";', "c.js": "export const c = 1;"}
+    assert wrong(broken, {"d": "e => }"}).keys() == {"./a.js", "./b.js", "d"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_begins_with_a_sentence_on_what_it_does_and_uses_what_it_imports(name: str) -> None:
+    said = re.match(r"(// .+\n)+", FILES[name])
+    assert said is not None
+    assert re.match(r"// [A-Z][a-z]+s ", said.group())
+    assert said.group().rstrip().endswith(".")
+    imported = {
+        each for names in re.findall(r"^import \{(.+)\} from", FILES[name], re.MULTILINE) for each in names.split(", ")
+    }
+    body = re.sub(r"^(//|import ).*", "", FILES[name], flags=re.MULTILINE)
+    assert {each for each in imported if not re.search(rf"\b{each}\b", body)} == set()
+
+
+def test_each_file_is_of_use() -> None:
+    code = "".join(path.read_text("utf-8") for path in Path(scripts.__file__).parents[2].rglob("*.py"))
+    used = {*re.findall(r'\bscript\("(\w+)"\)', code), *re.findall(r'from "\./(\w+)\.js"', "".join(FILES.values()))}
+    assert {name.removesuffix(".js") for name in FILES} == used
+
+
+def test_what_a_file_imports_stands_before_it_once() -> None:
+    source = script("form_look")
+    assert source.count("const formControl = ") == source.count("const field = ") == 1
+    assert "import" not in source
+    assert "export" not in source
+    assert "//" not in source
+
+
+def test_a_function_is_applied_to_sources() -> None:
+    assert applied("act => act", "e => 1", '"x"') == '(act => act)(e => 1, "x")'
