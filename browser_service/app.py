@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -60,6 +60,8 @@ _DAY_S = 86_400
 log = structlog.get_logger(__name__)
 
 Carrier = Callable[[LocalHost], SessionHost]
+Handlers = Mapping[str, Callable[..., Awaitable[Json]]]
+MakeHost = Callable[[LaunchOptions, Handlers, Artifacts, UrlPolicy, HostLimits], LocalHost]
 
 
 @dataclass
@@ -82,13 +84,26 @@ class Parts:
     """Have calls that still run give their last answer."""
 
 
-def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic) -> FastAPI:
-    """The service. `carrier` stands between the two halves of the spine, where a host is elsewhere; limits and claims
-    go by `clock`."""
+def browser_host(
+    options: LaunchOptions, handlers: Handlers, artifacts: Artifacts, policy: UrlPolicy, limits: HostLimits
+) -> LocalHost:
+    """Make the host that starts or attaches to a browser."""
+    return LocalHost(Launcher(options), handlers, artifacts, policy, limits)
+
+
+def create_app(
+    settings: Settings,
+    *,
+    carrier: Carrier = lambda host: host,
+    clock: Clock = time.monotonic,
+    make_host: MakeHost = browser_host,
+) -> FastAPI:
+    """Make the service. `make_host` makes the back half of the spine; `carrier` stands between the two halves, where a
+    host is elsewhere; limits and claims go by `clock`."""
     app = FastAPI(
         title=wire.APP_NAME,
         version=wire.VERSION,
-        lifespan=partial(_lifespan, settings=settings, carrier=carrier, clock=clock),
+        lifespan=partial(_lifespan, settings=settings, carrier=carrier, clock=clock, make_host=make_host),
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
@@ -106,18 +121,22 @@ def create_app(settings: Settings, *, carrier: Carrier = lambda host: host, cloc
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, *, settings: Settings, carrier: Carrier, clock: Clock) -> AsyncIterator[None]:
+async def _lifespan(
+    app: FastAPI, *, settings: Settings, carrier: Carrier, clock: Clock, make_host: MakeHost
+) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
         try:
-            app.state.parts = await _start(app, settings, carrier, clock, stack)
+            app.state.parts = await _start(app, settings, stack, carrier=carrier, clock=clock, make_host=make_host)
         except Exception as error:
             app.state.start_failed = error  # for who runs the server, which only says that it did not start
             raise
         yield
 
 
-async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Clock, stack: AsyncExitStack) -> Parts:
-    """Everything that runs; the stack ends it in the opposite order."""
+async def _start(
+    app: FastAPI, settings: Settings, stack: AsyncExitStack, *, carrier: Carrier, clock: Clock, make_host: MakeHost
+) -> Parts:
+    """Start everything that runs; the stack ends it in the opposite order."""
     secret = ensure_secret(settings.data_dir)
     directory, clients = Directory(), Clients(settings.presence_grace_ms)
     storage = Storage(settings.data_dir, clients.announce)
@@ -126,7 +145,7 @@ async def _start(app: FastAPI, settings: Settings, carrier: Carrier, clock: Cloc
     revoked = Revoked(RevokedTable(journal))
     await revoked.open()
     seal = Seal(settings.data_dir, settings.key_store, storage.say)
-    local = _local_host(app, settings, artifacts)
+    local = _local_host(app, settings, artifacts, make_host)
     host = carrier(local)
     quotas, origins, work = _manners(settings, clients, clock)
     requests = HumanInbox(host, secret)
@@ -250,7 +269,7 @@ def _shared_login(settings: Settings) -> SessionOptions:
     return SessionOptions(browser_type=settings.browser_type, viewport=viewport, locale=None)
 
 
-def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> LocalHost:
+def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts, make_host: MakeHost) -> LocalHost:
     options = LaunchOptions(
         profile_dir=settings.profile_dir,
         engine=settings.browser_type,
@@ -282,7 +301,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts) -> Local
         save_every_ms=settings.save_every_ms,
     )
     handlers = _handlers(Scope.PAGE) | _handlers(Scope.SESSION)
-    return LocalHost(Launcher(options), handlers, artifacts, policy, limits)
+    return make_host(options, handlers, artifacts, policy, limits)
 
 
 def _handlers(scope: Scope) -> dict[str, Callable[..., Awaitable[Json]]]:

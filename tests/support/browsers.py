@@ -1,4 +1,4 @@
-"""Which browser the services of tests start.
+"""Which browser the services of tests start, if any.
 
 Chromium's headless shell has the engine of the whole browser and nothing of what is around it: a window costs a fifth
 of the processor's time, a start an eighth (measured on Chromium 156). Debian's is taken where it is installed, but not
@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from browser_service.app import MakeHost, browser_host
+from tests.support.fake_host import FakeHost
+
 _DEBIANS: Final = Path("/usr/lib/chromium/chromium-headless-shell")
 """Itself, not the script that starts it: what a test kills must be the browser."""
 
@@ -21,11 +24,17 @@ def _light() -> Path | None:
 
 
 _chosen = _light()
+_make_host: MakeHost = browser_host
 
 
 def executable() -> Path | None:
     """None: as the service finds it for everybody."""
     return _chosen
+
+
+def make_host() -> MakeHost:
+    """Tell what makes the back half of a service in this process."""
+    return _make_host
 
 
 def setting() -> dict[str, str]:
@@ -41,3 +50,14 @@ def whole() -> Iterator[None]:
         yield
     finally:
         _chosen = before
+
+
+@contextmanager
+def none() -> Iterator[None]:
+    """Services in this process have no browser meanwhile, unless all tests shall have a whole one."""
+    global _make_host  # noqa: PLW0603 - as above
+    _make_host, before = FakeHost if os.environ.get("BROWSE_TESTS_BROWSER") != "whole" else browser_host, _make_host
+    try:
+        yield
+    finally:
+        _make_host = before

@@ -18,6 +18,7 @@ from browser_service.process import Server, bind
 from client.credentials import mint
 from shared import wire
 from shared.events import CallMoved
+from tests.support import browsers
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, settings_for
 
@@ -45,7 +46,7 @@ async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[Runnin
     ours = settings_for(data_dir, **settings)
     listener = bind(ours.model_copy(update={"port": 0}))
     ours = ours.model_copy(update={"port": int(listener.getsockname()[1])})
-    app = create_app(ours)
+    app = create_app(ours, make_host=browsers.make_host())
     server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5), app)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:

@@ -105,7 +105,7 @@ def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
 async def running_service(
     settings: Settings, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic
 ) -> AsyncIterator[RunningService]:
-    app = create_app(settings, carrier=carrier, clock=clock)
+    app = create_app(settings, carrier=carrier, clock=clock, make_host=browsers.make_host())
     async with app.router.lifespan_context(app):
         yield RunningService(app, settings)
 

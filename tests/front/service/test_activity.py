@@ -10,7 +10,7 @@ from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
-from tests.support.site import Answer, Site
+from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
@@ -70,16 +70,6 @@ async def test_a_refused_act_is_recorded_with_its_code_and_nothing_of_the_page(
     assert (refused["action"], refused["outcome"]) == ("click", "PAGE_OWNED")
     assert refused["requests"] == []
     assert not refused.keys() & {"urlBefore", "urlAfter"}
-
-
-async def test_an_act_that_failed_has_its_code_and_what_it_sent(agent: Agent, site: Site) -> None:
-    site.page("/save", Answer("no", 500))
-    await agent.call("goto", pageId="p", url=site.page("/", "x"))
-    script = "() => fetch('/save', {method: 'PUT'}).then(() => { throw new Error('after all'); })"
-    await agent.error("evaluate_script", pageId="p", expression=script)
-    (record,) = await recorded(agent, pageId="p", limit=1)
-    assert record["outcome"] == "SCRIPT_EXECUTION_FAILED"
-    assert record["requests"] == [{"method": "PUT", "url": site.url("/save"), "status": 500}]
 
 
 async def test_what_an_act_sent_is_recorded_also_where_its_caller_wants_no_reply(agent: Agent, site: Site) -> None:

@@ -1,6 +1,5 @@
 """The account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
 
-import asyncio
 import contextlib
 import sqlite3
 from pathlib import Path
@@ -8,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from shared import wire
-from tests.support.account import caller, forgotten, recorded
-from tests.support.gateways import service_process
-from tests.support.listening import become, connected, listening, sent
+from tests.support.account import forgotten, recorded
+from tests.support.listening import become, connected, listening
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Site
@@ -36,29 +34,6 @@ async def test_it_survives_a_restart_and_goes_on_counting(tmp_path: Path, site: 
         assert (kept["client"], kept["action"], kept["you"]) == ("Claude", "goto", False)
         await other.call("goto", pageId="q", url=site.url("/"))
         assert [one["id"] for one in await recorded(other)] == [kept["id"] + 1, kept["id"]]
-
-
-async def test_what_was_written_survives_a_service_that_is_killed(tmp_path: Path, site: Site) -> None:
-    async with service_process(tmp_path) as process, caller(process, "Claude") as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", "x"))
-        await become(lambda: rows(tmp_path) == 1)
-        process.process.kill()
-        await process.process.wait()
-    async with service_process(tmp_path) as process, caller(process, "Codex") as other:
-        assert [(one["client"], one["action"]) for one in await recorded(other)] == [("Claude", "goto")]
-
-
-async def test_a_call_that_the_services_end_cut_off_is_recorded(tmp_path: Path, site: Site) -> None:
-    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", "x"))
-        script = "() => { document.title = 'begun'; return new Promise(() => {}); }"
-        running = sent(agent, "long", "evaluate_script", pageId="p", expression=script)
-        await become(lambda: "long" in [record.call_id for record in service.parts.dispatcher.register.running()])
-    await asyncio.gather(running, return_exceptions=True)
-    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
-        newest = (await recorded(agent, limit=1))[0]
-    assert (newest["action"], newest["callId"]) == ("evaluate_script", "long")
-    assert newest["outcome"] in {"UNKNOWN_OUTCOME", "CANCELLED"}
 
 
 async def test_it_is_written_behind_the_replies_and_soon(start: StartService, site: Site) -> None:

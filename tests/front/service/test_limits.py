@@ -339,21 +339,6 @@ async def test_a_click_is_not_held_back_and_its_429_pauses_too(start: StartServi
         assert site.counts["/busy"] == 2
 
 
-async def test_a_fetch_that_gets_429_pauses_and_what_a_page_loads_by_itself_does_not(
-    start: StartService, clock: Clock, site: Site
-) -> None:
-    service = await start(clock=clock)
-    throttle(site, "/busy", "60")
-    own = "<script>fetch('/busy').then(r => { document.title = r.status; })</script><img src=/busy>"
-    async with service.agent("Claude") as agent:
-        await agent.call("goto", pageId="a", url=site.page("/", own + "<iframe src=/busy></iframe>"))
-        await agent.call("evaluate_script", pageId="a", expression="fetch('/busy').then(r => r.status)")
-        await agent.call("goto", pageId="a", url=site.page("/plain", "hello"))
-        error = await agent.error("fetch", pageId="a", url="/busy")
-        assert (error["code"], error["details"]["context"]["status"]) == ("NETWORK_ERROR", 429)
-        await refused(agent, "goto", pageId="a", url=site.url("/"))
-
-
 async def test_the_answer_to_a_fetch_of_another_origin_pauses_that_one(
     start: StartService, clock: Clock, site: Site
 ) -> None:

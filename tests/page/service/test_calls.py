@@ -1,0 +1,27 @@
+"""Calls: sent twice they happen once, they can be asked after, and they can be stopped."""
+
+import httpx
+import pytest
+
+from tests.support.listening import become, sent
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+def said(reply: httpx.Response) -> list[str]:
+    return [notice["text"] for notice in reply.json()["notices"]]
+
+
+async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only_once(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/", "hello"))
+    script = "(setTimeout(() => alert('later')), 1)"
+    first = await sent(agent, "c", "evaluate_script", pageId="p", expression=script)
+    await become(lambda: said(first) != [] or agent.client_id in service.parts.clients._notices)
+    again = [await sent(agent, "c", "evaluate_script", pageId="p", expression=script) for _ in range(2)]
+    (told,) = [text for reply in (first, *again) for text in said(reply)]
+    assert told.startswith("p shows alert 'later'.")
+    assert [reply.json()["result"] for reply in again] == [first.json()["result"]] * 2

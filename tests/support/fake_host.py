@@ -1,0 +1,147 @@
+"""A host without a browser: the product's own, on a fake browser, for tests of what does not depend on one."""
+
+import io
+from collections.abc import Mapping
+from typing import cast
+
+from PIL import Image
+from playwright.async_api import Browser
+
+from browser_service.host.call_run import Handler
+from browser_service.host.files import ArtifactPort
+from browser_service.host.host import LocalHost
+from browser_service.host.launching.launcher import Home, Launcher
+from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.launching.pool import Kind
+from browser_service.host.page.handle import BrowserPage
+from browser_service.host.seam import HostLimits
+from browser_service.security.urls import UrlPolicy
+from shared.actions.interaction import Click, Fill, Press
+from shared.actions.media import Screenshot
+from shared.actions.reading import Content, Snapshot
+from shared.actions.waiting import WaitForSelector
+from shared.errors import ElementNotFound
+from shared.model import Json
+from shared.pages import SessionOptions, SessionSpec
+from tests.support.fakes.document import Element
+from tests.support.fakes.page import FakeBrowser, FakePage
+
+
+class FakeLauncher(Launcher):
+    """Has a fake browser as soon as somebody asks for one."""
+
+    def __init__(self, options: LaunchOptions) -> None:
+        super().__init__(options)
+        self._browser: FakeBrowser | None = None
+
+    @property
+    def running(self) -> int:
+        return int(self._browser is not None)
+
+    @property
+    def shared_runs(self) -> bool:
+        return self._browser is not None
+
+    def runs(self, home: Home | None) -> bool:
+        return home is not None and home is cast("Home | None", self._browser)
+
+    def browser_id(self, home: Home) -> str:  # noqa: ARG002 - there is one
+        return "browser_fake"
+
+    async def home(self, spec: SessionSpec) -> Home:  # noqa: ARG002 - all sessions are at home in one
+        self.check_free()
+        if self._browser is None:
+            self._browser = FakeBrowser(self.options.proxy)
+        return cast("Browser", self._browser)
+
+    async def check_installed(self, options: SessionOptions) -> None:
+        """It needs nothing."""
+
+    async def clear(self) -> None:
+        """It leaves no processes."""
+
+    async def rest(self, kind: Kind | None) -> None:
+        if kind is None:
+            await self.stop()
+
+    async def stop(self) -> None:
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            await browser.close()
+
+
+class FakeHost(LocalHost):
+    """Sessions, pages, leases and turns as ever; only what is done to a page is done by hand."""
+
+    def __init__(
+        self,
+        options: LaunchOptions,
+        handlers: Mapping[str, Handler],
+        artifacts: ArtifactPort,
+        policy: UrlPolicy,
+        limits: HostLimits,
+    ) -> None:
+        super().__init__(FakeLauncher(options), {**handlers, **_HANDLERS}, artifacts, policy, limits)
+
+
+def _window(page: BrowserPage) -> FakePage:
+    assert isinstance(page.live, FakePage)
+    return page.live
+
+
+async def _element(page: BrowserPage, selector: str, timeout_ms: float) -> Element:
+    try:
+        return await _window(page).find(selector, timeout_ms)
+    except TimeoutError:
+        details: Json = {"selector": selector, "url": page.url}
+        raise ElementNotFound(f"Element matching selector {selector!r} is not there.", details=details) from None
+
+
+async def _click(page: BrowserPage, action: Click) -> Json:
+    await _window(page).click(await _element(page, action.selector, action.timeout))
+    return {}
+
+
+async def _fill(page: BrowserPage, action: Fill) -> Json:
+    element = await _element(page, action.selector, action.timeout)
+    element.attributes["value"] = action.value
+    return {"value": action.value}
+
+
+async def _press(page: BrowserPage, action: Press) -> Json:
+    if action.selector is not None:
+        await _element(page, action.selector, action.timeout)
+    return {}
+
+
+async def _content(page: BrowserPage, action: Content) -> Json:
+    document = _window(page).document
+    text = document.source if action.format == "html" else document.text
+    return await page.shown("content", text, action.budget)
+
+
+async def _snapshot(page: BrowserPage, action: Snapshot) -> Json:
+    named = [f'- {each.tag} "{each.text}"' for each in _window(page).document.elements if each.text.strip()]
+    return await page.shown("snapshot", "\n".join(named), action.budget)
+
+
+async def _screenshot(page: BrowserPage, _: Screenshot) -> Json:
+    picture = io.BytesIO()
+    Image.new("RGB", (1, 1)).save(picture, "PNG")
+    return {"artifact": await page.keep(picture.getvalue(), "image/png", "screenshot")}
+
+
+async def _wait_for_selector(page: BrowserPage, action: WaitForSelector) -> Json:
+    await _element(page, action.selector, action.timeout)
+    return {}
+
+
+_HANDLERS: Mapping[str, Handler] = {
+    "click": _click,
+    "fill": _fill,
+    "press": _press,
+    "content": _content,
+    "snapshot": _snapshot,
+    "screenshot": _screenshot,
+    "wait_for_selector": _wait_for_selector,
+}

@@ -1,0 +1,111 @@
+"""Requests of the fake browser: real ones, over HTTP, with the cookies of a context."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from typing import TypedDict
+from urllib.parse import urlsplit
+
+import httpx
+
+
+class Cookie(TypedDict):
+    name: str
+    value: str
+    domain: str
+    path: str
+    expires: float
+    httpOnly: bool
+    secure: bool
+    sameSite: str
+
+
+@dataclass(eq=False)
+class FakeRequest:
+    """One request, with the names that Playwright gives to what is known of it."""
+
+    url: str
+    method: str
+    resource_type: str
+    frame: object
+    post_data_buffer: bytes | None = None
+    failure: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    existing_response: "FakeResponse | None" = None
+
+    def is_navigation_request(self) -> bool:
+        return self.resource_type == "document"
+
+
+@dataclass(eq=False)
+class FakeResponse:
+    request: FakeRequest
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def url(self) -> str:
+        return self.request.url
+
+
+@dataclass(eq=False)
+class FakeRoute:
+    """A request that a handler decides about before it is sent."""
+
+    request: FakeRequest
+    refused: str = ""
+
+    async def abort(self, reason: str) -> None:
+        self.refused = reason
+
+    async def fallback(self) -> None:
+        self.refused = ""
+
+
+class CookieJar:
+    """Cookies by host and path, which is all that tests without a browser need of the rules."""
+
+    def __init__(self, cookies: list[Cookie]) -> None:
+        self.cookies = [*cookies]
+
+    def for_url(self, url: str) -> list[Cookie]:
+        parts = urlsplit(url)
+        return [
+            each
+            for each in self.cookies
+            if each["domain"] == parts.hostname and (parts.path or "/").startswith(each["path"])
+        ]
+
+    def header(self, url: str) -> dict[str, str]:
+        pairs = "; ".join(f"{each['name']}={each['value']}" for each in self.for_url(url))
+        return {"Cookie": pairs} if pairs else {}
+
+    def take(self, url: str, headers: httpx.Headers) -> None:
+        """Keep what an answer sets."""
+        for header in headers.get_list("set-cookie"):
+            for name, morsel in SimpleCookie(header).items():
+                self.add(
+                    Cookie(
+                        name=name,
+                        value=morsel.value,
+                        domain=urlsplit(url).hostname or "",
+                        path=morsel["path"] or "/",
+                        expires=-1,
+                        httpOnly=bool(morsel["httponly"]),
+                        secure=bool(morsel["secure"]),
+                        sameSite="Lax",
+                    )
+                )
+
+    def add(self, cookie: Cookie) -> None:
+        self.remove(cookie["name"], cookie["domain"], cookie["path"])
+        self.cookies.append(cookie)
+
+    def remove(self, name: str | None = None, domain: str | None = None, path: str | None = None) -> None:
+        """Forget those that match all that is given."""
+        self.cookies = [
+            each
+            for each in self.cookies
+            if not (name in {None, each["name"]} and domain in {None, each["domain"]} and path in {None, each["path"]})
+        ]
