@@ -3,8 +3,8 @@
 import fnmatch
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
+from browser_service.host.page.record import PageRecord
 from browser_service.rules.leases import Lease
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action, Effect, FeltAct, NavigationAction, SessionAct, Unaddressed
@@ -16,10 +16,6 @@ from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, Stal
 from shared.model import Json
 from shared.pages import PageState
 
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
-
-
 _NAMED = 5
 
 
@@ -28,51 +24,51 @@ def agent_of(action: Action) -> str:
     return getattr(action, "as_", None) or ""
 
 
-def admit(entry: "PageEntry", call: Call, action: Action) -> Lease | None:
+def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
-    if entry.closed:
-        raise entry.closed_error()
-    check_preconditions(action, entry.state)
-    if _let_in_by_person(entry, call, action) or isinstance(action, ClaimPage):
+    if page.life.over:
+        raise page.closed_error()
+    check_preconditions(action, page.state)
+    if _let_in_by_person(page, call, action) or isinstance(action, ClaimPage):
         return None  # the one act that others' leases do not refuse beforehand
-    ownership = entry.ownership
+    ownership = page.ownership
     holder = ownership.holder()
     if holder is not None and holder.client_id == call.client_id:
         if (agent := agent_of(action)) and holder.agent and agent != holder.agent:
-            _as_sibling(entry, holder, action, agent)
+            _as_sibling(page, holder, action, agent)
         if action.effect is not Effect.READS:
             holder.renew(call.seq)
         return None
     if action.effect is Effect.READS:
         if holder is not None and ownership.access == "private":
-            raise owned(entry, holder, action)
+            raise owned(page, holder, action)
         return None
-    _check_person(entry, action)
+    _check_person(page, action)
     if holder is not None:
         if ownership.access == "act" and action.effect is Effect.ACTS and action.opens:
             ownership.visited(call, holder)
             return None
-        raise owned(entry, holder, action)
+        raise owned(page, holder, action)
     return ownership.take(call, agent_of(action))
 
 
-def _let_in_by_person(entry: "PageEntry", call: Call, action: Action) -> bool:
+def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     """A person's hold is above all leases: it lets that person in, and those who ask for one. Raises HumanInControl."""
-    if entry.person is not None and call.by_person:
-        entry.person.seen()
+    if page.person is not None and call.by_person:
+        page.person.seen()
         return True
-    if entry.person is not None:
-        entry.person.check(entry, call, action)
-    if isinstance(action, RequestHuman) and (action.request_id or entry.person is not None):
-        entry.ownership.used_by(call)
+    if page.person is not None:
+        page.person.check(page, call, action)
+    if isinstance(action, RequestHuman) and (action.request_id or page.person is not None):
+        page.ownership.used_by(call)
         return True
     return False
 
 
-def owned(entry: "PageEntry", held: Lease, action: Action) -> PageOwned:
+def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
     """The refusal, with the calls that lead on. It names the holder's label, never its id."""
-    page_id, free_at = entry.page_id, entry.ownership.free_at()
-    url = "" if entry.ownership.access == "private" else entry.state().url
+    page_id, free_at = page.page_id, page.ownership.free_at()
+    url = "" if page.ownership.access == "private" else page.url
     wanted = (getattr(action, "url", None) if isinstance(action, NavigationAction) else None) or url
     own_copy = (
         "open_page {}"
@@ -82,61 +78,61 @@ def owned(entry: "PageEntry", held: Lease, action: Action) -> PageOwned:
     reason = f'The user asked for this very page: claim_page {{"pageId": "{page_id}", "reason": "..."}}.'
     wait = f'Wait: claim_page {{"pageId": "{page_id}", "waitSeconds": 30}}. ' if free_at else ""
     return PageOwned(
-        f'"{page_id}" is in use by "{held.who}" ({_until(entry, held, free_at)}).',
+        f'"{page_id}" is in use by "{held.who}" ({_until(page, held, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
         details={"url": url, "context": {"pageId": page_id, "owner": held.who, "freeAt": free_at}},
     )
 
 
-def _until(entry: "PageEntry", held: Lease, free_at: str | None) -> str:
-    if entry.ownership.access == "private":
+def _until(page: PageRecord, held: Lease, free_at: str | None) -> str:
+    if page.ownership.access == "private":
         return "it is private"
     if held.hold_left_s > 0:
         return f"held until {free_at}: {held.reason}"
     return f"acted {held.idle_ms // 1000} s ago; free at {free_at} if idle"
 
 
-def _as_sibling(entry: "PageEntry", held: Lease, action: Action, agent: str) -> None:
+def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> None:
     """Agents behind one client have one right; they are kept from closing each other's pages by accident."""
     if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
-        claim = f'claim_page {{"pageId": "{entry.page_id}", "as": "{agent}"}}'
+        claim = f'claim_page {{"pageId": "{page.page_id}", "as": "{agent}"}}'
         raise PageOwned(
-            f'"{entry.page_id}" was opened by "{held.agent}", a sibling of yours.',
+            f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
-            details={"context": {"pageId": entry.page_id, "owner": held.who}},
+            details={"context": {"pageId": page.page_id, "owner": held.who}},
         )
     if action.effect is Effect.ACTS and action.opens:
-        entry.ownership.sibling(held.client_id, held.agent, agent)
+        page.ownership.sibling(held.client_id, held.agent, agent)
     if any(isinstance(each, ClosePage) and not each.confirm for each in (action, *action.parts())):
         raise PageOwned(
-            f'"{entry.page_id}" was opened by "{held.agent}", a sibling of yours.',
-            hint=f'Close it all the same: close_page {{"pageId": "{entry.page_id}", "confirm": true}}.',
-            details={"context": {"pageId": entry.page_id, "owner": held.who}},
+            f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
+            hint=f'Close it all the same: close_page {{"pageId": "{page.page_id}", "confirm": true}}.',
+            details={"context": {"pageId": page.page_id, "owner": held.who}},
         )
 
 
-def _check_person(entry: "PageEntry", action: Action) -> None:
+def _check_person(page: PageRecord, action: Action) -> None:
     """A tab that a person opened may be taken for acting; it is not closed without saying why."""
     closes = any(isinstance(each, ClosePage) and not each.reason for each in (action, *action.parts()))
-    if entry.of_person and closes:
+    if page.of_person and closes:
         raise PageOwned(
-            f'"{entry.page_id}" was opened by a person.',
-            hint=f'Close it only if they want it: close_page {{"pageId": "{entry.page_id}", "reason": "..."}}.',
-            details={"context": {"pageId": entry.page_id, "field": "reason"}},
+            f'"{page.page_id}" was opened by a person.',
+            hint=f'Close it only if they want it: close_page {{"pageId": "{page.page_id}", "reason": "..."}}.',
+            details={"context": {"pageId": page.page_id, "field": "reason"}},
         )
 
 
-def check_origin(entry: "PageEntry", call: Call, action: Action, pages: Iterable["PageEntry"]) -> None:
+def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[PageRecord]) -> None:
     """Local storage and permissions are felt by those who hold other pages of the origin, in the same session."""
-    origin = origin_of(entry.state().url)
+    origin = origin_of(page.url)
     if not isinstance(action, FeltAct) or not action.by_origin or origin is None:
         return
-    felt = (each for each in pages if each is not entry and each.session is entry.session)
-    there = [each for each in felt if each.hidden_from(call.client_id) or origin_of(each.state().url) == origin]
+    felt = (each for each in pages if each is not page and each.session_id == page.session_id)
+    there = [each for each in felt if each.hidden_from(call.client_id) or origin_of(each.url) == origin]
     check_others(action, call.client_id, there)
 
 
-def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -> None:
+def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
     """An act is refused while it would be felt by those who hold pages that it concerns. A page that is hidden from the
     caller may be anywhere: to ask where it is would tell."""
     if not isinstance(action, FeltAct):
@@ -147,9 +143,9 @@ def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -
     if action.affect_others:
         return
     felt = [
-        (entry.page_id, who)
-        for entry in pages
-        if (who := _felt_by(entry, client_id)) and (entry.hidden_from(client_id) or action.concerns(entry.state().url))
+        (page.page_id, who)
+        for page in pages
+        if (who := _felt_by(page, client_id)) and (page.hidden_from(client_id) or action.concerns(page.url))
     ]
     if not felt:
         return
@@ -163,8 +159,8 @@ def check_others(action: Action, client_id: str, pages: Iterable["PageEntry"]) -
     )
 
 
-def _check_nothing_hidden(action: SessionAct, client_id: str, pages: Iterable["PageEntry"]) -> None:
-    hidden = [f'"{entry.page_id}"' for entry in pages if entry.of_person or entry.hidden_from(client_id)]
+def _check_nothing_hidden(action: SessionAct, client_id: str, pages: Iterable[PageRecord]) -> None:
+    hidden = [f'"{page.page_id}"' for page in pages if page.of_person or page.hidden_from(client_id)]
     if hidden:
         raise Forbidden(
             f"{action.name()} would show {', '.join(hidden[:_NAMED])}, private to somebody else. Nothing was done.",
@@ -173,11 +169,11 @@ def _check_nothing_hidden(action: SessionAct, client_id: str, pages: Iterable["P
         )
 
 
-def _felt_by(entry: "PageEntry", client_id: str) -> str:
+def _felt_by(page: PageRecord, client_id: str) -> str:
     """Who else is at a page: a person who has it, or its holder."""
-    if entry.person is not None:
+    if page.person is not None:
         return "a person"
-    holder = entry.ownership.holder()
+    holder = page.ownership.holder()
     return holder.who if holder is not None and holder.client_id != client_id else ""
 
 

@@ -1,22 +1,26 @@
 """Whether there is room for one more page: in its session, in all, and in memory."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from browser_service.host.launching.memory import Memory
+from browser_service.host.page.record import PageRecord
 from browser_service.host.seam import HostLimits
 from shared.errors import ResourceExhausted
 from shared.model import Json
 
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
-    from browser_service.host.session import SessionEntry
+
+class Counted(Protocol):
+    """A page that takes room."""
+
+    @property
+    def record(self) -> PageRecord: ...
 
 
 class Room:
     """What is open already is never touched by it."""
 
-    def __init__(self, pages: Mapping[str, "PageEntry"], limits: HostLimits, memory: Memory) -> None:
+    def __init__(self, pages: Mapping[str, Counted], limits: HostLimits, memory: Memory) -> None:
         self._pages = pages
         self._limits = limits
         self._memory = memory
@@ -26,26 +30,26 @@ class Room:
         if self._memory.short:
             await self._memory.look(at_most_s=1)
 
-    def crowd(self, session: "SessionEntry") -> "list[PageEntry]":
+    def crowd(self, session_id: str) -> list[PageRecord]:
         """The pages of which one must go before the session can have one more; none where there is room."""
         limits = self._limits
-        if limits.session_pages and len(of_session := self._of(session)) >= limits.session_pages:
+        if limits.session_pages and len(of_session := self._of(session_id)) >= limits.session_pages:
             return of_session
-        return [*self._pages.values()] if len(self._pages) >= limits.max_pages else []
+        return self._all() if len(self._pages) >= limits.max_pages else []
 
-    def full(self, session: "SessionEntry") -> int:
+    def full(self, session_id: str) -> int:
         """The limit of pages that is reached; 0 where there is room."""
         limits = self._limits
         if len(self._pages) >= limits.max_pages:
             return limits.max_pages
-        return limits.session_pages if self.crowd(session) else 0
+        return limits.session_pages if self.crowd(session_id) else 0
 
-    def check(self, session: "SessionEntry", client_id: str) -> None:
+    def check(self, session_id: str, client_id: str) -> None:
         """Raises ResourceExhausted, naming what could be closed."""
-        if most := self.full(session):
+        if most := self.full(session_id):
             of_all = len(self._pages) >= self._limits.max_pages
-            pages = self._pages.values() if of_all else self._of(session)
-            where, setting = ("", "MAX_PAGES") if of_all else (f' in session "{session.session_id}"', "SESSION_PAGES")
+            pages = self._all() if of_all else self._of(session_id)
+            where, setting = ("", "MAX_PAGES") if of_all else (f' in session "{session_id}"', "SESSION_PAGES")
             problem = f"{most} pages are open{where}, which is the limit (BROWSE_{setting})"
             limit: Json = {"limit": "pages" if of_all else "sessionPages", "value": most}
             raise _exhausted(problem, _closable(pages, client_id), limit)
@@ -53,17 +57,20 @@ class Room:
             used, most = self._memory.used_mb, self._memory.limit_mb
             problem = f"The browsers have {used:,} MB of memory, and {most:,} MB is the limit (BROWSE_MEMORY_MB)"
             limit = {"limit": "memoryMb", "value": most, "usedMb": used}
-            raise _exhausted(f"{problem}; no page was opened", _closable(self._pages.values(), client_id), limit)
+            raise _exhausted(f"{problem}; no page was opened", _closable(self._all(), client_id), limit)
 
-    def _of(self, session: "SessionEntry") -> "list[PageEntry]":
-        return [entry for entry in self._pages.values() if entry.session is session]
+    def _all(self) -> list[PageRecord]:
+        return [page.record for page in self._pages.values()]
+
+    def _of(self, session_id: str) -> list[PageRecord]:
+        return [page for page in self._all() if page.session_id == session_id]
 
 
-def _closable(pages: "Iterable[PageEntry]", client_id: str) -> list[str]:
-    """One's own pages, then those that nobody holds; the longest idle first."""
-    by_age = sorted(pages, key=lambda entry: entry.use.at)
-    own = [entry.page_id for entry in by_age if entry.lease is not None and entry.lease.client_id == client_id]
-    return own + [entry.page_id for entry in by_age if entry.lease is None and not entry.of_person]
+def _closable(pages: Iterable[PageRecord], client_id: str) -> list[str]:
+    """Name one's own pages, then those that nobody holds; the longest idle first."""
+    by_age = sorted(pages, key=lambda page: page.used_at)
+    own = [page.page_id for page in by_age if page.holder_id == client_id]
+    return own + [page.page_id for page in by_age if page.lease is None and not page.of_person]
 
 
 def _exhausted(problem: str, closable: list[str], context: Json) -> ResourceExhausted:

@@ -93,7 +93,7 @@ def wanted(page: BrowserPage, action: Action) -> bool:
     """Whether the reply to an act shows what changed."""
     delta = action.shown == "observed" and getattr(action, "reply", "delta") == "delta"
     unasked = page.quiet and "reply" not in action.model_fields_set
-    speaks = not page.entry.dialog and not page.under_way
+    speaks = not page.entry.record.dialog and not page.under_way
     return delta and not unasked and not getattr(action, "trial", False) and speaks
 
 
@@ -120,7 +120,7 @@ async def _meanwhile(page: BrowserPage, state: State) -> str:
         return ""
     if state.is_like(seen.state):
         return ""
-    heading = _BY_ITSELF if page.entry.last_act[0] == page.call.client_id else _EARLIER
+    heading = _BY_ITSELF if page.entry.record.last_act[0] == page.call.client_id else _EARLIER
     if len(seen.tree) > _MANY:
         return f"{heading} {_ASK}"
     compared = await _compared(page, state)

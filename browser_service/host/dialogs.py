@@ -3,87 +3,54 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import Running
-from browser_service.host.events import sendable, well_formed
-from browser_service.host.observation import Observation
-from browser_service.host.page.entry import DialogPolicy, Emit, PageEntry
-from browser_service.rules.turns import Turn
+from browser_service.host.open_dialog import OpenDialog, refusal
+from browser_service.host.page.record import DialogPolicy, PageRecord
+from browser_service.host.page.tab import Tab
+from browser_service.rules.turns import PageQueue, Turn
 from shared.actions.base import Action, Effect, Lane, WaitingAction
 from shared.actions.dialogs import HandleDialog
 from shared.actions.navigation import GetCurrentUrl
 from shared.actions.pages import ClosePage
 from shared.calls import Call, Outcome
-from shared.errors import DialogOpen, NoDialog, TimedOut, ValidationFailed
-from shared.events import PageChanged
+from shared.errors import NoDialog, TimedOut, ValidationFailed
+from shared.events import HostEvent, PageChanged
 from shared.model import Json
 
 _ANSWERED_WITHIN_S = 5
-_SHOWN = 200
 _CLOSED = "closed in the browser"
 _GONE = "gone with its page"
-_KEPT = 5_000
 
 
-@dataclass(eq=False)
-class OpenDialog:
-    """A dialog that waits, and the calls that wait for it."""
-
-    dialog: Dialog
-    entry: PageEntry
-    page: Page | None
-    until: datetime
-    calls: list[Running] = field(default_factory=list)
-    timer: asyncio.TimerHandle | None = None
-    answering: str = ""
+class AskingPage(Protocol):
+    """A page as its dialogs need it."""
 
     @property
-    def named(self) -> str:
-        """What it is, in the page's own words."""
-        message = well_formed(self.dialog.message)
-        return f"{self.dialog.type} {message[:_SHOWN]!r}" if message else self.dialog.type
+    def record(self) -> PageRecord: ...
 
     @property
-    def facts(self) -> Json:
-        """The same for programs."""
-        found: Json = {
-            "type": self.dialog.type,
-            "message": self.dialog.message[:_KEPT],
-            "pageId": self.entry.page_id,
-        }
-        return sendable(found | ({"defaultValue": self.dialog.default_value} if self.dialog.type == "prompt" else {}))
+    def tab(self) -> Tab | None: ...
 
     @property
-    def live(self) -> bool:
-        """Whether the browser that showed it runs, and has the page."""
-        return self.entry.page is self.page and self.entry.live
-
-    def may_be_answered_by(self, client_id: str) -> bool:
-        return self.entry.lease is None or self.entry.lease.client_id == client_id
-
-    def next_call(self, client_id: str) -> str:
-        """What to do about it."""
-        page_id, at = self.entry.page_id, self.until.strftime("%H:%M:%S")
-        if self.entry.lease is not None and not self.may_be_answered_by(client_id):
-            holder = self.entry.lease.label or "another client"
-            return f'Only "{holder}", who uses {page_id}, may answer it; unanswered it is dismissed at {at}.'
-        text = ', "promptText": "..."' if self.dialog.type == "prompt" else ""
-        means = " (true leaves the page, false stays)" if self.dialog.type == "beforeunload" else " (or false)"
-        call = f'handle_dialog {{"pageId": "{page_id}", "accept": true{text}}}'
-        return f"Answer it: {call}{means}; unanswered it is dismissed at {at}."
+    def queue(self) -> PageQueue: ...
 
 
 class Dialogs:
     """The open dialogs of a host. Opening, answering and forgetting them takes no turn."""
 
     def __init__(
-        self, pages: Mapping[str, PageEntry], running: Mapping[str, Running], emit: Emit, within_ms: int
+        self,
+        pages: Mapping[str, AskingPage],
+        running: Mapping[str, Running],
+        emit: Callable[[HostEvent], None],
+        within_ms: int,
     ) -> None:
         self._pages = pages
         self._running = running
@@ -98,20 +65,20 @@ class Dialogs:
 
     def opened(self, page: Page | None, dialog: Dialog) -> None:
         """A popup may ask before it has a name here; one that never gets any is declined like all that wait."""
-        entry = next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
-        if entry is not None:
-            self._add(entry, dialog)
+        asking = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
+        if asking is not None and asking.tab is not None:
+            self._add(asking.record, asking.tab, dialog)
         elif page is None:
             self._background.spawn(_declined(dialog))
         else:
             self._early[page] = dialog
             asyncio.get_running_loop().call_later(self._within_s, self._give_up, page)
 
-    def adopted(self, entry: PageEntry) -> None:
-        """A page has its name from now on."""
-        dialog = self._early.pop(entry.page, None) if entry.page is not None else None
-        if dialog is not None and entry.guarded:
-            self._add(entry, dialog)
+    def adopted(self, page: PageRecord, tab: Tab) -> None:
+        """Note that a tab belongs to a page from now on; it may have asked something before."""
+        dialog = self._early.pop(tab.page, None)
+        if dialog is not None and page.guarded:
+            self._add(page, tab, dialog)
 
     def closed(self, dialog: Dialog) -> None:
         """A dialog is closed: by an answer of ours, by a person, or by a navigation."""
@@ -122,27 +89,27 @@ class Dialogs:
 
     # --- what calls meet -----------------------------------------------------------------------------------------
 
-    def open_beside(self, entry: PageEntry) -> OpenDialog | None:
-        """The dialog that blocks a page: its own, or one of a window that its scripts share with it."""
-        family = (o for o in self._open if o.entry.family == entry.family and o.entry.session is entry.session)
+    def open_beside(self, page: PageRecord) -> OpenDialog | None:
+        """Return the dialog that blocks a page: its own, or one of a window that its scripts share with it."""
+        family = (o for o in self._open if _related(o.page, page))
         return next((dialog for dialog in family if dialog.live), None)
 
-    def check(self, entry: PageEntry, call: Call, action: Action) -> None:
+    def check(self, page: PageRecord, call: Call, action: Action) -> None:
         """Raise DialogOpen where a call would wait for what nobody may answer."""
         if not self._open or not (_touches(action) or getattr(action, "run_before_unload", False)):
             return
-        dialog = self.open_beside(entry)
+        dialog = self.open_beside(page)
         if dialog is not None:
-            raise _refusal(dialog, entry, call.client_id)
+            raise refusal(dialog, page, call.client_id)
 
-    async def answer(self, entry: PageEntry, call: Call, action: HandleDialog) -> Json:
+    async def answer(self, page: PageRecord, call: Call, action: HandleDialog) -> Json:
         """Answer the page's dialog, and see what came of it: the end of the call that waited, or the next dialog."""
-        dialog = next((o for o in self._open if o.entry is entry and not o.answering), None)
+        dialog = next((o for o in self._open if o.page is page and not o.answering), None)
         if dialog is None or not dialog.live:
-            raise self._none(entry, call.client_id)
+            raise self._none(page, call.client_id)
         if action.prompt_text is not None and not (action.accept and dialog.dialog.type == "prompt"):
             raise ValidationFailed(
-                f"promptText is for a prompt that is accepted; {entry.page_id} shows {dialog.named}.",
+                f"promptText is for a prompt that is accepted; {page.page_id} shows {dialog.named}.",
                 hint="Leave it out.",
                 details={"context": {"field": "promptText"}},
             )
@@ -150,12 +117,12 @@ class Dialogs:
         answered: Json = {"answered": {**dialog.facts, "accepted": action.accept}}
         if not acts:
             told = answered | await self._observed(dialog, self._running[call.call_id], action)
-            return self._with_next(told, entry, call.client_id)
+            return self._with_next(told, page, call.client_id)
         await self._end(dialog, accept=action.accept, text=action.prompt_text)
-        await self._until(lambda: self.open_beside(entry) or all(r.ended for r in acts), acts, action.timeout / 1000)
+        await self._until(lambda: self.open_beside(page) or all(r.ended for r in acts), acts, action.timeout / 1000)
         self._running[call.call_id].requests = [sent for r in acts if r.ended for sent in r.last.result().requests]
         came = _came_of(acts, answered, f"{dialog.named} was {_how(accept=action.accept)}")
-        return self._with_next(came, entry, call.client_id)
+        return self._with_next(came, page, call.client_id)
 
     def cancelled(self, running: Running) -> None:
         """The dialogs that a cancelled call waits for are declined, where its client may."""
@@ -168,39 +135,43 @@ class Dialogs:
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _add(self, entry: PageEntry, dialog: Dialog) -> None:
-        asked = OpenDialog(dialog, entry, entry.page, datetime.now().astimezone() + timedelta(seconds=self._within_s))
-        policy = entry.own_answer()
+    def _add(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
+        asked = OpenDialog(dialog, page, tab, datetime.now().astimezone() + timedelta(seconds=self._within_s))
+        policy = page.own_answer()
         if policy is not None:
-            if entry.observer is not None:
-                entry.observer.dialog_coming()
+            tab.observer.dialog_coming()
             self._background.spawn(self._by_policy(asked, policy))
             return
         asked.timer = asyncio.get_running_loop().call_later(
             self._within_s, lambda: self._background.spawn(self._expire(asked))
         )
         self._open.append(asked)
-        entry.dialog = asked.named
-        if entry.page is not None:
-            entry.page.once("close", lambda _: self._gone(asked))
-            entry.page.once("crash", lambda _: self._gone(asked))
-        family = [e for e in self._pages.values() if e.family == entry.family and e.session is entry.session]
-        waiting = {turn.call.call_id for member in family for turn in self._refuse_waiting(asked, member)}
-        concerned = [running for running in self._concerned(family) if running.call.call_id not in waiting]
-        told = {running.call.client_id for running in concerned if self._suspend(running, asked)}
-        told |= {r.call.client_id for r in self._running.values() if isinstance(r.action, HandleDialog)}
-        holder = entry.lease.client_id if entry.lease else None
-        if holder and holder not in told:
-            entry.tell(holder, f"{entry.page_id} shows {asked.named}. {asked.next_call(holder)}")
-        self._emit(PageChanged(page=entry.state()))
+        page.dialog = asked.named
+        tab.page.once("close", lambda _: self._gone(asked))
+        tab.page.once("crash", lambda _: self._gone(asked))
+        self._tell_concerned(asked)
+        self._emit(PageChanged(page=page.state()))
         self._changed.set()
 
-    def _refuse_waiting(self, dialog: OpenDialog, entry: PageEntry) -> list[Turn]:
-        return entry.queue.refuse(lambda turn: _refusal(dialog, entry, turn.call.client_id))
+    def _tell_concerned(self, asked: OpenDialog) -> None:
+        """Send away the calls that wait for a page that it blocks, suspend those that run there, and tell the holder,
+        unless one of these replies tells it."""
+        page = asked.page
+        family = [each for each in self._pages.values() if _related(each.record, page)]
+        waiting = {turn.call.call_id for member in family for turn in self._refuse_waiting(asked, member)}
+        running = self._concerned({member.record.page_id for member in family})
+        concerned = [each for each in running if each.call.call_id not in waiting]
+        told = {each.call.client_id for each in concerned if self._suspend(each, asked)}
+        told |= {each.call.client_id for each in self._running.values() if isinstance(each.action, HandleDialog)}
+        holder = page.holder_id
+        if holder and holder not in told:
+            self._emit(page.notice(holder, f"{page.page_id} shows {asked.named}. {asked.next_call(holder)}"))
 
-    def _concerned(self, family: list[PageEntry]) -> list[Running]:
-        """The calls that run on these pages, and that a dialog may keep from their end."""
-        ids = {entry.page_id for entry in family}
+    def _refuse_waiting(self, dialog: OpenDialog, asking: AskingPage) -> list[Turn]:
+        return asking.queue.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
+
+    def _concerned(self, ids: set[str]) -> list[Running]:
+        """Return the calls that run on these pages, and that a dialog may keep from their end."""
         return [
             running
             for running in self._running.values()
@@ -213,12 +184,12 @@ class Dialogs:
         dialog.calls.append(running)
         if running.reply.done():
             return False
-        entry, client_id = self._pages[running.call.page_id or ""], running.call.client_id
-        outcome = Outcome(call_id=running.call.call_id, page=entry.state())
+        page, client_id = self._pages[running.call.page_id or ""].record, running.call.client_id
+        outcome = Outcome(call_id=running.call.call_id, page=page.state())
         if running.action.effect is Effect.READS:
-            outcome.error = _refusal(dialog, entry, client_id).body()
+            outcome.error = refusal(dialog, page, client_id).body()
         else:
-            name, page_id = running.action.name(), dialog.entry.page_id
+            name, page_id = running.action.name(), dialog.page.page_id
             said = f"{page_id} shows {dialog.named}, and {name} waits for its answer. {dialog.next_call(client_id)}"
             outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": running.own_id, "observed": said}
             outcome.suspended = True
@@ -227,16 +198,14 @@ class Dialogs:
 
     async def _observed(self, dialog: OpenDialog, running: Running, action: HandleDialog) -> Json:
         """Answer a dialog that no call waits for, and see what the page makes of it."""
-        observer = dialog.entry.observer
-        observation = observer.begin() if observer is not None else Observation()
+        observer = dialog.tab.observer
+        observation = observer.begin()
         try:
             await self._end(dialog, accept=action.accept, text=action.prompt_text)
-            await dialog.entry.responds()
-            if observer is not None:
-                await observer.settle(observation)
+            await dialog.tab.responds()
+            await observer.settle(observation)
         finally:
-            if observer is not None:
-                observer.end(observation)
+            observer.end(observation)
         running.requests = observation.requests()
         return {"observed": "; ".join(observation.lines()), **observation.facts()}
 
@@ -251,15 +220,15 @@ class Dialogs:
                     await dialog.dialog.dismiss()
         except PlaywrightError as error:
             self._over(dialog, _CLOSED)
-            raise NoDialog(f"{dialog.named} of {dialog.entry.page_id} was {_CLOSED}.") from error
+            raise NoDialog(f"{dialog.named} of {dialog.page.page_id} was {_CLOSED}.") from error
         except TimeoutError as error:
             dialog.answering = ""
-            raise TimedOut(f"The browser did not close {dialog.named} of {dialog.entry.page_id}.") from error
+            raise TimedOut(f"The browser did not close {dialog.named} of {dialog.page.page_id}.") from error
         self._over(dialog, dialog.answering)
 
     async def _by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
         """Answered at once: no call is held up. It is told in the reply of the act that met it, else in a notice."""
-        entry, how = dialog.entry, f"{_how(accept=bool(policy.accept))} by the page's dialog policy"
+        how = f"{_how(accept=bool(policy.accept))} by the page's dialog policy"
         try:
             text = policy.prompt_text if dialog.dialog.type == "prompt" else None
             await self._end(dialog, accept=bool(policy.accept), text=text)
@@ -267,10 +236,10 @@ class Dialogs:
             how = _CLOSED
         except TimedOut:
             how = "not answered: the browser did not close it"
-        entry.revision += 1
+        dialog.page.revision += 1
         if dialog.dialog.type == "beforeunload" and not policy.accept:
-            entry.left(left=False)
-        if entry.observer is None or not entry.observer.dialog(f"{dialog.named} was {how}"):
+            dialog.tab.left(left=False)
+        if not dialog.tab.observer.dialog(f"{dialog.named} was {how}"):
             self._tell_of(dialog, f"was {how}")
 
     async def _decline(self, dialog: OpenDialog) -> None:
@@ -291,23 +260,23 @@ class Dialogs:
         self._open.remove(dialog)
         if dialog.timer is not None:
             dialog.timer.cancel()
-        entry = dialog.entry
-        entry.dialog = entry.dialog if entry.page is not dialog.page else None
-        entry.revision += 1
-        if entry.observer is not None:
-            entry.observer.dialog(f"{dialog.named} was {how}")
+        page, tab = dialog.page, dialog.tab
+        if (known := self._pages.get(page.page_id)) is None or known.tab in {tab, None}:
+            page.dialog = None
+        page.revision += 1
+        tab.observer.dialog(f"{dialog.named} was {how}")
         if dialog.dialog.type == "beforeunload" and how == _how(accept=False):
-            entry.left(left=False)
+            tab.left(left=False)
         for running in dialog.calls:
             if not any(running in other.calls for other in self._open):
                 running.resume()
-        if self._pages.get(entry.page_id) is entry:
-            self._emit(PageChanged(page=entry.state()))
+        if known is not None and known.record is page:
+            self._emit(PageChanged(page=page.state()))
         self._changed.set()
 
-    def lost(self, entry: PageEntry) -> None:
-        """A page ended, which its browser may have had no time to tell."""
-        for asked in [asked for asked in self._open if asked.entry is entry and not asked.live]:
+    def lost(self, tab: Tab) -> None:
+        """Forget what a tab asked that has ended, which its browser may have had no time to tell."""
+        for asked in [asked for asked in self._open if asked.tab is tab]:
             self._gone(asked)
 
     def _gone(self, dialog: OpenDialog) -> None:
@@ -327,26 +296,27 @@ class Dialogs:
         except TimeoutError:
             return
 
-    def _with_next(self, told: Json, entry: PageEntry, client_id: str) -> Json:
-        dialog = self.open_beside(entry)
+    def _with_next(self, told: Json, page: PageRecord, client_id: str) -> Json:
+        dialog = self.open_beside(page)
         if dialog is None:
             return told
-        said = f"{told['observed']}. Now {dialog.entry.page_id} shows {dialog.named}. {dialog.next_call(client_id)}"
+        said = f"{told['observed']}. Now {dialog.page.page_id} shows {dialog.named}. {dialog.next_call(client_id)}"
         return {**told, "dialog": dialog.facts, "observed": said}
 
-    def _none(self, entry: PageEntry, client_id: str) -> NoDialog:
-        other = self.open_beside(entry)
-        hint = f"{other.entry.page_id} shows one. {other.next_call(client_id)}" if other else "Go on with the page."
-        return NoDialog(f"{entry.page_id} shows no dialog: none was opened, or it is answered.", hint=hint)
+    def _none(self, page: PageRecord, client_id: str) -> NoDialog:
+        other = self.open_beside(page)
+        hint = f"{other.page.page_id} shows one. {other.next_call(client_id)}" if other else "Go on with the page."
+        return NoDialog(f"{page.page_id} shows no dialog: none was opened, or it is answered.", hint=hint)
 
     def _tell_of(self, dialog: OpenDialog, how: str) -> None:
         """The holder of the page, and whoever has a call to read on."""
-        clients = {dialog.entry.lease.client_id: ""} if dialog.entry.lease else {}
+        page = dialog.page
+        clients = {page.lease.client_id: ""} if page.lease else {}
         for running in dialog.calls:
             if running.action.effect is not Effect.READS:
                 clients[running.call.client_id] = f" What came of {running.action.name()}: {_get_call(running)}."
         for client_id, more in clients.items():
-            dialog.entry.tell(client_id, f"{dialog.entry.page_id}: {dialog.named} {how}.{more}")
+            self._emit(page.notice(client_id, f"{page.page_id}: {dialog.named} {how}.{more}"))
 
     def _give_up(self, page: Page) -> None:
         dialog = self._early.pop(page, None)
@@ -354,24 +324,16 @@ class Dialogs:
             self._background.spawn(_declined(dialog))
 
 
+def _related(page: PageRecord, other: PageRecord) -> bool:
+    """Say whether a dialog of one page blocks the other, or the pages are the same."""
+    return page.family == other.family and page.session_id == other.session_id
+
+
 def _touches(action: Action) -> bool:
     """Whether an action asks the page itself, which answers nothing while it shows a dialog."""
     if isinstance(action, GetCurrentUrl) or getattr(action, "cursor", None):
         return False
     return action.lane is Lane.QUEUE or isinstance(action, WaitingAction)
-
-
-def _refusal(dialog: OpenDialog, entry: PageEntry, client_id: str) -> DialogOpen:
-    own = dialog.entry is entry
-    where = "" if own else f" on {dialog.entry.page_id}, a window of the same site"
-    named, facts = dialog.named, dialog.facts
-    if dialog.entry.ownership.access == "private" and not dialog.may_be_answered_by(client_id):
-        named, facts = dialog.dialog.type, {"type": facts["type"], "pageId": facts["pageId"]}
-    return DialogOpen(
-        f'"{entry.page_id}" waits for the answer to a dialog{where}: {named}. Nothing else can be done there.',
-        hint=dialog.next_call(client_id),
-        details={"url": entry.url, "context": {"dialog": facts}},
-    )
 
 
 def _came_of(acts: list[Running], told: Json, said: str) -> Json:

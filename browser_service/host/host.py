@@ -21,10 +21,11 @@ from browser_service.host.kept_outcomes import Replies
 from browser_service.host.launching.memory import Memory
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.parking import Parking
 from browser_service.host.partial import account
 from browser_service.host.recovery import crashes
-from browser_service.host.recovery.closed_page import bring_back, history_of, remember, reopen
+from browser_service.host.recovery.closed_page import bring_back, remember, reopen
 from browser_service.host.recovery.eviction import Retiring
 from browser_service.host.recovery.idleness import Idling
 from browser_service.host.recovery.reversal import TAKES_BACK
@@ -100,9 +101,7 @@ class LocalHost:
             busy=self._busy,
             room=self._room,
         )
-        self._parking = Parking(
-            *(self._pages, self._running, self._downloads, history_of), headed=not launcher.options.headless
-        )
+        self._parking = Parking(*(self._pages, self._running, self._downloads), headed=not launcher.options.headless)
         self._retiring = Retiring(self._room, self._parking, self._registry, self._log.emit)
         self._registry.make_room = self._retiring.make_room
         self.idling = Idling(
@@ -154,12 +153,11 @@ class LocalHost:
         session = self._sessions.pop(session_id, None)
         if session is None:
             return None
-        session.closed = True
         entries = self._pages_of(session)
         pages, former = [entry.state() for entry in entries], await asyncio.gather(*map(remember, entries))
-        keep_back = any(entry.dialog or entry.suspect for entry in entries)
+        keep_back = any(entry.record.dialog or entry.life is Life.SUSPECT for entry in entries)
         for entry in entries:
-            self._registry.forget(entry)
+            self._registry.forget(entry, LifeEvent.SESSION_CLOSED)
         await session.close(whole=not keep_back)
         if session.kind is not None and session.kind.session_id:
             await self._launcher.rest(session.kind)
@@ -182,7 +180,7 @@ class LocalHost:
     async def release(self, client_id: str, before_seq: int) -> None:
         for entry in self._pages.values():
             entry.seen.pop(client_id, None)
-            if entry.ownership.leave(client_id, before_seq):
+            if entry.record.ownership.leave(client_id, before_seq):
                 self._log.emit(PageChanged(page=entry.state()))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
@@ -198,7 +196,7 @@ class LocalHost:
         return [entry.state() for entry in self._pages.values()]
 
     async def figures(self) -> Figures:
-        parked = sum(entry.use.parked is not None for entry in self._pages.values())
+        parked = sum(entry.record.place.parked is not None for entry in self._pages.values())
         return Figures(
             pages=len(self._pages),
             parked=parked,
@@ -250,7 +248,7 @@ class LocalHost:
         videos = [video for session in self._sessions.values() for video in session.recordings]
         await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
         for entry in [*self._pages.values()]:
-            if entry.session.attached and not entry.of_person:
+            if entry.session.attached and not entry.record.of_person:
                 await entry.leave()
         await self._downloads.stop()
         await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self._sessions.values()))
@@ -279,7 +277,7 @@ class LocalHost:
         except BrowseError as failure:
             told = account(running.action, running.done, running.at, failure) if running is not None else failure
             told.__traceback__ = failure.__traceback__
-            crashes.describe(told, entry, self._memory)
+            crashes.describe(told, entry.record if entry is not None else None, self._memory)
             shown = abridged_in(told.body().model_dump(), _urls_of(running, entry))
             error = ErrorBody.model_validate(sendable(cast("Json", shown)))
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
@@ -289,7 +287,7 @@ class LocalHost:
             self._running.pop(call.call_id, None)
             if entry is not None:
                 self._after(entry, call, uses=running is not None and running.action.opens)
-        page = entry.state() if entry is not None and (result is not None or not entry.closed) else None
+        page = entry.state() if entry is not None and (result is not None or not entry.record.life.over) else None
         outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
         if running is not None:
             outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
@@ -301,7 +299,7 @@ class LocalHost:
         self._admit(entry, running)
         handler = self._handler(running)
         page = self._parts.page(entry, running)
-        if (action.lane is Lane.BESIDE and call.undo is None) or self._dialogs.open_beside(entry):
+        if (action.lane is Lane.BESIDE and call.undo is None) or self._dialogs.open_beside(entry.record):
             looks = action.opens and action.effect is Effect.READS and not isinstance(action, Wait)
             if (looks or isinstance(action, RequestHuman)) and not entry.live:
                 await self._live_in_a_turn(entry, running)
@@ -324,17 +322,17 @@ class LocalHost:
             self._policy.check(url)
         seen, handler = BrowserSession(session, running.call, self._artifacts, running.undoable), self._handler(running)
         pages = self._pages_of(session)
-        check_others(action, running.call.client_id, pages)
+        check_others(action, running.call.client_id, [page.record for page in pages])
         if action.lane is Lane.BESIDE:
             return await perform_on_session(seen, running, handler, pages)
         async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
             running.check_not_cancelled()
             self._launcher.check_free()
             pages = self._pages_of(session)
-            check_others(action, running.call.client_id, pages)
+            check_others(action, running.call.client_id, [page.record for page in pages])
             result = await perform_on_session(seen, running, handler, pages)
             for entry in self._pages_of(session):
-                session.tracing.look(entry)  # at a trace that has just begun
+                entry.look_at_trace()  # it may have just begun
             return result
 
     def _handler(self, running: Running) -> Handler:
@@ -356,17 +354,17 @@ class LocalHost:
     def _admit(self, entry: PageEntry, running: Running) -> None:
         call, action = running.call, running.action
         self._launcher.check_free()
-        if not entry.guarded and entry.live:
-            self._policy.check(entry.state().url)
+        if not entry.record.guarded and entry.live:
+            self._policy.check(entry.record.url)
         for each in (action, *action.parts()):
-            self._check_url(each, entry.state().url)
-        taken_from = admit(entry, call, action)
+            self._check_url(each, entry.record.url)
+        taken_from = admit(entry.record, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
             entry.tell(taken_from.client_id, f'"{who}" took {entry.page_id}, which you had left idle.')
             entry.tell(call.client_id, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
-        check_origin(entry, call, action, self._pages.values())
-        self._dialogs.check(entry, call, action)
+        check_origin(entry.record, call, action, (page.record for page in self._pages.values()))
+        self._dialogs.check(entry.record, call, action)
 
     def _check_url(self, action: Action, page_url: str = "") -> None:
         """Only what a caller asks for by itself may lead to a page of its own making."""
@@ -389,7 +387,7 @@ class LocalHost:
         if session is None or call.page_id in self._pages or not makes:
             return
         self._check_url(running.action)
-        await self._retiring.make_room(session, ClientRef(client_id=call.client_id, label=call.client_label))
+        await self._retiring.make_room(session.session_id, ClientRef(client_id=call.client_id, label=call.client_label))
 
     def _entry(self, running: Running) -> PageEntry:
         """The page of a call; those that may create one do. No await: of many first calls, one creates."""
@@ -404,25 +402,25 @@ class LocalHost:
         reopens = call.undo is not None and isinstance(action, ClosePage)
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
-        self._room.check(session, call.client_id)
+        self._room.check(session.session_id, call.client_id)
         if reopens:
             entry = reopen(self._registry, session, call)
         else:
             state = PageState(page_id=page_id, session_id=session.session_id)
             entry = self._registry.add(state, session)
-            entry.ownership.take(call, agent_of(action))
+            entry.record.ownership.take(call, agent_of(action))
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
     def _after(self, entry: PageEntry, call: Call, *, uses: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on."""
-        entry.use.now()
-        entry.session.used_at = entry.use.at
+        entry.record.used()
+        entry.session.used_at = entry.record.used_at
         if entry.lease is not None and entry.lease.client_id == call.client_id and uses:
             entry.lease.renew(call.seq)
-        new = entry.revision == 0 or call.undo is not None
-        never_opened = entry.page is None and new and not entry.closed and not entry.queue.busy
-        if entry.closed or never_opened:
+        new = entry.record.revision == 0 or call.undo is not None
+        never_opened = entry.tab is None and new and not entry.record.life.over and not entry.queue.busy
+        if entry.record.life.over or never_opened:
             self._registry.forget(entry)
             return
         self._log.emit(PageChanged(page=entry.state()))
@@ -466,4 +464,4 @@ def _urls_of(running: Running | None, entry: PageEntry | None) -> list[str]:
     """What a call may tell of: where it was to go, and where its page is."""
     asked = [running.action, *running.action.parts()] if running is not None else []
     urls = [getattr(each, "url", None) for each in asked]
-    return [*filter(None, urls), *([entry.url] if entry is not None else [])]
+    return [*filter(None, urls), *([entry.record.url] if entry is not None else [])]

@@ -10,10 +10,12 @@ from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
-from browser_service.host.page.entry import Busy, PageEntry, target_of
+from browser_service.host.page.entry import Busy, PageEntry
+from browser_service.host.page.life import Life, LifeEvent
+from browser_service.host.page.tab import Tab, target_of
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
-from browser_service.rules.human import HumanRequests
+from browser_service.rules.human import HeldPage, HumanRequests
 from browser_service.security.urls import UrlPolicy
 from shared.calls import ClientRef
 from shared.errors import BrowserCrashed
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 _BROWSER_ENDS_WITHIN_S = 0.3
 
 
-MakeRoom = Callable[[SessionEntry, ClientRef | None], Awaitable[None]]
+MakeRoom = Callable[[str, ClientRef | None], Awaitable[None]]
+"""Takes a sessionId, and for whom there shall be room."""
 
 
 class PageRegistry:
@@ -46,7 +49,7 @@ class PageRegistry:
     ) -> None:
         self.make_room: MakeRoom | None = None
         """Asked before a page is counted that came by itself."""
-        self.people = HumanRequests(log.emit, lambda: [*pages.values()])
+        self.people = HumanRequests(log.emit, lambda: [page.record for page in pages.values()], self._held)
         self._pages = pages
         self._log = log
         self._dialogs = dialogs
@@ -60,11 +63,11 @@ class PageRegistry:
     def add(self, state: PageState, session: SessionEntry) -> PageEntry:
         """An entry for a page, which need not be open yet."""
 
-        def on_close(entry: PageEntry, page: "Page") -> None:
-            opener = self._pages.get(entry.opener_id or "")
-            if opener is not None and opener.observer is not None and not entry.closed:
+        def on_close(entry: PageEntry, tab: Tab) -> None:
+            opener = self._pages.get(entry.record.opener_id or "")
+            if opener is not None and opener.observer is not None and not entry.record.life.over:
                 opener.observer.noted([f"popup {entry.page_id} closed"], "")
-            self._background.spawn(self._closed(entry, page))
+            self._background.spawn(self._closed(entry, tab))
 
         entry = self._pages[state.page_id] = PageEntry(
             state,
@@ -79,16 +82,21 @@ class PageRegistry:
             idle_lease_ms=self._limits.idle_lease_ms,
         )
         if state.person is not None and state.asker_id is not None:
-            self.people.restore(entry, state.person, state.asker_id)
+            self.people.restore(entry.record, state.person, state.asker_id)
         return entry
 
-    def forget(self, entry: PageEntry) -> None:
-        entry.closed = True
-        entry.ownership.close()
-        self.people.closed(entry)
+    def find(self, page_id: str) -> PageEntry | None:
+        """Return the page of an id."""
+        return self._pages.get(page_id)
+
+    def forget(self, entry: PageEntry, event: LifeEvent = LifeEvent.CLOSED) -> None:
+        """Have no page of that id any more; whoever waits for it is told. `event` says how it ended."""
+        entry.record.move(event)
+        entry.record.ownership.close()
+        self.people.closed(entry.record)
         if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
             del self._pages[entry.page_id]
-            for popup in self._pages.values():
+            for popup in (each.record for each in self._pages.values()):
                 popup.opener_id = None if popup.opener_id == entry.page_id else popup.opener_id
             self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
 
@@ -96,7 +104,7 @@ class PageRegistry:
         self._background.spawn(self._register(session, page))
 
     def popup_coming(self, opener_target: str) -> None:
-        opener = next((entry for entry in self._pages.values() if entry.target_id == opener_target), None)
+        opener = next((entry for entry in self._pages.values() if entry.record.target_id == opener_target), None)
         if opener is not None and opener.observer is not None:
             opener.observer.popup_coming()
 
@@ -104,8 +112,8 @@ class PageRegistry:
         """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
         opener = self._showing(await page.opener())
         if self.make_room is not None:
-            await self.make_room(session, _holder(opener))
-        if most := self._room.full(session):
+            await self.make_room(session.session_id, _holder(opener))
+        if most := self._room.full(session.session_id):
             if opener is not None or not session.attached:
                 await self._too_many(page, opener, most)
             return
@@ -115,12 +123,11 @@ class PageRegistry:
             page_id=f"{root}~{number}",
             session_id=session.session_id,
             opener_id=opener.page_id if opener else None,
-            of_person=opener is None or opener.of_person,
+            of_person=opener is None or opener.record.of_person,
         )
         if opener is not None:
-            state = state.model_copy(update=opener.inherited())
+            state = state.model_copy(update=opener.record.inherited())
         entry = self.add(state, session)
-        entry.family = opener.family if opener else entry.page_id
         if opener is not None:
             entry.set_up_as(opener)
         try:
@@ -130,15 +137,15 @@ class PageRegistry:
             return
         if opener is not None:
             opener.popup(entry.page_id)
-            if opener.person is not None:
-                opener.person.cover(entry)
+            if opener.record.person is not None:
+                self.people.cover(opener.record.person, entry.record)
         self._log.emit(PageOpened(page=entry.state()))
-        self._dialogs.adopted(entry)
+        self._adopted(entry)
 
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
         """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
-        entries = [entry for entry in self._pages.values() if entry.session is session and entry.target_id]
-        by_target = {entry.target_id: entry for entry in entries}
+        entries = [entry for entry in self._pages.values() if entry.session is session and entry.record.target_id]
+        by_target = {entry.record.target_id: entry for entry in entries}
         for page in pages:
             entry = by_target.get(await target_of(page))
             if entry is None:
@@ -146,27 +153,37 @@ class PageRegistry:
             else:
                 await entry.adopt(page)
         for entry in entries:
-            if entry.of_person and not entry.live:
+            if entry.record.of_person and not entry.live:
                 self.forget(entry)
 
-    async def _closed(self, entry: PageEntry, page: "Page") -> None:
-        """Closed by its own script or a person, unless the browser is just ending, which closes all of them."""
+    async def _closed(self, entry: PageEntry, tab: Tab) -> None:
+        """Forget a page that its own script or a person closed, unless its browser is just ending, which closes all."""
         await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # the browser's end is told some 30 ms after its pages'
-        if entry.page is page and entry.session.owns(page) and not entry.closed and not entry.crashed:
+        if entry.tab is tab and entry.life is Life.VANISHED:
             if entry.lease is not None:
                 entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
             self.forget(entry)
 
+    def _adopted(self, entry: PageEntry) -> None:
+        if entry.tab is not None:
+            self._dialogs.adopted(entry.record, entry.tab)
+
+    def _held(self, page: HeldPage) -> None:
+        """A person took a page, or gave it back."""
+        if (entry := self._pages.get(page.page_id)) is not None:
+            entry.look_at_trace()
+            entry.changed()
+
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
-        if entry is None or entry.guarded:  # else a person's own, in their browser
+        if entry is None or entry.record.guarded:  # else a person's own, in their browser
             self._dialogs.opened(page, dialog)
 
     def dialog_closed(self, dialog: "Dialog") -> None:
         self._dialogs.closed(dialog)
 
     def _showing(self, page: "Page | None") -> PageEntry | None:
-        return next((entry for entry in self._pages.values() if page is not None and entry.page is page), None)
+        return next((entry for entry in self._pages.values() if entry.tab is not None and entry.tab.page is page), None)
 
     async def _too_many(self, page: "Page", opener: PageEntry | None, most: int) -> None:
         if opener is not None and opener.lease is not None:

@@ -12,6 +12,8 @@ from browser_service.host.elements import explanation
 from browser_service.host.observation import Observation
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.interruption import interrupted, unfinished
+from browser_service.host.page.life import Life
 from browser_service.host.reply import told
 from browser_service.host.session_handle import BrowserSession
 from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction
@@ -62,16 +64,15 @@ async def bring_up(entry: PageEntry, running: Running) -> None:
     action = next(iter(running.action.parts()), running.action)
     try:
         async with running.cancel.within(_READY_WITHIN_S):
-            await entry.recovery.ensure_live(
+            await entry.bring_up(
                 running.call.client_id,
                 navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
                 replaces=isinstance(action, Goto | ReloadPage),
             )
-            await entry.let_go_of_settings(running.call.client_id)
     except PlaywrightError as error:
         raise BrowserCrashed(
             f"Page {entry.page_id!r} ended while it was brought up; {action.name()} did not happen.",
-            details={"url": entry.url, "context": {"crashReason": str(error).splitlines()[0]}},
+            details={"url": entry.record.url, "context": {"crashReason": str(error).splitlines()[0]}},
         ) from error
     except TimeoutError:
         running.check_not_cancelled()
@@ -97,15 +98,14 @@ async def perform_live(entry: PageEntry, running: Running, handler: Handler, pag
 async def perform(entry: PageEntry, running: Running, handler: Handler, page: BrowserPage) -> Json:
     """Run the handler; for an act, add what was observed."""
     running.check_not_cancelled()
-    running.url_before = entry.state().url
+    running.url_before = entry.record.url
     changed = True
     acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
     await _tell_what_was_taken_back(entry, running, acts=acts)
     before = await delta.before(page, running.action) if acts else delta.Before()
     observation = _begun(entry, running.action) if acts else None
     if acts:
-        entry.last_act = (running.call.client_id, entry.navigations)
-        entry.use.acted_here = True
+        entry.acted(running.call.client_id)
     try:
         result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
         if observation is None:
@@ -113,7 +113,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if not getattr(running.action, "no_wait_after", False):
             await _settled(entry, running, observation)
         if not entry.live and not entry.gone:
-            raise entry.recovery.unfinished(running.action)
+            raise unfinished(entry.record, entry.recovery.cause(), running.action)
         changed = not getattr(running.action, "trial", False)
         return await told(page, running.action, result, observation, before)
     except WithoutEffect as error:
@@ -128,7 +128,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         if running.cancel.requested and observation is not None:
             await entry.interrupt()
         if acts and changed:
-            entry.revision += 1
+            entry.record.revision += 1
             await _refresh(entry, observation)
 
 
@@ -140,7 +140,7 @@ def _begun(entry: PageEntry, action: Action) -> Observation | None:
 
 async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts: bool) -> None:
     """Of what earlier acts of this client left in fields."""
-    if entry.observer is None or entry.dialog:
+    if entry.observer is None or entry.record.dialog:
         return
     for lost in await entry.fields_left.look(running.call.client_id, entry.observer.moves, acts=acts):
         entry.tell(running.call.client_id, lost)
@@ -159,7 +159,10 @@ async def perform_on_session(
     except TimeoutError:
         if running.cancel.requested:
             raise running.cancelled_error() from None
-        busy = ", ".join(entry.page_id for entry in pages if entry.queue.busy or entry.suspect) or "none of them busy"
+        busy = (
+            ", ".join(entry.page_id for entry in pages if entry.queue.busy or entry.life is Life.SUSPECT)
+            or "none of them busy"
+        )
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
             f"{busy}.",
@@ -197,17 +200,14 @@ async def _translated(
     try:
         return await _race(entry, running, work, observation)
     except PlaywrightError as error:
-        if entry.gone and not entry.closed and observation is not None and errors.began(error):
-            return {}  # it was done: the page closed itself by it
-        if entry.gone:
-            raise entry.closed_error(f" while {running.action.name()} ran") from error
-        if await entry.recovery.ended(error):
-            raise entry.recovery.interrupted(running.action, error) from error
+        if await _closed_by(entry, running.action, error, acts=observation is not None):
+            return {}
         if page.under_way and errors.is_timeout(error) and not isinstance(running.action, NavigationAction):
             if page.led_on(error):
                 return {}
-            raise _goes_elsewhere(running.action, entry.url, page.under_way) from error
-        entry.suspect = entry.suspect or errors.is_timeout(error)
+            raise _goes_elsewhere(running.action, entry.record.url, page.under_way) from error
+        if errors.is_timeout(error):
+            entry.doubt()
         if running.was_suspended and errors.is_timeout(error):
             return await _outlasted(running, error, page)
         if observation is not None and errors.shows_error_page(error):
@@ -216,6 +216,17 @@ async def _translated(
         if observation is not None:
             await _add_observed(explained, error, entry, running.action, observation)
         raise explained from error
+
+
+async def _closed_by(entry: PageEntry, action: Action, error: PlaywrightError, *, acts: bool) -> bool:
+    """Say whether an act was done by which its page closed itself. Raises for a page that ended otherwise."""
+    if entry.gone and not entry.record.life.over and acts and errors.began(error):
+        return True
+    if entry.gone:
+        raise entry.record.closed_error(f" while {action.name()} ran") from error
+    if await entry.recovery.died(error):
+        raise interrupted(entry.record, entry.recovery.cause(), action, error) from error
+    return False
 
 
 async def _add_observed(
@@ -263,7 +274,7 @@ async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) 
         async with asyncio.timeout(_EXPLAIN_S):
             explained = await explanation.explain(error, page, meant)
     except TimeoutError:
-        explained = errors.translate(error, meant, url=page.entry.url)
+        explained = errors.translate(error, meant, url=page.entry.record.url)
     if meant is not action:
         explained.details.pop("selector", None)  # of this one, which is told without its being known here
     return explained
@@ -293,7 +304,7 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], obser
             return await work
     except TimeoutError:
         going = entry.observer.under_way if entry.observer else ""
-        entry.suspect = not going
+        entry.doubt(doubted=not going)
         if running.cancel.requested:
             raise running.cancelled_error() from None
         if observation is not None and observation.under_way and isinstance(running.action, _READ_BACK):
@@ -306,12 +317,12 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], obser
                 hint='See where it arrives: snapshot {"timeout": 30000}. Then decide whether to repeat it.',
             ) from None
         if going and not isinstance(running.action, NavigationAction):
-            raise _goes_elsewhere(running.action, entry.url, going) from None
+            raise _goes_elsewhere(running.action, entry.record.url, going) from None
         await entry.interrupt()
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
             hint="Give it longer with `timeout` (ms), or look what the page shows: snapshot {}.",
-            details={"url": entry.url, "context": {"timeout": running.action.allowed_ms()}},
+            details={"url": entry.record.url, "context": {"timeout": running.action.allowed_ms()}},
         ) from None
 
 
@@ -323,7 +334,7 @@ async def _settled(entry: PageEntry, running: Running, observation: Observation)
     except TimeoutError:
         raise running.cancelled_error() from None
     if entry.gone:
-        observation.noted.append(f"the page closed. {entry.opener_hint}".rstrip(" ."))
+        observation.noted.append(f"the page closed. {entry.record.opener_hint}".rstrip(" ."))
 
 
 async def _besides(
@@ -344,6 +355,6 @@ async def _refresh(entry: PageEntry, observation: Observation | None) -> None:
     if observation is not None and (observation.sent or observation.navigated):
         await entry.session.logins.save_cookies()
     if observation is not None and observation.navigated:
-        await entry.read_title()
+        await entry.titles.read()
     elif entry.live:
-        entry.refresh_title()
+        entry.titles.read_soon()

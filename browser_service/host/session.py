@@ -90,7 +90,6 @@ class SessionEntry:
         self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._ours, on_saved=self._changed)
         self.used_at = time.monotonic()
-        self.closed = False
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}

@@ -31,7 +31,7 @@ class Parts:
     def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
         """A page as a call sees it, or a part of one that shares its reply with others."""
         do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
-        answer = partial(self.dialogs.answer, entry, running.call)
+        answer = partial(self.dialogs.answer, entry.record, running.call)
         undoable = running.undoable
         return BrowserPage(
             entry, running.call, self.artifacts, do=do, answer_dialog=answer, undoable=undoable, share=share
@@ -88,7 +88,7 @@ def _begin(entry: PageEntry, part: Action) -> None:
         return
     turn.part = part.name()
     for url in turn.throttled:
-        if (origin := origin_of(url)) in visited(part, entry.state().url):
+        if (origin := origin_of(url)) in visited(part, entry.record.url):
             raise NetworkError(
                 f"{origin} asked for a pause when a step before went there, and is left alone: nothing was sent.",
                 hint="Go on there later: RATE_LIMITED says until when.",

@@ -92,11 +92,11 @@ class HumanRequest:
         """Something showed that the person is there."""
         self.seen_at = time.monotonic()
 
-    def cover(self, entry: HeldPage) -> None:
+    def cover(self, page: HeldPage) -> None:
         """A page that the person works in: the one that was asked for, and the popups of it."""
-        self.pages.append(entry)
+        self.pages.append(page)
         self.turn.set()
-        entry.taken(self)
+        page.taken(self)
 
     def joins(self, client_id: str, action: RequestHuman) -> bool:
         """A login serves all who meet it; anything else is between the person and who asked."""
@@ -107,28 +107,28 @@ class HumanRequest:
         same_words = (action.message, action.choices or []) == (self.asked.message, self.asked.choices)
         return self.asked.kind == action.kind and (action.kind in {"login", "code"} or same_words)
 
-    def check(self, entry: HeldPage, call: Call, action: Action) -> None:
+    def check(self, page: HeldPage, call: Call, action: Action) -> None:
         """Raise for what may not be done to a page while a person has it."""
         if isinstance(action, RequestHuman) and (action.request_id or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
             return
-        holder = entry.lease
-        if entry.private and holder is not None and holder.client_id != call.client_id:
+        holder = page.lease
+        if page.private and holder is not None and holder.client_id != call.client_id:
             raise PageOwned(
-                f'"{entry.page_id}" is in use by "{holder.who}" (it is private).', hint="Own page: open_page {}."
+                f'"{page.page_id}" is in use by "{holder.who}" (it is private).', hint="Own page: open_page {}."
             )
         asked = self.shown()
         raise HumanInControl(
-            f'"{entry.page_id}" is in a person\'s hands: "{asked.asked_by}" asked for {asked.what} '
+            f'"{page.page_id}" is in a person\'s hands: "{asked.asked_by}" asked for {asked.what} '
             f"{asked.asked_ago_ms // 1000} s ago. {action.name()} did not happen.",
-            hint=self._next(entry, call.client_id),
-            details={"context": {"pageId": entry.page_id, "requestId": asked.request_id, "askedBy": asked.asked_by}},
+            hint=self._next(page, call.client_id),
+            details={"context": {"pageId": page.page_id, "requestId": asked.request_id, "askedBy": asked.asked_by}},
         )
 
-    def told(self, entry: HeldPage, client_id: str) -> Json:
+    def told(self, page: HeldPage, client_id: str) -> Json:
         """What one of those who asked is answered. A person's words are for who asked first."""
-        page_id, now = entry.page_id, entry.person
+        page_id, now = page.page_id, page.person
         again = _call(pageId=page_id, requestId=self.asked.request_id)
         if self.state == "pending" and not self.turn.is_set():
             first = f", {now.asked.request_id} of yours," if now is not None and client_id in now.askers else ""
@@ -160,77 +160,89 @@ class HumanRequest:
         }
         return news.get(self.state, f"Withdrawn: {what}.")
 
-    def _next(self, entry: HeldPage, client_id: str) -> str:
+    def _next(self, page: HeldPage, client_id: str) -> str:
         if client_id in self.askers:
-            return self.asked.next_calls(entry.page_id)
+            return self.asked.next_calls(page.page_id)
         if self.asked.kind == "login":
-            join = _call(pageId=entry.page_id, kind="login", message="The same login.")
+            join = _call(pageId=page.page_id, kind="login", message="The same login.")
             return f"Join it, and go on when they have signed in: {join}."
-        return f"Own copy, same login: open_page {json.dumps({'url': entry.url})}."
+        return f"Own copy, same login: open_page {json.dumps({'url': page.url})}."
 
 
 class HumanRequests:
     """The requests to people: those that are open, and those that lately were."""
 
-    def __init__(self, emit: Callable[[HostEvent], None], pages: Callable[[], Sequence[HeldPage]]) -> None:
+    def __init__(
+        self,
+        emit: Callable[[HostEvent], None],
+        pages: Callable[[], Sequence[HeldPage]],
+        on_change: Callable[[HeldPage], None],
+    ) -> None:
+        """`on_change` hears of each page that a person takes or gives back."""
         self._emit = emit
         self._pages = pages
+        self._on_change = on_change
         self._requests: OrderedDict[str, HumanRequest] = OrderedDict()
         self._next: dict[HeldPage, deque[HumanRequest]] = {}
         """What else a person is asked on a page, one after the other."""
         self._looking: dict[HumanRequest, asyncio.TimerHandle] = {}
         self._stopped = False
 
-    def ask(self, entry: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
+    def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """The request of this call: a new one, or the one that asks for the same already."""
         _check(action)
-        request = self._same(entry, action)
+        request = self._same(page, action)
         if request is not None:
-            request.check(entry, call, action)
+            request.check(page, call, action)
             request.askers.setdefault(call.client_id, call.client_label or "a client")
             return request
-        first, line = entry.person, deque(each for each in self._next.get(entry, ()) if not each.over.is_set())
+        first, line = page.person, deque(each for each in self._next.get(page, ()) if not each.over.is_set())
         if first is not None:
-            first.check(entry, call, action)
+            first.check(page, call, action)
         if len(line) >= _IN_LINE:
             raise HumanInControl(
-                f'A person has {_IN_LINE} more questions to answer on "{entry.page_id}".',
-                hint=f"Wait for the answers: {_call(pageId=entry.page_id, requestId=line[0].asked.request_id)}.",
+                f'A person has {_IN_LINE} more questions to answer on "{page.page_id}".',
+                hint=f"Wait for the answers: {_call(pageId=page.page_id, requestId=line[0].asked.request_id)}.",
             )
-        request = HumanRequest(_asked(entry, call, action), call.client_id, origin_of(entry.url))
+        request = HumanRequest(_asked(page, call, action), call.client_id, origin_of(page.url))
         if request.asked.kind == "login" and not request.asked.origin:
             raise ValidationFailed(
-                f"{entry.page_id} is at {entry.url}, where nobody can sign in.",
+                f"{page.page_id} is at {page.url}, where nobody can sign in.",
                 hint='Go there first: goto {"url": "https://..."}.',
                 details={"context": {"field": "origin"}},
             )
         self._requests[request.asked.request_id] = request
         line.append(request)
-        self._next[entry] = line
+        self._next[page] = line
         if first is None:
-            self._ask_next(entry)
+            self._ask_next(page)
         return request
 
-    def _ask_next(self, entry: HeldPage) -> None:
+    def _ask_next(self, page: HeldPage) -> None:
         """What waits to be asked on that page, where it still does."""
-        line = self._next.pop(entry, deque())
+        line = self._next.pop(page, deque())
         while line:
             request = line.popleft()
             if not request.over.is_set():
                 if line:
-                    self._next[entry] = line
+                    self._next[page] = line
                 request.seen()
-                request.cover(entry)
+                self.cover(request, page)
                 self._look_again(request)
                 return
 
-    def restore(self, entry: HeldPage, asked: HumanRequestState, asker_id: str) -> None:
+    def restore(self, page: HeldPage, asked: HumanRequestState, asker_id: str) -> None:
         """One that was open when the service ended: the page is still in the person's hands."""
         request = self._requests.get(asked.request_id)
         if request is None:
-            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, origin_of(entry.url))
+            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, origin_of(page.url))
             self._look_again(request)
-        request.cover(entry)
+        self.cover(request, page)
+
+    def cover(self, request: HumanRequest, page: HeldPage) -> None:
+        """Give a page to the person who works on a request: the one that was asked for, or a popup of it."""
+        request.cover(page)
+        self._on_change(page)
 
     def find(self, request_id: str, call: Call) -> HumanRequest:
         """Raises RequestNotFound, also for one that others asked for."""
@@ -283,14 +295,14 @@ class HumanRequests:
         else:
             self._end(request, "withdrawn")
 
-    def closed(self, entry: HeldPage) -> None:
+    def closed(self, page: HeldPage) -> None:
         """A page is gone; with its last page a request is."""
-        for waiting in self._next.pop(entry, ()):
+        for waiting in self._next.pop(page, ()):
             self._end(waiting, "closed")
-        request, entry.person = entry.person, None
+        request, page.person = page.person, None
         if request is None:
             return
-        request.pages.remove(entry)
+        request.pages.remove(page)
         if not request.pages:
             self._end(request, "closed")
 
@@ -299,19 +311,19 @@ class HumanRequests:
         for timer in self._looking.values():
             timer.cancel()
 
-    def _same(self, entry: HeldPage, action: RequestHuman) -> HumanRequest | None:
+    def _same(self, page: HeldPage, action: RequestHuman) -> HumanRequest | None:
         """What a person is asked there already, or a login that somebody asked for: same session, same site."""
-        asked: list[HumanRequest] = [*self._next.get(entry, ())]
-        if entry.person is not None:
-            asked.insert(0, entry.person)
+        asked: list[HumanRequest] = [*self._next.get(page, ())]
+        if page.person is not None:
+            asked.insert(0, page.person)
         for request in asked:
             if request.is_same(action) and not request.over.is_set():
                 return request
         if action.kind != "login":
             return None
-        origins = {action.origin or "", origin_of(entry.url)} - {""}
+        origins = {action.origin or "", origin_of(page.url)} - {""}
         for request in self._requests.values():
-            of_session = request.asked.session_id == entry.session_id
+            of_session = request.asked.session_id == page.session_id
             if not request.over.is_set() and request.asked.kind == "login" and of_session and request.origins & origins:
                 return request
         return None
@@ -331,11 +343,12 @@ class HumanRequests:
         request.state = state
         request.over.set()
         request.turn.set()
-        for entry in request.pages:
-            entry.given_back()
+        for page in request.pages:
+            page.given_back()
+            self._on_change(page)
         self._tell(request)
-        for entry in request.pages:
-            self._ask_next(entry)
+        for page in request.pages:
+            self._ask_next(page)
         while len(self._requests) > _KEPT and next(iter(self._requests.values())).over.is_set():
             self._requests.popitem(last=False)
 
@@ -345,24 +358,24 @@ class HumanRequests:
         if request.state == "withdrawn":
             concerned.clear()
         if (request.state, request.asked.kind) == ("done", "login"):
-            for entry in self._pages():
-                of_site = origin_of(entry.url) in request.origins or entry in request.pages
-                if entry.lease is not None and entry.session_id == request.asked.session_id and of_site:
-                    concerned.setdefault(entry.lease.client_id, entry.page_id)
+            for page in self._pages():
+                of_site = origin_of(page.url) in request.origins or page in request.pages
+                if page.lease is not None and page.session_id == request.asked.session_id and of_site:
+                    concerned.setdefault(page.lease.client_id, page.page_id)
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
                 self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
 
 
-def _asked(entry: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
+def _asked(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
     return HumanRequestState(
         request_id=f"ask-{secrets.token_hex(4)}",
         kind=action.kind,
-        origin=action.origin or origin_of(entry.url),
+        origin=action.origin or origin_of(page.url),
         message=action.message,
         choices=action.choices or [],
-        page_id=entry.page_id,
-        session_id=entry.session_id,
+        page_id=page.page_id,
+        session_id=page.session_id,
         asked_by=call.client_label or "a client",
     )
 

@@ -17,11 +17,11 @@ async def rests(service: RunningService, seconds: float = HOUR_S) -> None:
     """So long nothing happens; then the service looks for what is idle."""
     host = host_of(service)
     for entry in host._pages.values():
-        entry.use.at -= seconds
+        entry.record.used_at -= seconds
     for session in host._sessions.values():
         session.used_at -= seconds
     await host.idling.look()
 
 
 def parked(service: RunningService) -> set[str]:
-    return {entry.page_id for entry in host_of(service)._pages.values() if entry.use.parked is not None}
+    return {entry.page_id for entry in host_of(service)._pages.values() if entry.record.place.parked is not None}

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from browser_service.host.page.entry import DialogPolicy
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.page.record import DialogPolicy
 from shared.actions import dialogs
 from shared.errors import ValidationFailed
 from shared.model import Json
@@ -23,7 +23,7 @@ async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) 
             details={"context": {"field": "promptText"}},
         )
     entry = page.entry
-    entry.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
+    entry.record.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
     how = "wait for handle_dialog" if action.policy == "ask" else f"are {action.policy}ed at once"
-    still = f"; {entry.dialog}, which is open, still waits for handle_dialog" if entry.dialog else ""
+    still = f"; {entry.record.dialog}, which is open, still waits for handle_dialog" if entry.record.dialog else ""
     return {"policy": action.policy, "observed": f"dialogs of {entry.page_id} {how} from now on{still}"}

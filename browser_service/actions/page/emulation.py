@@ -12,15 +12,15 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
     if action.device is not None:
         changes["device"] = entry.session.device(action.device)
     if action.reset:
-        changes = {**dict.fromkeys(entry.emulation.settings), **changes}
-    was = {**entry.emulation.settings}
-    await entry.emulation.change(page.live, entry.cdp, changes)
-    await entry.network.set_offline(page.live, offline=entry.emulation.offline)
-    if was != entry.emulation.settings:
-        state: Json = {"was": was, "made": {**entry.emulation.settings}}
-        lost = any(entry.emulation.settings.get(name) != value for name, value in was.items())
+        changes = {**dict.fromkeys(entry.settings.emulation.settings), **changes}
+    was = {**entry.settings.emulation.settings}
+    await entry.settings.emulation.change(page.live, entry.cdp, changes)
+    await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
+    if was != entry.settings.emulation.settings:
+        state: Json = {"was": was, "made": {**entry.settings.emulation.settings}}
+        lost = any(entry.settings.emulation.settings.get(name) != value for name, value in was.items())
         page.undoable(f"emulation of page {entry.page_id} changed", state, lost=lost)
-    shown = entry.emulation.shown()
+    shown = entry.settings.emulation.shown()
     said = ", ".join(f"{name} {value}" for name, value in shown.items()) or "nothing"
     site = await _allowed(page) if action.geolocation is not None else ""
     return {"emulated": shown, "observed": f"emulated on this page alone: {said}{site}"}

@@ -4,7 +4,7 @@ from playwright.async_api import Response
 
 from browser_service.host.elements.arrival import arrive
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.recovery import BLANK
+from browser_service.host.page.record import BLANK
 from shared.actions import navigation
 from shared.model import Json
 

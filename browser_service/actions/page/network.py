@@ -21,7 +21,7 @@ from shared.model import Json
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
     answer = Answer(action.status, action.response_headers(), action.body, action.delay / 1000)
     rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
-    rule = await page.entry.network.add(page.live, rule)
+    rule = await page.entry.settings.network.add(page.live, rule)
     asked = f"{action.method or 'every method'} {action.pattern}"
     said = f"{asked} is answered with {action.status} on this page from now on (route {rule.route_id})"
     return {"routeId": rule.route_id, "observed": said}
@@ -36,7 +36,7 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
         )
     patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
-    rule = await page.entry.network.add(page.live, rule)
+    rule = await page.entry.settings.network.add(page.live, rule)
     blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
     said = f"{blocked} blocked on this page from now on (route {rule.route_id})"
     return {"routeId": rule.route_id, "observed": said}
@@ -44,14 +44,14 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
     entry = page.entry
-    ours: Json = {**entry.network.shown(), "initScripts": [*entry.init_scripts.shown()]}
+    ours: Json = {**entry.settings.network.shown(), "initScripts": [*entry.settings.init_scripts.shown()]}
     scripts = entry.session.init_scripts.shown()
     return {**ours, "sessionHeaders": [*entry.session.headers], "sessionInitScripts": [*scripts]}
 
 
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
-    gone = await page.entry.network.remove(page.live, action.route_ids)
-    left = len(page.entry.network.rules)
+    gone = await page.entry.settings.network.remove(page.live, action.route_ids)
+    left = len(page.entry.settings.network.rules)
     if gone:
         rules: list[JsonValue] = [rule.kept() for rule in gone]
         page.undoable(f"{len(gone)} routes of page {page.entry.page_id} removed", {"rules": rules})
@@ -60,8 +60,8 @@ async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json
 
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
-    was = page.entry.network.headers
-    await page.entry.network.set_headers(page.live, action.headers)
+    was = page.entry.settings.network.headers
+    await page.entry.settings.network.set_headers(page.live, action.headers)
     if was != action.headers:
         state: Json = {"was": {**was}, "made": {**action.headers}}
         page.undoable(f"extra headers of page {page.entry.page_id} set", state, lost=bool(was))
@@ -81,7 +81,7 @@ async def set_session_headers(session: BrowserSession, action: network.SetSessio
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
     sight = Sight(page.call.client_id, action.include_secrets)
-    found = _found(page.entry.network.traffic.since(action.since or 0), action, sight.client_id)
+    found = _found(page.entry.settings.network.traffic.since(action.since or 0), action, sight.client_id)
     records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found)}
     if action.format == "text":
@@ -113,7 +113,7 @@ async def _awaited(
 ) -> Json:
     client, during = page.call.client_id, action.during
     wait = Wait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
-    async with page.entry.network.traffic.armed(wait) as arrival:
+    async with page.entry.settings.network.traffic.armed(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()
     return {**await _record(sent, action, Sight(client, action.include_secrets)), **done}
@@ -122,7 +122,7 @@ async def _awaited(
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
     sight = Sight(page.call.client_id, action.include_secrets)
-    sent = page.entry.network.traffic.since()
+    sent = page.entry.settings.network.traffic.since()
     found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
     data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
     withheld = sum(not sight.owns(each) for each in found)

@@ -9,7 +9,7 @@ from shared.model import Json
 
 
 async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
-    mine, call, page_id = page.entry.ownership, page.call, page.entry.page_id
+    mine, call, page_id = page.entry.record.ownership, page.call, page.entry.page_id
     agent, seconds = agent_of(action), action.wait_seconds
     holder = mine.holder()
     if holder is not None and holder.client_id == call.client_id:
@@ -28,18 +28,18 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     elif seconds:
         raise mine.too_long(seconds)
     else:
-        raise owned(page.entry, holder, action)
+        raise owned(page.entry.record, holder, action)
     return {"claimed": page_id, "observed": f"{page_id} is yours now"}
 
 
 async def release_page(page: BrowserPage, action: ownership.ReleasePage) -> Json:  # noqa: ARG001 - it says nothing more
-    page.entry.ownership.free()
+    page.entry.record.ownership.free()
     return {"released": page.entry.page_id, "observed": f"{page.entry.page_id} is free now"}
 
 
 async def hold_page(page: BrowserPage, action: ownership.HoldPage) -> Json:
-    page.entry.ownership.hold(action.reason, action.minutes)
-    until = page.entry.ownership.free_at()
+    page.entry.record.ownership.hold(action.reason, action.minutes)
+    until = page.entry.record.ownership.free_at()
     return {"heldUntil": until, "observed": f"{page.entry.page_id} is kept for you until {until}"}
 
 
@@ -52,7 +52,7 @@ async def hand_over_page(page: BrowserPage, action: ownership.HandOverPage) -> J
     recipient, entry = page.call.recipient, page.entry
     if recipient is None:
         raise InternalError("A page was handed over to nobody.")
-    entry.ownership.give(recipient)
+    entry.record.ownership.give(recipient)
     note = f": {action.note}" if action.note else "."
     entry.tell(recipient.client_id, f'"{page.call.client_label}" handed {entry.page_id} over to you{note}')
     return {"owner": recipient.label, "observed": f'{entry.page_id} belongs to "{recipient.label}" now'}

@@ -7,9 +7,9 @@ from shared.model import Json
 
 async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
     asked, call = page.entry.people, page.call
-    request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.entry, call, action)
+    request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.entry.record, call, action)
     if action.withdraw:
         asked.withdraw(request, call.client_id)
     await asked.wait(request, call, action.timeout / 1000)
-    await page.entry.read_title()
-    return request.told(page.entry, call.client_id)
+    await page.entry.titles.read()
+    return request.told(page.entry.record, call.client_id)

@@ -13,7 +13,7 @@ from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
 from browser_service.host.page.entry import PageEntry
-from browser_service.host.page.recovery import BLANK
+from browser_service.host.page.record import BLANK
 from browser_service.host.reading import identity, snapshot, tree
 from browser_service.host.reading.snapshot import Refs, Seen, State
 from browser_service.security.urls import abridged
@@ -60,9 +60,9 @@ class BrowserPage:
     @property
     def live(self) -> Page:
         """The Playwright page."""
-        if self.entry.page is None:
+        if self.entry.tab is None:
             raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
-        return self.entry.page
+        return self.entry.tab.page
 
     @property
     def url(self) -> str:
@@ -101,7 +101,7 @@ class BrowserPage:
 
     def pending(self) -> list[str]:
         """The addresses of requests that the page waits for, without those that it sends again and again."""
-        observer, traffic = self.entry.observer, self.entry.network.traffic
+        observer, traffic = self.entry.observer, self.entry.settings.network.traffic
         waits = [sent for sent in traffic.pending() if observer is None or not observer.rhythm.has(sent.request)]
         return [sent.url(self.call.client_id) for sent in waits]
 
@@ -128,7 +128,7 @@ class BrowserPage:
     def filled(self, selector: str, frame: str | None, seen: Json | None, *, strict: bool = True) -> None:
         """What an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
         if seen is not None:
-            self.entry.filled.note(self.call.client_id, selector, frame, strict, seen)
+            self.entry.fields.note(self.call.client_id, selector, frame, strict, seen)
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
         """The frame that an element is in, where that needs no looking: the main one."""
@@ -169,7 +169,7 @@ class BrowserPage:
         """What differs when anything on the page does, in a tenth of the time of a look."""
         state = await snapshot.state_of(self.live, turns)
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
-            self.entry.set_title(well_formed(state.title))
+            self.entry.titles.note(well_formed(state.title))
         return state
 
     @property
@@ -221,7 +221,7 @@ class BrowserPage:
     async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
         """What `look` finds, or found for the same client not longer ago than that, at the page's same revision."""
         key = self.call.client_id, what
-        return await self.entry.recall.answer(key, lambda: self.entry.revision, max_age_ms, look)
+        return await self.entry.recall.answer(key, lambda: self.entry.record.revision, max_age_ms, look)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """A ref means what it meant to the client when it was given, or nothing."""

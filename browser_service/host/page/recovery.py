@@ -2,119 +2,154 @@
 
 import asyncio
 import contextlib
-import json
-import time
-from collections import deque
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser_service.host import errors
 from browser_service.host.network.emulation import allow_position
+from browser_service.host.page.crash_log import CRASHES, CrashLog
+from browser_service.host.page.life import Life, LifeEvent
+from browser_service.host.page.place import walk
+from browser_service.host.page.record import BLANK, PageRecord
+from browser_service.host.page.settings import PageSettings
+from browser_service.host.page.tab import Tab
 from browser_service.security.urls import origin_of
-from shared.actions.base import Action, Effect
-from shared.errors import BrowseError, BrowserCrashed, TimedOut, UnknownOutcome
-from shared.model import Json
+from shared.errors import BrowserCrashed, TimedOut
 
-if TYPE_CHECKING:
-    from browser_service.host.page.entry import PageEntry
-
-BLANK: Final = "about:blank"
 _HANGS_AFTER_S: Final = 10
 """Others lose what they typed with the browser: a machine that only stood still for a moment must not cost that."""
-_TITLE_WITHIN_S: Final = 0.2
-_PROBE_S: Final = 1.0
 _REVIVE_MS: Final = 30_000
+_PROBE_S: Final = 1.0
 _ATTEMPTS: Final = 3
 """What brings a page back may be killed in its turn."""
-_CRASHES: Final = 3
-_WITHIN_S: Final = 60.0
 _KNOWN_WITHIN_S: Final = 1.0
 _ASKED_EVERY_S: Final = 0.02
-"""So many crashes of a renderer within this time, at one URL, and the page is not loaded again by itself."""
-_LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
+
+
+class Browser(Protocol):
+    """Opens windows, in a browser that it starts where none runs."""
+
+    async def context(self) -> object: ...
+
+    async def open_window(self) -> Page: ...
+
+    async def end_if_hanging(self, after_s: float) -> None: ...
+
+    def ended(self) -> str:
+        """Say in words how an earlier browser ended."""
+
+
+class Tabs(Protocol):
+    """The tab behind a pageId, which can be replaced."""
+
+    @property
+    def tab(self) -> Tab | None: ...
+
+    @property
+    def life(self) -> Life:
+        """The state of the page, with what has become of its tab by now."""
+
+    def abandon(self) -> None:
+        """Leave the tab, where there is one, without waiting for its end."""
+
+    async def adopt(self, page: Page) -> None:
+        """Make a tab of a Playwright page. Raises BrowserCrashed where that ends meanwhile."""
+
+
+@dataclass(frozen=True)
+class Reopened:
+    """The news that there is another tab than before."""
+
+    why: str
+    """How the last one ended, in words; empty where it was left, or is of another time."""
+    revisits: bool
+    """The page was loaded where it had been."""
+    first: bool
+    """It is the first tab since the service started."""
+    was_open: bool
+    """The page had a tab before, of this service or of an earlier one."""
 
 
 class Recovery:
-    """Of one page: the one way to a live one, and what is known of how the last one ended."""
+    """The one way to a live tab of one page."""
 
-    def __init__(self, entry: "PageEntry") -> None:
-        self._entry = entry
-        self._dead: Page | None = None
-        self._crashes: deque[tuple[str, float]] = deque(maxlen=_CRASHES)
-        self._quarantined = False
-        self._met = False
-        """Whether it was ever live here: else it is from before the service started."""
+    def __init__(self, record: PageRecord, tabs: Tabs, browser: Browser, settings: PageSettings) -> None:
+        self._record = record
+        self._tabs = tabs
+        self._browser = browser
+        self._settings = settings
+        self._crashes = CrashLog()
 
-    def crashed(self, page: Page) -> None:
-        """A renderer is gone, of the page that is or is about to be the one behind this pageId."""
-        if self._dead is page:
+    def crashed(self, tab: Tab) -> None:
+        """Note that the renderer is gone of a tab that is, or is about to be, the page's."""
+        if tab.dead:
             return
-        self._dead = page
-        self._entry.crashed = self._entry.crashed or page is self._entry.page
-        where = page.url if page.url not in {"", BLANK} else self._entry.url
-        self._crashes.append((where, time.monotonic()))
-        (first, began), (_, now) = self._crashes[0], self._crashes[-1]
-        alike = all(url == first for url, _ in self._crashes)
-        self._quarantined = len(self._crashes) == _CRASHES and alike and now - began <= _WITHIN_S
+        tab.dead = True
+        where = tab.page.url if tab.page.url not in {"", BLANK} else self._record.url
+        repeatedly, own, life = self._crashes.note(where), tab is self._tabs.tab, self._record.life
+        if life.over:
+            return
+        if repeatedly and (own or not life.live):
+            self._record.move(LifeEvent.CRASHED_REPEATEDLY)
+        elif own:
+            self._record.move(LifeEvent.CRASHED)
 
-    def check(self, page: Page) -> None:
-        """Raises BrowserCrashed for a page that ended while it was opened."""
-        if self._dead is page or page.is_closed():
-            raise BrowserCrashed(f"Page {self._entry.page_id!r} ended while it was opened.")
-        self._met = True
-
-    # --- to a live page ------------------------------------------------------------------------------------------
-
-    async def ensure_live(self, client_id: str, *, navigates: bool, replaces: bool) -> None:
-        """The one way to a live page: opens, revives or replaces it. Run at the head of the queue.
+    async def ensure_live(self, *, navigates: bool, replaces: bool) -> Reopened | None:
+        """Open, revive or replace the tab where it does not work. Runs at the head of the page's queue.
 
         `navigates`: the action goes to a URL of its own, so that the old one need not be loaded first.
-        `replaces`: the action may be given a new Playwright page where the old one does not respond.
+        `replaces`: the action may be given a new tab where the old one does not respond.
+        Returns None where the tab is the same as before.
         """
-        entry = self._entry
+        record = self._record
         await self._closed_or_lost()
-        if entry.closed:
-            raise entry.closed_error()
-        if entry.live:
-            if not entry.suspect or await entry.responds() or (replaces and await self._responds_once_stopped()):
-                entry.suspect = False
-                return
+        if record.life.over:
+            raise record.closed_error()
+        if self._tabs.life.live:
+            if await self._works(stops=replaces):
+                return None
             if not replaces:
                 raise await self._unresponsive()
         if navigates or replaces:
             self._free(once=not navigates)
-        known = self._met
-        was_open, why = entry.page is not None or entry.revision > 0, self.cause()
-        revisits = entry.url != BLANK and not navigates
-        parked = entry.use.parked
-        if not await self._reopen(revisits=revisits) or entry.page is None:
-            return
-        await entry.use.unparked(entry.page, client_id, revisits=revisits)
-        if was_open and parked is None:
-            self._tell(client_id, why, revisits=revisits, known=known)
+        was_open = self._tabs.tab is not None or record.revision > 0
+        first, why, revisits = record.life is Life.NEW, self.cause(), record.url != BLANK and not navigates
+        if not await self._reopen(revisits=revisits):
+            return None
+        return Reopened(why, revisits=revisits, first=first, was_open=was_open)
 
     async def _closed_or_lost(self) -> None:
-        """Wait, for a page that has just gone, until it is known whether it closed, or went with its browser."""
+        """Wait, for a tab that has just gone, until it is known whether it closed, or went with its browser."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_KNOWN_WITHIN_S):
-                while self._entry.gone and not self._entry.closed:  # noqa: ASYNC110 - several events end it
+                while self._tabs.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
                     await asyncio.sleep(_ASKED_EVERY_S)
 
+    async def _works(self, *, stops: bool) -> bool:
+        """Say whether the tab responds, if that was in doubt; `stops`: whatever keeps it busy may be stopped."""
+        tab = self._tabs.tab
+        if self._record.life is not Life.SUSPECT:
+            return True
+        works = tab is not None and (await tab.responds() or (stops and await tab.interrupt() and await tab.responds()))
+        if works and self._tabs.life.live:
+            self._record.move(LifeEvent.ANSWERED)
+        return works
+
     def _free(self, *, once: bool) -> None:
-        """Somebody wants to see it loaded. `once`: where it crashed before, and one more time is too often."""
-        if self._quarantined and once:
-            now = time.monotonic()
-            self._crashes.extend([(url, now) for url, _ in self._crashes][1:])
-            self._crashes.popleft()
-        self._quarantined = False
+        """Lift the quarantine. With `once`, one more crash where it crashed before restores it."""
+        if self._record.life is Life.QUARANTINED:
+            self._record.move(LifeEvent.FREED)
+            if once:
+                self._crashes.allow_one()
 
     async def _reopen(self, *, revisits: bool) -> bool:
-        """Says whether it is another page than before. What it stands on may be killed meanwhile: bounded."""
-        problem, known = "", self._entry.page
+        """Say whether there is another tab than before. What it stands on may be killed meanwhile: bounded."""
+        problem, known = "", self._tabs.tab
         for left in reversed(range(_ATTEMPTS)):
-            if self._quarantined:
+            if self._record.life is Life.QUARANTINED:
                 raise self._refused()
             try:
                 problem = await self._open(revisits=revisits)
@@ -123,29 +158,27 @@ class Recovery:
                 if not left:
                     raise
         if problem:
+            page_id, url = self._record.page_id, self._record.url
             raise BrowserCrashed(
-                f"Page {self._entry.page_id!r} is not open any more, and {self._entry.url} does not open again: "
-                f"{problem}",
-                hint=f'Go on elsewhere: goto {{"pageId": "{self._entry.page_id}", "url": "..."}}.',
+                f"Page {page_id!r} is not open any more, and {url} does not open again: {problem}",
+                hint=f'Go on elsewhere: goto {{"pageId": "{page_id}", "url": "..."}}.',
             )
-        return self._entry.page is not known
+        return self._tabs.tab is not None and self._tabs.tab is not known
 
     async def _open(self, *, revisits: bool) -> str:
-        """Why its URL could not be loaded, if so. Raises BrowserCrashed where what it stands on died."""
-        entry = self._entry
-        if entry.live and entry.suspect:  # for want of its own scripts, or because nothing answers any more
-            await entry.session.end_if_hanging(_HANGS_AFTER_S)
-        await entry.session.context()
-        if entry.live and not entry.suspect:  # found again in a browser that runs on without us
+        """Return why its URL could not be loaded, if so. Raises BrowserCrashed where what it stands on died."""
+        tabs, record = self._tabs, self._record
+        if tabs.life is Life.SUSPECT:  # for want of its own scripts, or because nothing answers any more
+            await self._browser.end_if_hanging(_HANGS_AFTER_S)
+        await self._browser.context()
+        if tabs.life.live and record.life is not Life.SUSPECT:  # found again in a browser that runs on without us
             return ""
-        entry.abandon()
-        page = await entry.session.open_window()
-        entry.family = entry.page_id
-        if entry.use.former is not None:
-            await entry.use.former(page)
-        await entry.adopt(page)
-        entry.use.former = None
-        await entry.use.give_back_storage(page)
+        tabs.abandon()
+        page = await self._browser.open_window()
+        record.family = record.page_id
+        if record.place.history:
+            await walk(page, record.place.history)
+        await tabs.adopt(page)
         if not revisits:
             return ""
         with contextlib.suppress(PlaywrightError):  # the page works without it
@@ -155,121 +188,65 @@ class Recovery:
     async def _revisit(self, page: Page) -> str:
         """Go where the page was. Where that fails it is lost again, and never takes a blank for what it was."""
         try:
-            await page.goto(self._entry.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
+            await page.goto(self._record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         except asyncio.CancelledError:
-            self._entry.abandon()
+            self._tabs.abandon()
             raise
         except PlaywrightError as error:
-            dead = await self.ended(error)
-            self._entry.abandon()
+            dead = await self.died(error)
+            self._tabs.abandon()
             if dead:
-                raise BrowserCrashed(f"Page {self._entry.page_id!r} ended while it was loaded again.") from error
+                raise BrowserCrashed(f"Page {self._record.page_id!r} ended while it was loaded again.") from error
             return str(error).splitlines()[0]
         return ""
 
     async def _allow_position(self) -> None:
-        """A site was allowed to ask where the page is, by a browser that is gone."""
-        origin, cdp = origin_of(self._entry.url), self._entry.cdp
-        if self._entry.emulation.settings.get("geolocation") and origin and cdp is not None:
-            await allow_position(cdp, origin)
-
-    async def _responds_once_stopped(self) -> bool:
-        return await self._entry.interrupt() and await self._entry.responds()
-
-    async def _unresponsive(self) -> TimedOut:
-        """While it loads, Playwright answers for a page's title; it does not while a script runs."""
-        entry = self._entry
-        reload = f'reload_page {{"pageId": "{entry.page_id}"}}.'
-        why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
-        if entry.page is not None:
-            with contextlib.suppress(TimeoutError, PlaywrightError):
-                async with asyncio.timeout(_TITLE_WITHIN_S):
-                    await entry.page.title()
-                why = "it goes to a URL whose server has not answered yet"
-                hint = f"Give it time, or stop that: {reload}"
-        return TimedOut(f"Page {entry.page_id!r} does not respond: {why}.", hint=hint, details={"url": entry.url})
+        """Repeat that a site may ask where the page is, which it was allowed in a browser that is gone."""
+        origin, tab = origin_of(self._record.url), self._tabs.tab
+        if self._settings.emulation.settings.get("geolocation") and origin and tab is not None and tab.cdp is not None:
+            await allow_position(tab.cdp, origin)
 
     # --- what is said of an end ----------------------------------------------------------------------------------
 
     def cause(self) -> str:
-        """How the page ended, in words; nothing where it was left, or is of another time."""
-        entry = self._entry
-        if entry.crashed:
+        """Say in words how the tab ended; nothing where it was left, or is of another time."""
+        life = self._tabs.life
+        if life.died:
             return "the page's renderer crashed"
-        if entry.page is None or (entry.page.is_closed() and entry.session.owns(entry.page)):
-            return ""
-        return entry.session.ended()
+        return self._browser.ended() if life.live or life is Life.LOST else ""
 
-    async def ended(self, error: PlaywrightError) -> bool:
-        """Whether an error is of a page that died, which Playwright may tell as a navigation that was given up."""
-        page = self._entry.page
-        if "ERR_ABORTED" in str(error) and page is not None:
+    async def died(self, error: PlaywrightError) -> bool:
+        """Say whether an error is of a tab that died, which Playwright may tell as a navigation that was given up."""
+        tab = self._tabs.tab
+        if "ERR_ABORTED" in str(error) and tab is not None:
             try:
                 async with asyncio.timeout(_PROBE_S):
-                    await page.evaluate("1")
+                    await tab.page.evaluate("1")
             except TimeoutError:
                 return False
             except PlaywrightError as second:
                 error = second
-        if errors.is_crash(error) and page is not None:
-            self.crashed(page)  # before its own event
-        return errors.is_closed(error) or (page is not None and not self._entry.live and not self._entry.gone)
+        if errors.is_crash(error) and tab is not None:
+            self.crashed(tab)  # before its own event
+        life = self._tabs.life
+        ended = tab is not None and not (life.live or life.over or life is Life.VANISHED)
+        return errors.is_closed(error) or ended
 
-    def unfinished(self, action: Action) -> UnknownOutcome:
-        """An act was done, and what came of it not seen: the page died first."""
-        url, page_id = self._entry.url, self._entry.page_id
-        return UnknownOutcome(
-            f"{action.name()} was done, and then {self.cause() or 'the page ended'}: what came of it was not seen.",
-            hint=f'Look first (snapshot {{"pageId": "{page_id}"}} reopens the page at {url}), then decide whether to '
-            "repeat it.",
-            details={"url": url, "context": {"lastUrl": url}},
-        )
-
-    def interrupted(self, action: Action, error: PlaywrightError) -> BrowseError:
-        """What a call is told that ran when the page died."""
-        url, what, name = self._entry.url, self.cause() or "the page ended", action.name()
-        reason = str(error).splitlines()[0]
-        details: Json = {"url": url, "context": {"lastUrl": url, "crashReason": reason}}
-        page = f'{{"pageId": "{self._entry.page_id}"}}'
-        if action.effect is Effect.READS or errors.not_begun(error):
-            hint = f"{what[:1].upper()}{what[1:]}; {name} did nothing. Repeat the call: the page is reopened at {url}."
-            return BrowserCrashed("Browser instance crashed unexpectedly", hint=hint, details=details)
-        return UnknownOutcome(
-            f"{name} was under way when {what}.",
-            hint=f"It may or may not have happened: look first (snapshot {page} reopens the page at {url}), then "
-            "decide whether to repeat it.",
-            details=details,
-        )
+    async def _unresponsive(self) -> TimedOut:
+        """While it loads, Playwright answers for a page's title; it does not while a script runs."""
+        record, tab = self._record, self._tabs.tab
+        reload = f'reload_page {{"pageId": "{record.page_id}"}}.'
+        why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
+        if tab is not None and await tab.title() is not None:
+            why = "it goes to a URL whose server has not answered yet"
+            hint = f"Give it time, or stop that: {reload}"
+        return TimedOut(f"Page {record.page_id!r} does not respond: {why}.", hint=hint, details={"url": record.url})
 
     def _refused(self) -> BrowserCrashed:
-        page_id, url = self._entry.page_id, self._entry.url
+        page_id, url = self._record.page_id, self._record.url
         return BrowserCrashed(
-            f"Page {page_id!r} crashed {_CRASHES} times within a minute at {url}; it is not loaded again by itself.",
+            f"Page {page_id!r} crashed {CRASHES} times within a minute at {url}; it is not loaded again by itself.",
             hint=f'Go elsewhere: goto {{"pageId": "{page_id}", "url": "..."}}. Try it once more: '
             f'reload_page {{"pageId": "{page_id}"}}.',
-            details={"url": url, "context": {"crashes": _CRASHES}},
+            details={"url": url, "context": {"crashes": CRASHES}},
         )
-
-    def _tell(self, client_id: str, why: str, *, revisits: bool, known: bool) -> None:
-        """What was lost, in one line: to the holder, and to who met it."""
-        entry = self._entry
-        where = f" at {entry.url}" if revisits else ""
-        lines = [f"{entry.page_id} was reopened{where}{f', because {why}' if why else ''}; {_LOST}"]
-        if not known:
-            lines.append("routes, headers, init scripts and emulation that were set ended with the service")
-        if again := self._set_again():
-            lines.append(f"set again: {', '.join(again)}")
-        holder = {entry.lease.client_id} if entry.lease is not None else set()
-        for each in {client_id} | holder:
-            offer = entry.filled.offer(each, entry.page_id) if revisits else ""
-            entry.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
-
-    def _set_again(self) -> list[str]:
-        entry = self._entry
-        routes = len(entry.network.rules)
-        return [
-            *([f"{routes} route{'s' * (routes > 1)}"] if routes else []),
-            *([f"headers {', '.join(entry.network.headers)}"] if entry.network.headers else []),
-            *([f"init scripts {', '.join(entry.init_scripts.texts)}"] if entry.init_scripts.texts else []),
-            *([f"emulation {json.dumps(entry.emulation.shown())[:200]}"] if entry.emulation.settings else []),
-        ]

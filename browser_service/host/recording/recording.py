@@ -9,6 +9,7 @@ from playwright.async_api import Page, ScreencastFrame
 
 from browser_service.host.close import bounded
 from browser_service.host.files import Files, dated
+from browser_service.host.page.record import PageRecord
 from browser_service.host.recording.video import MIME_TYPE, Video
 from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
@@ -29,13 +30,11 @@ class Recorded(Protocol):
     recording: "Recording | None"
 
     @property
-    def page_id(self) -> str: ...
+    def record(self) -> PageRecord: ...
 
     @property
     def videos(self) -> "set[Recording]":
         """Those that run in the page's session."""
-
-    def hidden_from(self, client_id: str) -> bool: ...
 
     def tell(self, client_id: str, text: str) -> None: ...
 
@@ -46,8 +45,8 @@ class Recording:
     def __init__(self, page: Recorded, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
         self.label = call.client_label or "another client"
-        self._page_id, self._others = page.page_id, page.videos
-        self._hidden: Callable[[], bool] = lambda: page.hidden_from(call.client_id)
+        self._page_id, self._others = page.record.page_id, page.videos
+        self._hidden: Callable[[], bool] = lambda: page.record.hidden_from(call.client_id)
         self._tell: Callable[[str], None] = lambda text: page.tell(call.client_id, text)
         self._files = files
         self._every_s = 1 / fps
@@ -182,7 +181,7 @@ async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
     other = recorded.recording
     if other is not None and other.running:
         raise _wrong(
-            f'"{recorded.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
+            f'"{recorded.record.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
             'End that first, who began it keeps it: record_video {"command": "stop"}.',
         )
     await recording.begin(page)
@@ -193,7 +192,7 @@ async def stop(recorded: Recorded, call: Call) -> Json:
     """End it, or take what was kept when it ended by itself. The file is for who began it."""
     recording = recorded.recording
     if recording is None:
-        raise _wrong(f'"{recorded.page_id}" is not being recorded.', 'Begin: record_video {"command": "start"}.')
+        raise _wrong(f'"{recorded.record.page_id}" is not being recorded.', 'Begin: record_video {"command": "start"}.')
     recorded.recording = None
     own = recording.client_id == call.client_id
     found = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')

@@ -51,8 +51,6 @@ class TracedPage(Protocol):
 
     def hidden_from(self, client_id: str) -> bool: ...
 
-    def tell(self, client_id: str, text: str) -> None: ...
-
 
 class Trace:
     """One that runs, or has ended and waits to be asked for."""
@@ -157,22 +155,23 @@ class Tracing:
         line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
         return {"observed": line, "artifact": kept}
 
-    def look(self, page: TracedPage) -> None:
-        """A page is new, or who may see it changed."""
-        trace = self._trace
+    def look(self, page: TracedPage) -> list[tuple[str, str]]:
+        """Look at a page that is new, or that others may see than before. One that is private to somebody else ends the
+        trace. Returns the notices that it takes, each with the client that gets it."""
+        trace, holder = self._trace, page.lease
         if trace is None or trace.ending is not None:
-            return
+            return []
         if page.of_person or page.hidden_from(trace.client_id):
             trace.end("", dropped=f'"{page.page_id}" became private to somebody else')
-            return
-        holder = page.lease
-        if holder is not None and holder.client_id != trace.client_id and page.page_id not in trace.told:
-            trace.told.add(page.page_id)
-            page.tell(
-                holder.client_id,
-                f'"{trace.label}" records a trace of this session, {page.page_id} included; a page that you make '
-                "private (share_page) ends it.",
-            )
+            return []
+        if holder is None or holder.client_id == trace.client_id or page.page_id in trace.told:
+            return []
+        trace.told.add(page.page_id)
+        said = (
+            f'"{trace.label}" records a trace of this session, {page.page_id} included; a page that you make private '
+            "(share_page) ends it."
+        )
+        return [(holder.client_id, said)]
 
     async def _begin(self, context: BrowserContext, action: StartTracing) -> None:
         how = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}

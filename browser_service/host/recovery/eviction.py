@@ -9,7 +9,6 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.parking import Parking
 from browser_service.host.recovery.closed_page import remember
 from browser_service.host.registry import PageRegistry
-from browser_service.host.session import SessionEntry
 from shared.calls import ClientRef, Undoable
 from shared.events import HostEvent, PageRetired
 
@@ -25,11 +24,12 @@ class Retiring:
         self._one_at_a_time = asyncio.Lock()
         self._background = Background()
 
-    async def make_room(self, session: SessionEntry, newcomer: ClientRef | None) -> None:
+    async def make_room(self, session_id: str, newcomer: ClientRef | None) -> None:
         """For one more page of the session, on behalf of a client; where nothing is abandoned, none is made."""
         async with self._one_at_a_time:
-            while crowd := self._room.crowd(session):
-                abandoned = self._parking.abandoned(crowd)
+            while crowd := self._room.crowd(session_id):
+                known = (self._registry.find(page.page_id) for page in crowd)
+                abandoned = self._parking.abandoned([page for page in known if page is not None])
                 if not abandoned:
                     return
                 await self._retire(abandoned[0], newcomer)

@@ -59,7 +59,7 @@ class Idling:
         if self._idle.page_s:
             abandoned_s = min(self._idle.page_s, self._idle.page_abandoned_s)
             abandoned = self._parking.abandoned([*self._pages.values()])
-            for idle_s, pages in ((self._idle.page_s, None), (abandoned_s, abandoned)):
+            for idle_s, pages in ((self._idle.page_s, [*self._pages.values()]), (abandoned_s, abandoned)):
                 for entry in self._parking.idle(idle_s, pages):
                     await self._parking.park(entry, idle_s)
         await self._relieve()
@@ -69,7 +69,7 @@ class Idling:
     async def _relieve(self) -> None:
         """Park what is idle, one page after another, until the browsers are within their memory again."""
         await self._memory.look()
-        for entry in self._parking.idle(self._idle.page_in_need_s) if self._memory.short else []:
+        for entry in self._parking.idle(self._idle.page_in_need_s, self._pages.values()) if self._memory.short else []:
             if await self._parking.park(entry, self._idle.page_in_need_s):
                 log.info("a page was parked, because memory is short", page=entry.page_id, **self._memory.known())
                 await self._memory.look(at_most_s=0)

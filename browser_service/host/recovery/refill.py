@@ -20,7 +20,7 @@ _SHOWN: Final = 100
 
 async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
     """What of the caller's own fields was filled, what was not and why, and what has to be given again."""
-    filled = page.entry.filled
+    filled = page.entry.fields
     fields = filled.offered(page.call.client_id)
     if not fields:
         return {"fields": [], "observed": "nothing is to be filled again: nothing that you had filled was lost"}

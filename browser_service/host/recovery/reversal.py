@@ -79,13 +79,13 @@ async def _restored(session: BrowserSession, kept: Kept) -> Json:
 
 
 async def _routes(page: BrowserPage, kept: Kept) -> Json:
-    back, newer = await page.entry.network.put_back(page.live, [Rule.of(rule) for rule in kept["rules"]])
+    back, newer = await page.entry.settings.network.put_back(page.live, [Rule.of(rule) for rule in kept["rules"]])
     return {"observed": _told(f"{_counted(len(back), 'route')} back: {_names(back)}", back, newer)}
 
 
 async def _headers(page: BrowserPage, kept: Kept) -> Json:
-    _check_same(page.entry.network.headers, kept["made"], 'set_extra_headers {"headers": {...}}')
-    await page.entry.network.set_headers(page.live, kept["was"])
+    _check_same(page.entry.settings.network.headers, kept["made"], 'set_extra_headers {"headers": {...}}')
+    await page.entry.settings.network.set_headers(page.live, kept["was"])
     return {"observed": f"the page's extra headers are as before: {_names(kept['was'])}"}
 
 
@@ -96,7 +96,7 @@ async def _session_headers(session: BrowserSession, kept: Kept) -> Json:
 
 
 async def _init_scripts(page: BrowserPage, kept: Kept) -> Json:
-    return _scripts_told(await page.entry.init_scripts.put_back(page.live, kept["texts"]), kept)
+    return _scripts_told(await page.entry.settings.init_scripts.put_back(page.live, kept["texts"]), kept)
 
 
 async def _session_init_scripts(session: BrowserSession, kept: Kept) -> Json:
@@ -110,13 +110,13 @@ def _scripts_told(back: list[str], kept: Kept) -> Json:
 
 async def _emulate(page: BrowserPage, kept: Kept) -> Json:
     entry, was, made = page.entry, kept["was"], kept["made"]
-    now = entry.emulation.settings
+    now = entry.settings.emulation.settings
     changed = [name for name in was | made if was.get(name) != made.get(name)]
     newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
     back = {name: was.get(name) for name in changed if name not in newer}
-    await entry.emulation.change(page.live, entry.cdp, back)
-    await entry.network.set_offline(page.live, offline=entry.emulation.offline)
-    return {"emulated": entry.emulation.shown(), "observed": _told(f"{_names(back)} as before", back, newer)}
+    await entry.settings.emulation.change(page.live, entry.cdp, back)
+    await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
+    return {"emulated": entry.settings.emulation.shown(), "observed": _told(f"{_names(back)} as before", back, newer)}
 
 
 TAKES_BACK: Final[Mapping[str, TakeBack]] = MappingProxyType(

@@ -28,7 +28,7 @@ async def third(service: RunningService) -> AsyncIterator[Agent]:
 
 
 def ownership(service: RunningService, page_id: str) -> leases.Ownership:
-    found: leases.Ownership = service.parts.host._pages[page_id].ownership  # type: ignore[attr-defined] # the host in this process
+    found: leases.Ownership = service.parts.host._pages[page_id].record.ownership  # type: ignore[attr-defined] # the host in this process
     return found
 
 

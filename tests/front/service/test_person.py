@@ -188,9 +188,9 @@ async def test_a_lease_neither_lapses_nor_passes_on_meanwhile(start: StartServic
         request_id = await pending(first)
         await become(lambda: entry.lease.idle_ms > 100)
         assert (await second.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
-        assert entry.ownership.holder().client_id == first.client_id
+        assert entry.record.ownership.holder().client_id == first.client_id
         await resolve(as_person(service, person_), request_id)
-        await become(lambda: entry.ownership.holder() is None)
+        await become(lambda: entry.record.ownership.holder() is None)
         await second.call("click", pageId="cart", selector="#b")
 
 
@@ -437,7 +437,7 @@ async def test_without_a_sign_of_a_person_the_hold_expires_with_a_notice(
     other_id = await pending(agent, kind="other", message="Anybody now?")
     assert other_id != request_id
     entry = service.parts.host._pages["cart"]  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: entry.person is None)
+    await become(lambda: entry.record.person is None)
     clicked = await agent.reply("click", pageId="cart", selector="#b")
     assert [text.split(" in ")[0] for text in told(clicked)] == [f"No person came for something at {site.url('')}"]
 

@@ -113,10 +113,10 @@ async def test_what_was_set_comes_back_with_a_page_that_was_lost(service: Runnin
     await tab.call("mock_response", pattern="/data", body="mocked")
     await tab.call("set_extra_headers", headers={"X-Mine": "1"})
     entry = service.parts.host._pages["tab"]  # type: ignore[attr-defined] # the host in this process
-    lost = entry.page
-    entry.crashed = True
+    lost = entry.tab
+    entry.recovery.crashed(lost)
     seen = await tab.sees(SEES)
-    assert entry.page is not lost
+    assert entry.tab is not lost
     assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [400, 300])
     assert await tab.sees("fetch('/data').then(r => r.text())") == "mocked"
     await tab.sees("fetch('/other').then(() => 1)")

@@ -24,7 +24,7 @@ def windows(service: RunningService) -> list[Page]:
 
 
 def live(service: RunningService, page_id: str) -> Any:
-    return service.parts.host._pages[page_id].page  # type: ignore[attr-defined] # as above
+    return service.parts.host._pages[page_id].tab.page  # type: ignore[attr-defined] # as above
 
 
 # --- late ends -------------------------------------------------------------------------------------------------------

@@ -65,4 +65,4 @@ async def test_popups_have_their_openers_policy_and_another_holder_is_asked(
     assert (await other.call("click", pageId="p", selector="#all"))["suspended"] is True
     await other.call("handle_dialog", pageId="p", accept=False)
     entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: entry.dialog is None)
+    await become(lambda: entry.record.dialog is None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from browser_service.host.page.life import Life
 from shared import wire
 from tests.support.asking import CONFIRM, OPENER, asking, notices
 from tests.support.json import AnyJson
@@ -124,7 +125,7 @@ async def test_a_dialog_that_is_open_longer_than_its_clicks_timeout_still_gives_
     await agent.call("goto", pageId="p", url=site.page("/", f'<button onclick="{script}">b</button>'))
     asked = await agent.call("click", pageId="p", selector="button", timeout=300)
     entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: bool(entry.suspect))  # Playwright has given up
+    await become(lambda: entry.life is Life.SUSPECT)  # Playwright has given up
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert "error" not in result
     assert "its end not seen" in result["observed"]
@@ -139,7 +140,7 @@ async def test_an_element_that_does_not_come_while_a_dialog_is_open_is_not_found
     await agent.call("evaluate_script", pageId="p", expression="void setTimeout(() => alert('wait'), 200)")
     await agent.call("click", pageId="p", selector="#none", timeout=1_000)
     entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: bool(entry.suspect))
+    await become(lambda: entry.life is Life.SUSPECT)
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert result["error"]["code"] == "ELEMENT_NOT_FOUND"
     assert "click failed: ELEMENT_NOT_FOUND" in result["observed"]
@@ -208,7 +209,7 @@ async def test_what_waits_for_its_turn_when_a_dialog_opens_is_sent_away(
     behind = [sent(agent, "q", "fill", pageId="p", selector="#i", value="x"), sent(other, "r", "snapshot", pageId="p")]
     beside = sent(other, "w", "wait_for_selector", pageId="p", selector="#never")
     await become(lambda: len(service.parts.host._running) == 4)  # type: ignore[attr-defined] # as above
-    live = service.parts.host._pages["p"].page  # type: ignore[attr-defined] # as above
+    live = service.parts.host._pages["p"].tab.page  # type: ignore[attr-defined] # as above
     await live.evaluate("void setTimeout(() => window.ask(), 0)")
     assert (await holding).json()["result"]["dialog"]["message"] == "Now?"
     for call in (*behind, beside):

@@ -130,7 +130,7 @@ async def test_what_anothers_page_sends_is_told_without_its_secrets(
     assert (await other.call("get_network_log", pageId="own", pattern="*t0ken*"))["count"] == 0
     waiting = sent(other, "w", "wait_for_response", pageId="own", **everything)
     pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: bool(pages["own"].network.traffic._waiting))
+    await become(lambda: bool(pages["own"].settings.network.traffic._waiting))
     await agent.call("evaluate_script", pageId="own", expression=f"{POSTS}.then(r => r.text())")
     reply = (await waiting).json()
     assert reply["result"]["method"] == "POST"

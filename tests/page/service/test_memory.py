@@ -43,6 +43,6 @@ async def test_what_a_page_logged_is_not_kept_by_the_driver(service: RunningServ
     await agent.call("goto", pageId="p", url=site.page("/talks", TALKS))
     messages = (await agent.call("get_console_messages", pageId="p"))["messages"]
     assert len(messages) == 50
-    page = service.parts.host._pages["p"].page  # type: ignore[attr-defined] # the host in this process
+    page = service.parts.host._pages["p"].tab.page  # type: ignore[attr-defined] # the host in this process
     objects = page._impl_obj._connection._objects
     await become(lambda: not [each for each in objects.values() if each._type == "JSHandle"])

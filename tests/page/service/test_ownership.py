@@ -135,7 +135,7 @@ async def test_a_turn_checks_ownership_again_when_it_comes(
         await become(lambda: lease(service, "p") is not None)
         await service.parts.host.release(second.client_id, 1_000_000)
         entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-        entry.ownership.lease = Lease("a-third", "third", 1_000_000)
+        entry.record.ownership.lease = Lease("a-third", "third", 1_000_000)
         hold.set()
         assert (await queued).json()["error"]["code"] == "PAGE_OWNED"
         await going

@@ -330,7 +330,7 @@ async def test_a_click_that_made_the_page_spin_frees_it_with_its_timeout(agent: 
 
 
 def live(service: RunningService, page_id: str) -> object:
-    return service.parts.host._pages[page_id].page  # type: ignore[attr-defined] # the host in this process
+    return service.parts.host._pages[page_id].tab.page  # type: ignore[attr-defined] # the host in this process
 
 
 def _call(seq: int) -> Call:

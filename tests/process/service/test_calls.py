@@ -44,7 +44,7 @@ async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_an
         await agent.call("goto", pageId="p", url=site.url("/held"))
         hold.clear()
         entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-        entry.crashed = True  # as after a crash of its renderer
+        entry.recovery.crashed(entry.tab)  # as after a crash of its renderer
         running = sent(agent, "one", "click", pageId="p", selector="body")
         await become(lambda: site.counts["/held"] == 2)
         assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")

@@ -7,6 +7,7 @@ from typing import Literal
 import psutil
 import pytest
 
+from browser_service.host.page.life import Life
 from browser_service.host.windows import Windows
 from shared.calls import Call
 from shared.pages import SessionSpec
@@ -150,13 +151,13 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
         await other.call("goto", pageId="others", url=url)
         waiting = sent(other, "w", "wait_for_selector", pageId="others", selector="#late")
         entry = service.parts.host._pages["mine"]  # type: ignore[attr-defined] # the host in this process
-        session = await entry.page.context.new_cdp_session(entry.page)
+        session = await entry.tab.page.context.new_cdp_session(entry.tab.page)
         crash = asyncio.create_task(session.send("Page.crash"))
-        await become(lambda: bool(entry.crashed))
+        await become(lambda: entry.life is Life.CRASHED)
         crash.cancel()  # nobody is left to answer it
         await other.call("evaluate_script", pageId="others", expression="document.querySelector('h1').id = 'late'")
         assert (await waiting).json()["success"] is True
-        await become(entry.page.is_closed)
+        await become(entry.tab.page.is_closed)
         await other.call("set_session_headers", headers={"x-other": "1"}, affectOthers=True)
         assert (await agent.call("list_pages"))["yours"][0]["pageId"] == "mine"
         reply = (await agent.reply("click", pageId="mine", selector="h1")).json()

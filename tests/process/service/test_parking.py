@@ -48,7 +48,7 @@ async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
         assert windows(resting) == before - 1
         (page,) = (await agent.call("list_pages"))["yours"]
         assert (page["pageId"], page["url"], page["title"], page["parked"]) == ("long", url, "/long", True)
-        known = host_of(resting)._pages["long"].use.parked
+        known = host_of(resting)._pages["long"].record.place.parked
         assert known is not None
         assert (known.y, known.history) == (3000, length)
         see = "[scrollY, sessionStorage.token, document.title, history.length]"
@@ -108,7 +108,7 @@ async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site:
         await agent.call("fill", pageId="signed", selector="#a", value="x")
         await agent.call("goto", pageId="signed", url=url)
         await agent.call("evaluate_script", pageId="asks", expression="setTimeout(() => confirm('?'))")
-        await become(lambda: host_of(resting)._pages["asks"].dialog is not None)
+        await become(lambda: host_of(resting)._pages["asks"].record.dialog is not None)
         await agent.call("request_human", pageId="person", **asks)
         await agent.call("record_video", pageId="films", command="start")
         await agent.call("click", pageId="loads", selector="text=File")

@@ -100,11 +100,11 @@ async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_i
                 await gone.call("goto", pageId=page_id, url=url)
             await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
             await gone.call("evaluate_script", pageId="asks", expression="setTimeout(() => confirm('?'))")
-            await become(lambda: pages["asks"].dialog is not None)
+            await become(lambda: pages["asks"].record.dialog is not None)
             refused = await here.error("open_page", pageId="first")
             assert (refused["code"], len(pages)) == ("RESOURCE_EXHAUSTED", 4)
         await become(lambda: pages["old"].lease is None)
-        pages["old"].use.at -= 900
+        pages["old"].record.used_at -= 900
         assert (await here.error("open_page", pageId="first", url="file:///etc"))["code"] == "FORBIDDEN"
         assert pages.keys() == {"newer", "old", "held", "asks"}
         reply = (await here.reply("open_page", pageId="first")).json()
@@ -136,12 +136,12 @@ async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pa
         await gone.call("create_session", sessionId="other")
         await gone.call("open_page", pageId="kept", sessionId="other")
         await gone.call("hold_page", pageId="kept", reason="a code", minutes=30)
-        pages["left"].use.at -= 700
+        pages["left"].record.used_at -= 700
         await look()
-        assert all(page.ownership.lease for page in pages.values())  # one of its pages it used a moment ago
-        pages["kept"].use.at -= 700
+        assert all(page.record.ownership.lease for page in pages.values())  # one of its pages it used a moment ago
+        pages["kept"].record.used_at -= 700
         await look()
-        assert {page_id for page_id, page in pages.items() if page.ownership.abandoned} == {"left"}
+        assert {page_id for page_id, page in pages.items() if page.record.ownership.abandoned} == {"left"}
         assert [page["pageId"] for page in (await gone.call("list_pages"))["yours"]] == ["left", "kept"]
         await gone.call("close_session", sessionId="other")
         for agent, page_id in ((gone, "left"), (here, "used")):
@@ -167,7 +167,7 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
         for page_id in ("used", "idle"):
             await agent.call("goto", pageId=page_id, url=url)
         host._memory.limit_mb = 1
-        host._pages["idle"].use.at -= 300
+        host._pages["idle"].record.used_at -= 300
         await host.idling.look()
         assert parked(service) == {"idle"}
         found = await agent.error("open_page", pageId="new")
@@ -212,7 +212,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
                 await rests(service, 700)
                 await keeper.close_blank()
                 assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
-            await become(lambda: not host_of(service)._pages["used"].ownership.lease)
+            await become(lambda: not host_of(service)._pages["used"].record.ownership.lease)
             await rests(service, 700)
             await keeper.close_blank()
             await service.parts.dispatcher._feed.catch_up()

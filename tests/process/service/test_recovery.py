@@ -15,6 +15,7 @@ import pytest
 from browser_service.host.launching.executables import installed_browser
 from browser_service.host.launching.orphans import Orphans
 from browser_service.host.page import recovery
+from browser_service.host.page.life import Life
 from tests.process.service.test_crashes import Disaster as Kill
 from tests.process.service.test_crashes import browser_dies, each_disaster, performing, renderers_die
 from tests.support import processes
@@ -98,7 +99,7 @@ async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(st
         waiting = sent(agent, "w", "click", pageId="p", selector="#never", timeout=60_000)
         await become(lambda: performing(service, "p"))
         entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-        await entry.page.evaluate("1")  # the driver has had its turn with the click
+        await entry.tab.page.evaluate("1")  # the driver has had its turn with the click
         await renderers_die(service)
         error = (await waiting).json()["error"]
         assert (error["code"], error["message"]) == ("BROWSER_CRASHED", "Browser instance crashed unexpectedly")
@@ -246,9 +247,9 @@ async def test_a_page_that_crashes_again_and_again_is_left_alone_until_somebody_
 async def crash(service: RunningService, page_id: str) -> None:
     """This page's renderer, and no other's."""
     entry = service.parts.host._pages[page_id]  # type: ignore[attr-defined] # the host in this process
-    session = await entry.page.context.new_cdp_session(entry.page)
+    session = await entry.tab.page.context.new_cdp_session(entry.tab.page)
     crashing = asyncio.create_task(session.send("Page.crash"))
-    await become(lambda: bool(entry.crashed))
+    await become(lambda: entry.life is Life.CRASHED)
     crashing.cancel()  # nobody is left to answer it
 
 

@@ -1,0 +1,79 @@
+"""A dialog that a page shows and that waits for an answer: what it is, and what to do about it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from playwright.async_api import Dialog
+
+from browser_service.host.call_run import Running
+from browser_service.host.events import sendable, well_formed
+from browser_service.host.page.record import PageRecord
+from browser_service.host.page.tab import Tab
+from shared.errors import DialogOpen
+from shared.model import Json
+
+_SHOWN = 200
+_KEPT = 5_000
+
+
+@dataclass(eq=False)
+class OpenDialog:
+    """A dialog that waits, and the calls that wait for it."""
+
+    dialog: Dialog
+    page: PageRecord
+    tab: Tab
+    until: datetime
+    calls: list[Running] = field(default_factory=list)
+    timer: asyncio.TimerHandle | None = None
+    answering: str = ""
+
+    @property
+    def named(self) -> str:
+        """What it is, in the page's own words."""
+        message = well_formed(self.dialog.message)
+        return f"{self.dialog.type} {message[:_SHOWN]!r}" if message else self.dialog.type
+
+    @property
+    def facts(self) -> Json:
+        """The same for programs."""
+        found: Json = {
+            "type": self.dialog.type,
+            "message": self.dialog.message[:_KEPT],
+            "pageId": self.page.page_id,
+        }
+        return sendable(found | ({"defaultValue": self.dialog.default_value} if self.dialog.type == "prompt" else {}))
+
+    @property
+    def live(self) -> bool:
+        """True while the browser that showed it runs, and has the tab."""
+        return self.tab.shown
+
+    def may_be_answered_by(self, client_id: str) -> bool:
+        return self.page.lease is None or self.page.lease.client_id == client_id
+
+    def next_call(self, client_id: str) -> str:
+        """What to do about it."""
+        page_id, at = self.page.page_id, self.until.strftime("%H:%M:%S")
+        if self.page.lease is not None and not self.may_be_answered_by(client_id):
+            holder = self.page.lease.label or "another client"
+            return f'Only "{holder}", who uses {page_id}, may answer it; unanswered it is dismissed at {at}.'
+        text = ', "promptText": "..."' if self.dialog.type == "prompt" else ""
+        means = " (true leaves the page, false stays)" if self.dialog.type == "beforeunload" else " (or false)"
+        call = f'handle_dialog {{"pageId": "{page_id}", "accept": true{text}}}'
+        return f"Answer it: {call}{means}; unanswered it is dismissed at {at}."
+
+
+def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
+    """Make the error of a call on a page that a dialog blocks."""
+    own = dialog.page is page
+    where = "" if own else f" on {dialog.page.page_id}, a window of the same site"
+    named, facts = dialog.named, dialog.facts
+    if dialog.page.private and not dialog.may_be_answered_by(client_id):
+        named, facts = dialog.dialog.type, {"type": facts["type"], "pageId": facts["pageId"]}
+    return DialogOpen(
+        f'"{page.page_id}" waits for the answer to a dialog{where}: {named}. Nothing else can be done there.',
+        hint=dialog.next_call(client_id),
+        details={"url": page.url, "context": {"dialog": facts}},
+    )

@@ -1,0 +1,31 @@
+"""The crash log of a page: whether its renderer dies again and again at the same URL."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+CRASHES: Final = 3
+_WITHIN_S: Final = 60.0
+"""So many crashes of a renderer within this time, at one URL, and the page is not loaded again by itself."""
+
+
+class CrashLog:
+    """The last crashes, with where each was and when."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._crashes: deque[tuple[str, float]] = deque(maxlen=CRASHES)
+
+    def note(self, url: str) -> bool:
+        """Note a crash. Returns True where it is one of too many at that URL."""
+        self._crashes.append((url, self._clock()))
+        (first, began), (_, now) = self._crashes[0], self._crashes[-1]
+        alike = all(each == first for each, _ in self._crashes)
+        return len(self._crashes) == CRASHES and alike and now - began <= _WITHIN_S
+
+    def allow_one(self) -> None:
+        """Let one load pass: the next crash at that URL is one of too many again, however long ago the others are."""
+        now = self._clock()
+        self._crashes.extend([(url, now) for url, _ in self._crashes][1:])
+        self._crashes.popleft()

@@ -1,0 +1,148 @@
+"""The life of a page: its legal states, and which event moves it from one to another."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class Life(StrEnum):
+    """The state that a page is in, as far as its host knows."""
+
+    NEW = "new"
+    """It was never open here."""
+    OPEN = "open"
+    """It has a tab that works."""
+    SUSPECT = "suspect"
+    """It has a tab on which a call ran out of time. Before its next use it is asked whether it responds."""
+    LEAVING = "leaving"
+    """Its tab was asked to close, and its document may still refuse to."""
+    VANISHED = "vanished"
+    """Its tab is closed in the browser. Whether the browser ended with it is known a moment later."""
+    LOST = "lost"
+    """Its browser ended, and its tab with it."""
+    CRASHED = "crashed"
+    """Its renderer died."""
+    QUARANTINED = "quarantined"
+    """Its renderer died again and again at one URL, so the page is not loaded again by itself."""
+    PARKED = "parked"
+    """Its window was closed because nobody used it."""
+    AWAY = "away"
+    """Its window was given up, and the next call opens another."""
+    CLOSED = "closed"
+    """It was closed for good."""
+    SESSION_CLOSED = "session closed"
+    """It was closed for good, with its session."""
+
+    @property
+    def live(self) -> bool:
+        """True while the page has a tab that can be used."""
+        return self in _LIVE
+
+    @property
+    def over(self) -> bool:
+        """True once the page is closed for good."""
+        return self in _OVER
+
+    @property
+    def died(self) -> bool:
+        """True while its last renderer is known to have died."""
+        return self in _DIED
+
+
+class LifeEvent(StrEnum):
+    """Something that happens to a page and may change its state."""
+
+    OPENED = "opened"
+    """A tab is behind it from now on."""
+    DOUBTED = "doubted"
+    """A call ran out of time."""
+    ANSWERED = "answered"
+    """It responds after all."""
+    ASKED_TO_LEAVE = "asked to leave"
+    """Its tab is going to close unless its document refuses."""
+    STAYED = "stayed"
+    """Its document refused to be left."""
+    PARKED = "parked"
+    """Its window is closed because nobody used it."""
+    LEFT = "left"
+    """Its window is given up, if it has one."""
+    TAB_CLOSED = "tab closed"
+    """Its tab is found to be closed in a browser that runs."""
+    BROWSER_ENDED = "browser ended"
+    """Its tab is found to be of a browser that does not run any more."""
+    FOUND = "found"
+    """Its tab, which had seemed to be lost, is found to be there."""
+    CRASHED = "crashed"
+    """The renderer of its tab died."""
+    CRASHED_REPEATEDLY = "crashed repeatedly"
+    """A renderer died at the same URL as those before it."""
+    FREED = "freed"
+    """Somebody asks to have it loaded in spite of its crashes."""
+    CLOSED = "closed"
+    """It is closed for good."""
+    SESSION_CLOSED = "session closed"
+    """Its session is closed, and it with that."""
+
+
+class IllegalMove(Exception):
+    """An event came that cannot happen to a page in its state: a defect of the host."""
+
+
+_LIVE: Final = frozenset({Life.OPEN, Life.SUSPECT, Life.LEAVING})
+_OVER: Final = frozenset({Life.CLOSED, Life.SESSION_CLOSED})
+_DIED: Final = frozenset({Life.CRASHED, Life.QUARANTINED})
+
+_Moves = Mapping[LifeEvent, Life]
+
+_ENDS: Final[_Moves] = {LifeEvent.CLOSED: Life.CLOSED, LifeEvent.SESSION_CLOSED: Life.SESSION_CLOSED}
+_OPENS: Final[_Moves] = {**_ENDS, LifeEvent.OPENED: Life.OPEN, LifeEvent.CRASHED_REPEATEDLY: Life.QUARANTINED}
+_WORKS: Final[_Moves] = {
+    **_OPENS,
+    LifeEvent.DOUBTED: Life.SUSPECT,
+    LifeEvent.ANSWERED: Life.OPEN,
+    LifeEvent.ASKED_TO_LEAVE: Life.LEAVING,
+    LifeEvent.PARKED: Life.PARKED,
+    LifeEvent.LEFT: Life.AWAY,
+    LifeEvent.TAB_CLOSED: Life.VANISHED,
+    LifeEvent.BROWSER_ENDED: Life.LOST,
+    LifeEvent.CRASHED: Life.CRASHED,
+}
+
+MOVES: Final[Mapping[Life, _Moves]] = MappingProxyType(
+    {
+        Life.NEW: {**_OPENS, LifeEvent.LEFT: Life.NEW},
+        Life.OPEN: _WORKS,
+        Life.SUSPECT: _WORKS,
+        Life.LEAVING: {**_WORKS, LifeEvent.STAYED: Life.OPEN},
+        Life.VANISHED: {
+            **_OPENS,
+            LifeEvent.LEFT: Life.AWAY,
+            LifeEvent.BROWSER_ENDED: Life.LOST,
+            LifeEvent.CRASHED: Life.CRASHED,
+        },
+        Life.LOST: {
+            **_OPENS,
+            LifeEvent.LEFT: Life.AWAY,
+            LifeEvent.FOUND: Life.OPEN,
+            LifeEvent.TAB_CLOSED: Life.VANISHED,
+            LifeEvent.CRASHED: Life.CRASHED,
+        },
+        Life.CRASHED: {**_OPENS, LifeEvent.LEFT: Life.CRASHED},
+        Life.QUARANTINED: {**_OPENS, LifeEvent.LEFT: Life.QUARANTINED, LifeEvent.FREED: Life.CRASHED},
+        Life.PARKED: {**_OPENS, LifeEvent.LEFT: Life.PARKED},
+        Life.AWAY: {**_OPENS, LifeEvent.LEFT: Life.AWAY},
+        # what was under way when a page was closed may still come to its end
+        Life.CLOSED: dict.fromkeys((*_ENDS, LifeEvent.OPENED, LifeEvent.LEFT), Life.CLOSED),
+        Life.SESSION_CLOSED: dict.fromkeys((*_ENDS, LifeEvent.OPENED, LifeEvent.LEFT), Life.SESSION_CLOSED),
+    }
+)
+"""The state that each event leads to from each state. What is not here cannot happen."""
+
+
+def after(life: Life, event: LifeEvent) -> Life:
+    """Return the state after an event. Raises IllegalMove for one that cannot happen in that state."""
+    try:
+        return MOVES[life][event]
+    except KeyError:
+        raise IllegalMove(f"A page that is {life} cannot be {event}.") from None

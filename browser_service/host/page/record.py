@@ -1,0 +1,236 @@
+"""The record of a page: all that is known of it without its tab, which may be replaced or gone."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from browser_service.host.events import well_formed
+from browser_service.host.page.life import Life, LifeEvent, after
+from browser_service.rules.human import HumanRequest
+from browser_service.rules.leases import Lease, Ownership
+from browser_service.security.urls import abridged_in
+from shared.calls import Notice
+from shared.errors import BrowseError, PageNotFound, SessionNotFound
+from shared.events import NoticeGiven
+from shared.pages import Access, PageState, Parked
+
+BLANK: Final = "about:blank"
+_ERROR_PAGE: Final = "chrome-error:"
+_LOADING: Final = ("Loading http://", "Loading https://")
+"""Playwright answers so for the title of a page that goes somewhere."""
+
+Clock = Callable[[], float]
+
+
+class DialogPolicy(NamedTuple):
+    """How a client wants the dialogs of a page answered while it holds the page."""
+
+    client_id: str = ""
+    accept: bool | None = None
+    """None: it is asked."""
+    prompt_text: str | None = None
+
+
+class Place(NamedTuple):
+    """Where a page was when its window was closed, to be given back to the next window."""
+
+    parked: Parked | None = None
+    storage: Mapping[str, str] = MappingProxyType({})
+    """The session storage of its site. It is never written to disk."""
+    history: tuple[str, ...] = ()
+    """The addresses that it was at before, and its own as the last."""
+
+
+_NOWHERE: Final = Place()
+_ASKED: Final = DialogPolicy()
+
+
+@dataclass(eq=False)
+class PageRecord:
+    """A page under its pageId, for as long as somebody may use it. It needs no browser and no event loop."""
+
+    page_id: str
+    session_id: str
+    ownership: Ownership
+    guarded: bool = True
+    """The URL policy holds wherever it goes; else only while an agent uses it."""
+    url: str = BLANK
+    title: str = ""
+    revision: int = 0
+    opener_id: str | None = None
+    of_person: bool = False
+    """A tab that nobody here opened."""
+    target_id: str = ""
+    """Chromium's name of its tab."""
+    family: str = ""
+    """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
+    life: Life = Life.NEW
+    place: Place = _NOWHERE
+    person: HumanRequest | None = None
+    """The request that a person has the page for, while that person has it."""
+    dialog: str | None = None
+    """What it asks and waits to be answered."""
+    dialog_policy: DialogPolicy = _ASKED
+    browser_id: str = ""
+    """The browser that it was last live in."""
+    navigations: int = 0
+    last_act: tuple[str, int] = ("", 0)
+    """Who acted last, and how often the page had navigated before."""
+    clock: Clock = time.monotonic
+    used_at: float = field(init=False)
+    first_revision: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.family = self.family or self.page_id
+        self.used_at, self.first_revision = self.clock(), self.revision
+
+    @classmethod
+    def of(cls, state: PageState, ownership: Ownership, *, guarded: bool) -> "PageRecord":
+        """Make the record of a page that was described so, by an earlier host or for the first time."""
+        return cls(
+            state.page_id,
+            state.session_id,
+            ownership,
+            guarded=guarded,
+            url=state.url,
+            title=state.title,
+            revision=state.revision,
+            opener_id=state.opener_id,
+            of_person=state.of_person,
+            target_id=state.target_id,
+            life=Life.PARKED if state.parked is not None else Life.NEW,
+            place=Place(parked=state.parked),
+        )
+
+    def state(self) -> PageState:
+        """Describe the page as it is known now."""
+        known = PageState(
+            page_id=self.page_id,
+            session_id=self.session_id,
+            url=self.url,
+            title=self.title,
+            revision=self.revision,
+            opener_id=self.opener_id,
+            left_by=self.ownership.left_by,
+            left_by_id=self.ownership.left_by_id,
+            of_person=self.of_person,
+            access=self.ownership.access,
+            target_id=self.target_id,
+            idle_ms=self.idle_ms,
+            untouched=self.untouched,
+            parked=self.place.parked,
+            dialog=self.dialog if self.life.live or self.life is Life.LOST else None,
+            person=self.person.shown() if self.person else None,
+            asker_id=self.person.asker_id if self.person else None,
+        )
+        return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
+
+    def move(self, event: LifeEvent) -> None:
+        """Change its state by an event. Raises IllegalMove for one that cannot happen now."""
+        self.life = after(self.life, event)
+
+    # --- whose it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def lease(self) -> Lease | None:
+        return self.ownership.lease
+
+    @property
+    def holder_id(self) -> str:
+        """The client that holds it; empty for nobody."""
+        return self.lease.client_id if self.lease is not None else ""
+
+    @property
+    def private(self) -> bool:
+        """True where its holder lets nobody else read it."""
+        return self.ownership.access == "private"
+
+    def hidden_from(self, client_id: str) -> bool:
+        """Say whether a client may not read it: it is another's alone, or a person's secrets are on it."""
+        another = self.private and self.lease is not None and self.lease.client_id != client_id
+        return another or (self.person is not None and self.person.private)
+
+    def inherited(self) -> dict[str, object]:
+        """Return what a popup has of its opener: its holder, and what others may do with it."""
+        access: Access = self.ownership.access
+        return {"access": access, **(_lease_state(self.lease) if self.lease else {})}
+
+    def own_answer(self) -> DialogPolicy | None:
+        """Return its holder's policy for dialogs; None where somebody must be asked. A person who has the page is."""
+        policy = self.dialog_policy
+        holds = self.lease is not None and self.lease.client_id == policy.client_id
+        return policy if holds and self.person is None and policy.accept is not None else None
+
+    def taken(self, request: HumanRequest) -> None:
+        """Note that a person has it from now on, above its lease."""
+        self.person = request
+        self.ownership.keep(kept=True)
+
+    def given_back(self) -> None:
+        """Note that the person has left it, and may have changed anything on it."""
+        self.person = None
+        self.revision += 1
+        self.used()
+        self.ownership.keep(kept=False)
+
+    # --- how it was used -----------------------------------------------------------------------------------------
+
+    def used(self) -> None:
+        """Note that it is used now."""
+        self.used_at = self.clock()
+
+    @property
+    def idle_ms(self) -> int:
+        return round((self.clock() - self.used_at) * 1000)
+
+    @property
+    def untouched(self) -> bool:
+        """True while it is blank, and nothing was done to it since it was opened."""
+        return self.url == BLANK and self.revision <= self.first_revision + 1
+
+    def shows(self, url: str) -> None:
+        """Note the address that its tab shows. A new window's own and an error page are no places."""
+        if not url.startswith((_ERROR_PAGE, f"{BLANK}#")):
+            self.url = url
+
+    def named(self, title: str) -> bool:
+        """Note the title that its tab has. Returns whether it is another than before."""
+        if title == self.title or title.startswith(_LOADING) or self.life.over:
+            return False
+        self.title = title
+        return True
+
+    # --- what is said of it --------------------------------------------------------------------------------------
+
+    def notice(self, client_id: str, text: str) -> NoticeGiven:
+        """Make a notice about it for a client."""
+        text = str(abridged_in(text, [self.url]))
+        return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id))
+
+    def closed_error(self, when: str = "") -> BrowseError:
+        """Make the error of a call that waited or ran when the page was closed."""
+        if self.life is Life.SESSION_CLOSED:
+            return SessionNotFound(
+                f'Page {self.page_id!r} was closed{when}, with its session "{self.session_id}".',
+                hint="create_session {} makes one anew, which is logged in nowhere.",
+            )
+        hint = self.opener_hint or "Open a page of your own: open_page {}."
+        return PageNotFound(f"Page {self.page_id!r} was closed{when}.", hint=hint)
+
+    @property
+    def opener_hint(self) -> str:
+        """Say where to go on once a popup is closed, while the page that opened it is open."""
+        return f'Its opener is open: snapshot {{"pageId": "{self.opener_id}"}}.' if self.opener_id else ""
+
+
+def _lease_state(lease: Lease) -> dict[str, object]:
+    return {
+        "holder_id": lease.client_id,
+        "holder_label": lease.label,
+        "holder_agent": lease.agent,
+        "acted_ago_ms": lease.idle_ms,
+        "hold_reason": lease.reason if lease.hold_left_s else "",
+        "hold_left_ms": round(lease.hold_left_s * 1000) or None,
+    }

@@ -1,0 +1,85 @@
+"""The settings of a page that calls made: routes, headers, init scripts, emulation. Each new tab of it gets them."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from browser_service.host.init_scripts import InitScripts
+from browser_service.host.network.emulation import Emulation
+from browser_service.host.network.routes import PageNetwork, Rule
+from browser_service.host.network.traffic import Traffic
+from browser_service.host.page.tab import Tab
+from shared.model import Json
+
+_SHOWN = 200
+
+
+class PageSettings:
+    """What was set for one page by the client that held it. It ends when the page passes to another client."""
+
+    def __init__(self, holder: Callable[[], str], in_hand: Callable[[], bool]) -> None:
+        """`holder` names the client that has the page now; `in_hand` says whether a person works in it."""
+
+        def whose_traffic() -> str:
+            """Nobody's while a person has the page, or what another client set is sent along: neither is for an
+            agent."""
+            return "" if in_hand() or self.network.foreign else holder()
+
+        self.network = PageNetwork(Traffic(whose_traffic), holder)
+        self.emulation = Emulation(holder)
+        self.init_scripts = InitScripts(holder)
+
+    async def attach(self, tab: Tab, *, came_by_itself: bool) -> None:
+        """Put them on a new tab."""
+        await self.init_scripts.attach(tab.page)
+        await self.emulation.attach(tab.page, tab.cdp)
+        self.network.offline = self.emulation.offline
+        await self.network.attach(tab.page, came_by_itself=came_by_itself)
+
+    def inherit(self, opener: "PageSettings") -> None:
+        """Begin as those of the page that opened this one are."""
+        self.network.inherit(opener.network)
+        self.emulation.inherit(opener.emulation)
+        self.init_scripts.inherit(opener.init_scripts)
+
+    @property
+    def foreign(self) -> bool:
+        """True where another client than the one that holds the page now made some of them."""
+        return self.network.foreign or self.emulation.foreign or self.init_scripts.foreign
+
+    def own(self, client_id: str) -> None:
+        """Count them as made by a client."""
+        self.network.owner = self.emulation.owner = self.init_scripts.owner = client_id
+
+    async def clear(self, tab: Tab) -> None:
+        """End them all."""
+        await self.init_scripts.remove(None)
+        await self.network.clear(tab.page)
+        await self.emulation.clear(tab.page, tab.cdp)
+        await self.network.set_offline(tab.page, offline=False)
+
+    def named(self) -> list[str]:
+        """Name those that there are, in words."""
+        routes = len(self.network.rules)
+        return [
+            *([f"{routes} route{'s' * (routes > 1)}"] if routes else []),
+            *([f"headers {', '.join(self.network.headers)}"] if self.network.headers else []),
+            *([f"init scripts {', '.join(self.init_scripts.texts)}"] if self.init_scripts.texts else []),
+            *([f"emulation {json.dumps(self.emulation.shown())[:_SHOWN]}"] if self.emulation.settings else []),
+        ]
+
+    def kept(self) -> Json:
+        """Return what it takes to make them again."""
+        return {
+            "rules": [rule.kept() for rule in self.network.rules],
+            "headers": {**self.network.headers},
+            "initScripts": {**self.init_scripts.texts},
+            "emulation": {**self.emulation.settings},
+        }
+
+    def restore(self, kept: dict[str, Any], owner: str) -> None:  # Any: JSON, as `kept` gave it
+        """Make them again, as those of a client."""
+        self.own(owner)
+        self.network.rules, self.network.headers = [Rule.of(rule) for rule in kept["rules"]], kept["headers"]
+        self.emulation.settings = kept["emulation"]
+        self.init_scripts.texts = {**kept.get("initScripts", {})}

@@ -1,0 +1,123 @@
+"""A tab: the Playwright page that is live behind a pageId, and what observes it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.close import bounded
+from browser_service.host.events import well_formed
+from browser_service.host.network.guard import guard
+from browser_service.host.page.life import LifeEvent
+from browser_service.host.page.observer import Observer
+from browser_service.security.urls import UrlPolicy
+
+_PROBE_S: Final = 1.0
+_TITLE_WITHIN_S: Final = 0.2
+
+
+class Tab:
+    """One Playwright page from its opening to its end. What comes after it, or was before, is the record's."""
+
+    def __init__(self, page: Page, owns: Callable[[Page], bool]) -> None:
+        """`owns` says whether a page is of the browser that runs now."""
+        self.page = page
+        self.observer = Observer(page)
+        self.cdp: CDPSession | None = None
+        """Chromium's session for the page, which lasts as long as the page; none with other engines."""
+        self.target_id = ""
+        self.acted_on = False
+        """Something was done to the document that it shows."""
+        self.dead = False
+        """Its renderer is gone."""
+        self._owns = owns
+        self._leaving: asyncio.Future[bool] | None = None
+        page.on("domcontentloaded", self._on_document)
+
+    async def guard(self, policy: UrlPolicy | None, on_refused: Callable[[str], None]) -> None:
+        """Have the URL policy asked about each document, and learn Chromium's name of the page."""
+        self.cdp, self.target_id = await guard(self.page, policy, on_refused)
+
+    @property
+    def owned(self) -> bool:
+        """True while it is of the browser that runs now."""
+        return self._owns(self.page)
+
+    @property
+    def shown(self) -> bool:
+        """True while it is there and works."""
+        return not self.dead and self.end() is None
+
+    def end(self) -> LifeEvent | None:
+        """Say how it ended, if it did other than by its renderer. Playwright calls pages of a dead driver open."""
+        if not self.owned:
+            return LifeEvent.BROWSER_ENDED
+        return LifeEvent.TAB_CLOSED if self.page.is_closed() else None
+
+    async def responds(self) -> bool:
+        """Say whether its scripts have their turn again, within a second."""
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                await self.page.evaluate("1")
+        except TimeoutError:
+            return False
+        except PlaywrightError as error:
+            return "Execution context was destroyed" in str(error)
+        return True
+
+    async def interrupt(self) -> bool:
+        """Act as a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.
+
+        Over the session that was opened with the page: a spinning one lets no new session be used.
+        """
+        if self.cdp is None:
+            return False
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                await self.cdp.send("Runtime.terminateExecution")
+                await self.cdp.send("Page.stopLoading")
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
+
+    async def title(self) -> str | None:
+        """Ask for its title, for 200 ms at most; None where it does not say."""
+        try:
+            async with asyncio.timeout(_TITLE_WITHIN_S):
+                return well_formed(await self.page.title())
+        except (TimeoutError, PlaywrightError):
+            return None
+
+    async def leaves(self) -> bool:
+        """Close it unless its document refuses, which may ask somebody first. Returns whether it is closed."""
+        leaving: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._leaving = leaving
+        self.page.once("close", lambda _: self.left(left=True))
+        await self.page.close(run_before_unload=True)
+        return await leaving
+
+    def left(self, *, left: bool) -> None:
+        """Note that its document was asked whether it may be left, and what the answer was."""
+        if self._leaving is not None and not self._leaving.done():
+            self._leaving.set_result(left)
+
+    async def close(self) -> None:
+        """Close it, if it is there, without waiting for long."""
+        if self.end() is None:
+            await bounded(self.page.close())
+
+    def _on_document(self, _: Page) -> None:
+        self.acted_on = False
+
+
+async def target_of(page: Page) -> str:
+    """Ask for Chromium's name of a page, which lasts as long as the page does; none for one that is just gone."""
+    try:
+        cdp = await page.context.new_cdp_session(page)
+        info = await cdp.send("Target.getTargetInfo")
+        await cdp.detach()
+    except PlaywrightError:
+        return ""
+    return str(info["targetInfo"]["targetId"])
