@@ -51,9 +51,10 @@ class Recorded:
     lines: Lines
 
     @property
-    def name(self) -> str:
-        """Without its file, which may have moved."""
-        return self.test.partition("::")[2]
+    def names(self) -> tuple[str, str]:
+        """Without its folder, which may have changed, and without its file, which may have got another name."""
+        file, _, name = self.test.partition("::")
+        return f"{Path(file).name}::{name}", name
 
 
 class Difference(NamedTuple):
@@ -106,7 +107,7 @@ def differences(befores: Sequence[dict[str, Recorded]], after: dict[str, Recorde
     by_name = _by_name(befores[0])
     matched = set()
     for test, new in after.items():
-        origin = test if test in befores[0] else by_name.get(new.name, test)
+        origin = next((by_name[name] for name in (test, *new.names) if name in by_name), test)
         matched.add(origin)
         olds = [before[origin] for before in befores if origin in before]
         if not olds:
@@ -122,8 +123,10 @@ def differences(befores: Sequence[dict[str, Recorded]], after: dict[str, Recorde
 
 
 def _by_name(before: dict[str, Recorded]) -> dict[str, str]:
-    often = Counter(each.name for each in before.values())
-    return {each.name: test for test, each in before.items() if often[each.name] == 1}
+    """The tests by each name that only one of them has."""
+    often = Counter(name for each in before.values() for name in each.names)
+    by_name = {name: test for test, each in before.items() for name in each.names if often[name] == 1}
+    return by_name | {test: test for test in before}
 
 
 def _changes(test: str, olds: list[Lines], new: Lines) -> Iterator[Difference]:

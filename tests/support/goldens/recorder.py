@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import httpx
@@ -20,6 +21,7 @@ from tests.support.json import AnyJson
 ROOT: Final = str(Path(__file__).parents[3])
 VARIABLE: Final = "BROWSE_GOLDENS"
 PRODUCT: Final = {"browser_service", "mcp_gateway"}
+CLIENT: Final = "client"
 LONGEST_TEXT: Final = 20_000
 ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{200,}=*")
 
@@ -145,13 +147,13 @@ class _Heard(httpx.AsyncByteStream):
 
 
 def _in_the_product() -> bool:
-    """The product's own requests are not what a user meets."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None:
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in PRODUCT:
-            return True
+    """The product's own requests are not what a user meets; those that a test makes through its client are."""
+    callers: set[str] = set()
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        callers.add(str(frame.f_globals.get("__name__")).partition(".")[0])
         frame = frame.f_back
-    return False
+    return bool(callers & PRODUCT) or (CLIENT in callers and "tests" not in callers)
 
 
 def _request(request: httpx.Request) -> Exchange:
