@@ -2,14 +2,14 @@
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from pydantic import JsonValue
 
 from shared.errors import ValidationFailed
-from shared.templating import render
+from shared.model import Json
 
 Kind = Literal["string", "array", "object", "boolean", "number"]
 
@@ -30,14 +30,119 @@ class Prompt(NamedTuple):
     title: str
     description: str
     arguments: tuple[Argument, ...]
-    template: str
+    written: Callable[[Json], str]
+    """Makes the text of the arguments' values."""
 
     def text(self, given: Mapping[str, str]) -> str:
-        """The text for these arguments. Raises ValidationFailed, naming the one that is wrong."""
+        """Return the text for these arguments. Raises ValidationFailed, naming the one that is wrong."""
         known = {argument.name: argument for argument in self.arguments}
         if unknown := [name for name in given if name not in known]:
             raise _wrong(self.name, unknown[0], f"is unknown; it takes {', '.join(known)}.")
-        return render(self.template, {name: _value(self, known[name], given.get(name)) for name in known})
+        return self.written({name: _value(self, known[name], given.get(name)) for name in known})
+
+
+def _scrape_website(given: Json) -> str:
+    url, fields = (
+        _text(given, "url"),
+        "".join(
+            f"- {_text(each, 'name')}: {_text(each, 'description')} (selector: {_text(each, 'selector')})\n"
+            for each in _objects(given, "fields")
+        ),
+    )
+    pagination = ""
+    if _is_true(pages := given["pagination"]):
+        pagination = f"""Also handle pagination:
+- Next page selector: {_text(pages, "nextSelector")}
+- Max pages: {_text(pages, "maxPages")}
+"""
+    return f"""I need to scrape data from {url}.
+
+The data I need:
+{fields}
+Please:
+1. Navigate to {url}
+2. Wait for the page to load completely
+3. Extract each field using the provided selectors
+4. Format the results as JSON
+5. Handle any errors gracefully
+
+{pagination}"""
+
+
+def _fill_form(given: Json) -> str:
+    fields = "".join(
+        f"- {_text(each, 'label')}: {_text(each, 'value')} "
+        f"(type: {_text(each, 'type')}, selector: {_text(each, 'selector')})\n"
+        for each in _objects(given, "fields")
+    )
+    sending = steps = ""
+    if _is_true(submit := given["submit"]):
+        sending = f"After filling, click the submit button: {_text(submit, 'selector')}\n"
+        if _is_true(_value_at(submit, "waitForNavigation")):
+            sending += "Wait for navigation after submit.\n"
+        steps = "5. Submit the form\n6. Capture the result page\n"
+    return f"""I need to fill out a form at {_text(given, "url")}.
+
+Form fields:
+{fields}
+{sending}
+Please:
+1. Navigate to the form page
+2. Wait for all form fields to be visible
+3. Fill each field carefully
+4. Verify the values were set correctly
+{steps}"""
+
+
+def _capture_screenshots(given: Json) -> str:
+    what = "Viewport screenshot"
+    if _is_true(given["fullPage"]):
+        what = "Full page screenshot (scrolling)"
+    elif _is_true(given["selector"]):
+        what = f"Element screenshot: {_text(given, 'selector')}"
+    size = wait = ""
+    if _is_true(viewport := given["viewport"]):
+        size = f"Viewport: {_text(viewport, 'width')}x{_text(viewport, 'height')}\n"
+    if _is_true(until := given["waitFor"]):
+        wait = f"Wait for: {_text(until, 'selector')} (timeout: {_text(until, 'timeout')}ms)\n"
+    return f"""I need screenshots from {_text(given, "url")}.
+
+Capture requirements:
+- {what}
+
+{size}
+{wait}
+Image format: {_text(given, "format")} (quality: {_text(given, "quality")})"""
+
+
+def _is_true(value: JsonValue) -> bool:
+    """Say whether JavaScript's templates take a value for true: an empty object is."""
+    return bool(value) or isinstance(value, dict)
+
+
+def _objects(of: Json, name: str) -> list[Json]:
+    return cast("list[Json]", of[name])  # the argument's kind is checked
+
+
+def _value_at(of: JsonValue, name: str) -> JsonValue:
+    return of.get(name) if isinstance(of, dict) else None
+
+
+def _text(of: JsonValue, name: str) -> str:
+    return _written(_value_at(of, name))
+
+
+def _written(value: JsonValue) -> str:
+    """Write a value as JavaScript does."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, list):
+        return ",".join(map(_written, value))
+    return "[object Object]" if isinstance(value, dict) else str(value)
 
 
 SCRAPE_WEBSITE: Final = Prompt(
@@ -49,25 +154,7 @@ SCRAPE_WEBSITE: Final = Prompt(
         Argument("fields", "Fields to extract: JSON list of {name, description, selector}", "array", required=True),
         Argument("pagination", "Pagination settings: JSON object of nextSelector, maxPages", "object"),
     ),
-    """I need to scrape data from {{url}}.
-
-The data I need:
-{{#each fields}}
-- {{name}}: {{description}} (selector: {{selector}})
-{{/each}}
-
-Please:
-1. Navigate to {{url}}
-2. Wait for the page to load completely
-3. Extract each field using the provided selectors
-4. Format the results as JSON
-5. Handle any errors gracefully
-
-{{#if pagination}}
-Also handle pagination:
-- Next page selector: {{pagination.nextSelector}}
-- Max pages: {{pagination.maxPages}}
-{{/if}}""",
+    _scrape_website,
 )
 
 FILL_FORM: Final = Prompt(
@@ -79,29 +166,7 @@ FILL_FORM: Final = Prompt(
         Argument("fields", "Form fields to fill: JSON list of {label, value, type, selector}", "array", required=True),
         Argument("submit", "Submit button configuration: JSON object of selector, waitForNavigation", "object"),
     ),
-    """I need to fill out a form at {{url}}.
-
-Form fields:
-{{#each fields}}
-- {{label}}: {{value}} (type: {{type}}, selector: {{selector}})
-{{/each}}
-
-{{#if submit}}
-After filling, click the submit button: {{submit.selector}}
-{{#if submit.waitForNavigation}}
-Wait for navigation after submit.
-{{/if}}
-{{/if}}
-
-Please:
-1. Navigate to the form page
-2. Wait for all form fields to be visible
-3. Fill each field carefully
-4. Verify the values were set correctly
-{{#if submit}}
-5. Submit the form
-6. Capture the result page
-{{/if}}""",
+    _fill_form,
 )
 
 CAPTURE_SCREENSHOTS: Final = Prompt(
@@ -117,26 +182,7 @@ CAPTURE_SCREENSHOTS: Final = Prompt(
         Argument("viewport", "JSON object of width, height", "object"),
         Argument("waitFor", "What to wait for first: JSON object of selector, timeout (ms)", "object"),
     ),
-    """I need screenshots from {{url}}.
-
-Capture requirements:
-{{#if fullPage}}
-- Full page screenshot (scrolling)
-{{else if selector}}
-- Element screenshot: {{selector}}
-{{else}}
-- Viewport screenshot
-{{/if}}
-
-{{#if viewport}}
-Viewport: {{viewport.width}}x{{viewport.height}}
-{{/if}}
-
-{{#if waitFor}}
-Wait for: {{waitFor.selector}} (timeout: {{waitFor.timeout}}ms)
-{{/if}}
-
-Image format: {{format}} (quality: {{quality}})""",
+    _capture_screenshots,
 )
 
 PROMPTS: Final = MappingProxyType({one.name: one for one in (SCRAPE_WEBSITE, FILL_FORM, CAPTURE_SCREENSHOTS)})

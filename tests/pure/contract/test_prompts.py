@@ -1,4 +1,4 @@
-"""The prompts: their text is the template's, and what is wrong with an argument is said with its name."""
+"""The prompts: their text has what is given, and what is wrong with an argument is said with its name."""
 
 import json
 
@@ -7,7 +7,6 @@ from pydantic import JsonValue
 
 from shared.errors import ValidationFailed
 from shared.prompts import PROMPTS, named
-from shared.templating import render
 
 FIELDS: list[JsonValue] = [
     {"name": "title", "description": "The <b>title</b>", "selector": "h1"},
@@ -98,14 +97,18 @@ def test_a_picture_may_want_a_size_and_a_wait() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [0, "", [], None, False])
+WAITS = "\nWait for navigation after submit.\n"
+
+
+@pytest.mark.parametrize("value", [0, 0.0, "", [], None, False])
 def test_what_javascript_takes_for_false_is_false(value: JsonValue) -> None:
-    assert render("{{#if x}}yes{{else if y}}second{{else}}no{{/if}}", {"x": value}) == "no"
+    assert WAITS not in text("fill_form", url=URL, fields=FORM, submit={"waitForNavigation": value})
 
 
 @pytest.mark.parametrize("value", [1, "0", [0], {}, True])
 def test_and_the_rest_is_true(value: JsonValue) -> None:
-    assert render("{{#if x}}yes{{else}}no{{/if}}", {"x": value}) == "yes"
+    assert WAITS in text("fill_form", url=URL, fields=FORM, submit={"waitForNavigation": value})
+    assert "click the submit button: \n" in text("fill_form", url=URL, fields=FORM, submit={})
 
 
 @pytest.mark.parametrize(
