@@ -47,7 +47,7 @@ from browser_service.store.opening import Damage
 from browser_service.store.revoked import RevokedTable
 from browser_service.store.uploads import UploadRoots
 from shared import wire
-from shared.actions.base import Scope
+from shared.actions.traits import Scope
 from shared.calls import Notice
 from shared.catalogue import ACTIONS
 from shared.errors import JournalFailed

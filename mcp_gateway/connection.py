@@ -49,8 +49,8 @@ from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from mcp_gateway.uploads import without_roots
 from shared import catalogue
-from shared.actions.base import Unaddressed
 from shared.actions.help import CallTool
+from shared.actions.traits import Unaddressed
 from shared.errors import BrowseError, InternalError
 from shared.model import Json
 from shared.wire import APP_NAME, VERSION

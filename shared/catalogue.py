@@ -7,14 +7,15 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import JsonValue, ValidationError
 
 from shared import explaining
-from shared.actions.base import MOST_PARTS, Action, Alias, Effect, PageAction
+from shared.actions.base import MOST_PARTS, Action, PageAction
 from shared.actions.combining import Batch, apart
 from shared.actions.help import CallTool
+from shared.actions.traits import Alias, Effect
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.explaining import Body
 from shared.schema import Schema, full_schema, listed_schema
@@ -66,6 +67,8 @@ def _declared() -> dict[str, type[Action]]:
     return {action.name(): action for action in found}
 
 
+A = TypeVar("A", bound=Action)
+
 ACTIONS: Final = MappingProxyType(_declared())
 
 _SHOWN: Final = 500
@@ -93,6 +96,14 @@ def parse(body: Body) -> Action:
     """
     _check_text(body)
     return _parse(body)
+
+
+def parse_as(kind: type[A], body: Body) -> A:
+    """Parse a body that is of this class by its name; raises what `parse` does, TypeError for another class."""
+    action = parse({**body, "action": kind.name()})
+    if not isinstance(action, kind):
+        raise TypeError(f"{action.name()} is not {kind.name()}")
+    return action
 
 
 def unwrapped(body: Body) -> dict[str, JsonValue]:

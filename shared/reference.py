@@ -11,7 +11,8 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from shared import toolsets
-from shared.actions.base import Action, Effect, Lane, PageAction, Scope, Unaddressed
+from shared.actions.base import Action, PageAction
+from shared.actions.traits import Effect, Lane, Scope, Unaddressed
 from shared.catalogue import ACTIONS, Tool, fingerprint, tools
 from shared.errors import BrowseError, every_error
 from shared.schema import Schema, full_schema, inherited_names, second_names

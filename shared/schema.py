@@ -5,7 +5,8 @@ from typing import cast
 
 from pydantic import AliasChoices, JsonValue
 
-from shared.actions.base import Action, PageAction, Unaddressed
+from shared.actions.base import Action, PageAction
+from shared.actions.traits import Unaddressed
 
 Schema = dict[str, JsonValue]
 

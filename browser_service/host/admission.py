@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable
 from browser_service.host.page.record import PageRecord
 from browser_service.rules.leases import Lease
 from browser_service.security.urls import origin_of
-from shared.actions.base import Action, Effect, FeltAct, NavigationAction, SessionAct, Unaddressed
-from shared.actions.ownership import ClaimPage
-from shared.actions.pages import ClosePage
-from shared.actions.people import RequestHuman
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.calls import Call
 from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision
 from shared.model import Json
@@ -19,22 +17,17 @@ from shared.pages import PageState
 _NAMED = 5
 
 
-def agent_of(action: Action) -> str:
-    """Which of a client's agents acts, as far as it says."""
-    return getattr(action, "as_", None) or ""
-
-
 def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease of whom it was taken from."""
     if page.life.over:
         raise page.closed_error()
     check_preconditions(action, page.state)
-    if _let_in_by_person(page, call, action) or isinstance(action, ClaimPage):
+    if _let_in_by_person(page, call, action) or action.claims:
         return None  # the one act that others' leases do not refuse beforehand
     ownership = page.ownership
     holder = ownership.holder()
     if holder is not None and holder.client_id == call.client_id:
-        if (agent := agent_of(action)) and holder.agent and agent != holder.agent:
+        if (agent := action.agent) and holder.agent and agent != holder.agent:
             _as_sibling(page, holder, action, agent)
         if action.effect is not Effect.READS:
             holder.renew(call.seq)
@@ -49,7 +42,7 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
             ownership.visited(call, holder)
             return None
         raise owned(page, holder, action)
-    return ownership.take(call, agent_of(action))
+    return ownership.take(call, action.agent)
 
 
 def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
@@ -59,7 +52,7 @@ def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
         return True
     if page.person is not None:
         page.person.check(page, call, action)
-    if isinstance(action, RequestHuman) and (action.request_id or page.person is not None):
+    if action.asks_people and (action.asked_request or page.person is not None):
         page.ownership.used_by(call)
         return True
     return False
@@ -69,7 +62,7 @@ def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
     """The refusal, with the calls that lead on. It names the holder's label, never its id."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     url = "" if page.ownership.access == "private" else page.url
-    wanted = (getattr(action, "url", None) if isinstance(action, NavigationAction) else None) or url
+    wanted = (action.asked_url if action.navigates else None) or url
     own_copy = (
         "open_page {}"
         if wanted in {"", "about:blank"} or wanted.startswith("data:")
@@ -103,7 +96,7 @@ def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> No
         )
     if action.effect is Effect.ACTS and action.opens:
         page.ownership.sibling(held.client_id, held.agent, agent)
-    if any(isinstance(each, ClosePage) and not each.confirm for each in (action, *action.parts())):
+    if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
             hint=f'Close it all the same: close_page {{"pageId": "{page.page_id}", "confirm": true}}.',
@@ -113,7 +106,7 @@ def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> No
 
 def _check_person(page: PageRecord, action: Action) -> None:
     """A tab that a person opened may be taken for acting; it is not closed without saying why."""
-    closes = any(isinstance(each, ClosePage) and not each.reason for each in (action, *action.parts()))
+    closes = any(each.closing and not each.closing.reason for each in (action, *action.parts()))
     if page.of_person and closes:
         raise PageOwned(
             f'"{page.page_id}" was opened by a person.',
@@ -125,7 +118,7 @@ def _check_person(page: PageRecord, action: Action) -> None:
 def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[PageRecord]) -> None:
     """Local storage and permissions are felt by those who hold other pages of the origin, in the same session."""
     origin = origin_of(page.url)
-    if not isinstance(action, FeltAct) or not action.by_origin or origin is None:
+    if not action.felt or not action.by_origin or origin is None:
         return
     felt = (each for each in pages if each is not page and each.session_id == page.session_id)
     there = [each for each in felt if each.hidden_from(call.client_id) or origin_of(each.url) == origin]
@@ -135,12 +128,12 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
     """An act is refused while it would be felt by those who hold pages that it concerns. A page that is hidden from the
     caller may be anywhere: to ask where it is would tell."""
-    if not isinstance(action, FeltAct):
+    if not action.felt:
         return
     pages = [*pages]
-    if isinstance(action, SessionAct) and action.looks:
+    if action.shows_all_pages:
         _check_nothing_hidden(action, client_id, pages)
-    if action.affect_others:
+    if action.others_accepted:
         return
     felt = [
         (page.page_id, who)
@@ -149,7 +142,7 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
     ]
     if not felt:
         return
-    session: Json = {"sessionId": action.session_id} if isinstance(action, SessionAct) else {}
+    session: Json = {"sessionId": action.named_session} if action.scope is Scope.SESSION else {}
     names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in felt[:_NAMED])
     more = f" and {len(felt) - _NAMED} more" if len(felt) > _NAMED else ""
     raise AffectsOthers(
@@ -159,13 +152,13 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
     )
 
 
-def _check_nothing_hidden(action: SessionAct, client_id: str, pages: Iterable[PageRecord]) -> None:
+def _check_nothing_hidden(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
     hidden = [f'"{page.page_id}"' for page in pages if page.of_person or page.hidden_from(client_id)]
     if hidden:
         raise Forbidden(
             f"{action.name()} would show {', '.join(hidden[:_NAMED])}, private to somebody else. Nothing was done.",
             hint="create_session {} makes a session of your own.",
-            details={"sessionId": action.session_id},
+            details={"sessionId": action.named_session},
         )
 
 
@@ -179,7 +172,7 @@ def _felt_by(page: PageRecord, client_id: str) -> str:
 
 def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
     """`ifRevision` and `expectUrl` refuse before anything happens."""
-    revision, url = getattr(action, "if_revision", None), getattr(action, "expect_url", None)
+    revision, url = action.expected_revision, action.expected_url
     if revision is None and url is None:
         return
     state = now()

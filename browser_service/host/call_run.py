@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from browser_service.rules.cancel import Cancel
-from shared.actions.base import Action, Effect, OwnershipAction
-from shared.actions.people import RequestHuman
+from shared.actions.base import Action
+from shared.actions.traits import Effect
 from shared.calls import Call, Outcome, Undoable
 from shared.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
 from shared.model import Json
@@ -109,11 +109,11 @@ class Running:
         )
 
     def cancelled_error(self) -> BrowseError:
-        again = self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction | RequestHuman)
+        again = self.action.effect is Effect.READS or self.action.ownership
         if self.cancel.ending:
             name = self.action.name()
             return self._not_done() if again else UnknownOutcome(f"{name} was under way when the service ended.")
-        if self.action.effect is Effect.READS or isinstance(self.action, OwnershipAction):
+        if self.action.effect is Effect.READS or self.action.ownership:
             return Cancelled(f"{self.action.name()} was cancelled.")
         if self.suspended:
             return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")

@@ -14,8 +14,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import changes, loading
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import Seen, State
-from shared.actions.base import Action, NavigationAction
-from shared.actions.interaction import Check, Fill, Hover, SelectOption, Type, Uncheck
+from shared.actions.base import Action
 from shared.model import Json
 
 _GLANCE_MS: Final = 2_000
@@ -30,7 +29,6 @@ _BETWEEN: Final = 220
 _TITLE_CHARACTERS: Final = 100
 _MANY: Final = 1_500
 """Elements from which on a look takes longer than most acts: what changed is then for the caller to ask."""
-_READ_BACK: Final = (Check, Fill, Uncheck, SelectOption, Type)
 _DOCUMENT: Final = "change of the document"
 _TREE: Final = "change of what a snapshot shows"
 _ASK: Final = 'too large a page to compare it unasked: snapshot {"since": true}'
@@ -91,16 +89,16 @@ class _Comparison:
 
 def wanted(page: BrowserPage, action: Action) -> bool:
     """Whether the reply to an act shows what changed."""
-    delta = action.shown == "observed" and getattr(action, "reply", "delta") == "delta"
+    delta = action.shown == "observed" and action.reply_amount == "delta"
     unasked = page.quiet and "reply" not in action.model_fields_set
     speaks = not page.entry.record.dialog and not page.under_way
-    return delta and not unasked and not getattr(action, "trial", False) and speaks
+    return delta and not unasked and not action.only_tried and speaks
 
 
 async def before(page: BrowserPage, action: Action) -> Before:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     began = Before()
-    told = not isinstance(action, Fill | NavigationAction) and wanted(page, action)
+    told = not (action.tells_all or action.navigates) and wanted(page, action)
     if page.entry.live and told and (page.seen is None or time.monotonic() - page.seen.at > _SOON_S):
         try:
             async with asyncio.timeout(_BEFORE_S):
@@ -132,11 +130,11 @@ async def after(page: BrowserPage, action: Action, observation: Observation, beg
     """None where nobody looked."""
     if not wanted(page, action) or observation.error_pages or observation.under_way:
         return None
-    if isinstance(action, Fill) and page.seen is not None and not observation.caused:
+    if action.tells_all and page.seen is not None and not observation.caused:
         return None  # it tells by itself what its field shows, in half the time of a look
     try:
         async with asyncio.timeout(_GLANCE_MS / 1000):
-            if observation.navigated and isinstance(action, NavigationAction):
+            if observation.navigated and action.navigates:
                 return Shown(_outlined(page, await page.look(_GLANCE_MS), _OUTLINE))
             return await _otherwise(page, action, observation, began)
     except (TimeoutError, PlaywrightError):
@@ -148,7 +146,7 @@ async def _otherwise(page: BrowserPage, action: Action, observation: Observation
     state = await page.state(_TURNS)
     was = began.state or (last.state if last else None)
     same = was is not None and state.is_like(was)
-    whole = last is not None and not last.frames and not isinstance(action, Hover)  # which styles may answer
+    whole = last is not None and not last.frames and not action.shows_styles  # which styles may answer
     known = _DOCUMENT if same and whole else ""
     earlier: Json = {"changes": began.changes} if began.changes else {}
     if known and last and last.state and state.is_like(last.state) and state.focus == last.state.focus:
@@ -166,9 +164,9 @@ async def _otherwise(page: BrowserPage, action: Action, observation: Observation
 
 def _changed(action: Action, compared: _Comparison, began: Before, known: str, *, same: bool) -> Shown:
     earlier: Json = {"changes": began.changes} if began.changes else {}
-    if isinstance(action, _READ_BACK) and compared.only_field():
+    if action.tells_value and compared.only_field():
         return Shown(earlier, changed=True)  # the reply has it already
-    said = compared.lines(_DELTA, scope_of(getattr(action, "selector", None) or ""))
+    said = compared.lines(_DELTA, scope_of(action.asked_selector or ""))
     if not said:
         return Shown(earlier, restyled=not same, same=known or _TREE)
     if known:

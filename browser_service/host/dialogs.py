@@ -15,10 +15,9 @@ from browser_service.host.open_dialog import OpenDialog, refusal
 from browser_service.host.page.record import DialogPolicy, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn
-from shared.actions.base import Action, Effect, Lane, WaitingAction
+from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
-from shared.actions.navigation import GetCurrentUrl
-from shared.actions.pages import ClosePage
+from shared.actions.traits import Effect
 from shared.calls import Call, Outcome
 from shared.errors import NoDialog, TimedOut, ValidationFailed
 from shared.events import HostEvent, PageChanged
@@ -96,7 +95,7 @@ class Dialogs:
 
     def check(self, page: PageRecord, call: Call, action: Action) -> None:
         """Raise DialogOpen where a call would wait for what nobody may answer."""
-        if not self._open or not (_touches(action) or getattr(action, "run_before_unload", False)):
+        if not self._open or not (action.asks_page or action.page_may_ask):
             return
         dialog = self.open_beside(page)
         if dialog is not None:
@@ -162,7 +161,7 @@ class Dialogs:
         running = self._concerned({member.record.page_id for member in family})
         concerned = [each for each in running if each.call.call_id not in waiting]
         told = {each.call.client_id for each in concerned if self._suspend(each, asked)}
-        told |= {each.call.client_id for each in self._running.values() if isinstance(each.action, HandleDialog)}
+        told |= {each.call.client_id for each in self._running.values() if each.action.answers_dialog}
         holder = page.holder_id
         if holder and holder not in told:
             self._emit(page.notice(holder, f"{page.page_id} shows {asked.named}. {asked.next_call(holder)}"))
@@ -175,7 +174,7 @@ class Dialogs:
         return [
             running
             for running in self._running.values()
-            if running.call.page_id in ids and (_touches(running.action) or isinstance(running.action, ClosePage))
+            if running.call.page_id in ids and (running.action.asks_page or running.action.closes_page)
         ]
 
     def _suspend(self, running: Running, dialog: OpenDialog) -> bool:
@@ -327,13 +326,6 @@ class Dialogs:
 def _related(page: PageRecord, other: PageRecord) -> bool:
     """Say whether a dialog of one page blocks the other, or the pages are the same."""
     return page.family == other.family and page.session_id == other.session_id
-
-
-def _touches(action: Action) -> bool:
-    """Whether an action asks the page itself, which answers nothing while it shows a dialog."""
-    if isinstance(action, GetCurrentUrl) or getattr(action, "cursor", None):
-        return False
-    return action.lane is Lane.QUEUE or isinstance(action, WaitingAction)
 
 
 def _came_of(acts: list[Running], told: Json, said: str) -> Json:

@@ -6,8 +6,8 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from shared.actions.base import Action, Effect, NavigationAction
-from shared.actions.waiting import WaitForLoad, WaitForNavigation, WaitForUrl
+from shared.actions.base import Action
+from shared.actions.traits import Effect
 from shared.errors import (
     AmbiguousSelector,
     BrowseError,
@@ -158,16 +158,16 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
     said of the element in the end."""
     message = str(error)
     first = _first_line(message) or type(error).__name__
-    selector = getattr(action, "selector", None)
+    selector = action.asked_selector
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:
         details["selector"] = selector
     if is_closed(error):
         details["context"] = {"lastUrl": url, "crashReason": first}
         return BrowserCrashed("Browser instance crashed unexpectedly", details=details)
-    if not _runs_script(action) and not is_timeout(error) and any(text in first for text in _SYNTAX):
+    if not action.runs_script and not is_timeout(error) and any(text in first for text in _SYNTAX):
         return InvalidSelector(f"Selector {selector!r} has a syntax error: {_reason(first)}", details=details)
-    if isinstance(action, NavigationAction) and (
+    if action.navigates and (
         is_timeout(error) or is_network(error) or _INTERRUPTED in message or "Download is starting" in message
     ):
         return _navigation(action, details, message)
@@ -216,10 +216,10 @@ def no_frame(selector: str, *, url: str) -> BrowseError:
     )
 
 
-def _navigation(action: NavigationAction, details: Json, message: str) -> BrowseError:
-    target = getattr(action, "url", None) or details["url"]
+def _navigation(action: Action, details: Json, message: str) -> BrowseError:
+    target = action.asked_url or details["url"]
     found = _NET_ERROR.search(message)
-    context = {"timeout": action.timeout, "waitUntil": getattr(action, "wait_until", "load")}
+    context: Json = {"timeout": action.allowed_ms(), "waitUntil": action.asked_load_state}
     if found:
         reason = found.group()
         hint = next((text for name, text in _NET_HINTS.items() if name in reason), None)
@@ -270,7 +270,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
-    if isinstance(action, WaitForNavigation | WaitForUrl | WaitForLoad):
+    if action.waits_for_document:
         last_said = f"the page is at {details['url']}"
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
@@ -281,7 +281,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
 
 def _other(action: Action, first: str, message: str, selector: str | None, details: Json) -> BrowseError:
     reason = _reason(first)
-    if _runs_script(action):
+    if action.runs_script:
         return ScriptExecutionFailed(f"The script failed: {reason}", details=details)
     for said, field, what, hint in _BAD_ARGUMENTS:
         if said in message:
@@ -294,10 +294,6 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
             details=details,
         )
     return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)
-
-
-def _runs_script(action: Action) -> bool:
-    return action.name() in {"evaluate_script", "fetch"}
 
 
 def _first_line(message: str) -> str:

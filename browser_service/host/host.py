@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import structlog
 
-from browser_service.host.admission import admit, agent_of, check_origin, check_others
+from browser_service.host.admission import admit, check_origin, check_others
 from browser_service.host.background import Background, within
 from browser_service.host.call_run import Handler, Running
 from browser_service.host.capacity import Room
@@ -38,10 +38,8 @@ from browser_service.host.steps import Parts
 from browser_service.observability.logging import unexpected
 from browser_service.security.urls import UrlPolicy, abridged_in
 from shared import catalogue
-from shared.actions.base import Action, Effect, Lane, NavigationAction, SessionAction, Unaddressed
-from shared.actions.pages import ClosePage
-from shared.actions.people import RequestHuman
-from shared.actions.waiting import Wait
+from shared.actions.base import Action
+from shared.actions.traits import Lane, Scope, Unaddressed
 from shared.calls import Call, CallState, ClientRef, Notice, Outcome
 from shared.errors import (
     BrowseError,
@@ -267,7 +265,7 @@ class LocalHost:
                 running.cancel.request()
             if running.action.pageless:
                 return Outcome(call_id=call.call_id, result=await self._parts.without_page(running))
-            if isinstance(running.action, SessionAction):
+            if running.action.scope is Scope.SESSION:
                 result = sendable(await self._on_session(running, running.action))
                 return Outcome(call_id=call.call_id, result=result, undo=running.undo)
             await self._room.look()
@@ -300,8 +298,7 @@ class LocalHost:
         handler = self._handler(running)
         page = self._parts.page(entry, running)
         if (action.lane is Lane.BESIDE and call.undo is None) or self._dialogs.open_beside(entry.record):
-            looks = action.opens and action.effect is Effect.READS and not isinstance(action, Wait)
-            if (looks or isinstance(action, RequestHuman)) and not entry.live:
+            if action.wakes_page and not entry.live:
                 await self._live_in_a_turn(entry, running)
             return await perform(entry, running, handler, page)
         async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms) as waited:
@@ -311,14 +308,14 @@ class LocalHost:
                 self._started(running)
             return await perform_live(entry, running, handler, page)
 
-    async def _on_session(self, running: Running, action: SessionAction) -> Json:
+    async def _on_session(self, running: Running, action: Action) -> Json:
         """An action on a whole session: these queue among themselves, and no page's turn waits for them."""
         session = self._sessions.get(running.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
         session.used_at = time.monotonic()
         self._launcher.check_free()
-        if url := getattr(action, "url", None):
+        if url := action.asked_url:
             self._policy.check(url)
         seen, handler = BrowserSession(session, running.call, self._artifacts, running.undoable), self._handler(running)
         pages = self._pages_of(session)
@@ -368,11 +365,11 @@ class LocalHost:
 
     def _check_url(self, action: Action, page_url: str = "") -> None:
         """Only what a caller asks for by itself may lead to a page of its own making."""
-        url = getattr(action, "url", None)
-        if url and isinstance(action, NavigationAction):
+        url = action.asked_url
+        if url and action.navigates:
             self._policy.check_own(url)
         elif url:
-            self._policy.check_from(page_url if action.name() == "fetch" else "", url)
+            self._policy.check_from(page_url if action.from_page else "", url)
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         return any(
@@ -399,7 +396,7 @@ class LocalHost:
         session = self._sessions.get(call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {call.session_id!r}.")
-        reopens = call.undo is not None and isinstance(action, ClosePage)
+        reopens = call.undo is not None and action.closes_page
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
         self._room.check(session.session_id, call.client_id)
@@ -408,7 +405,7 @@ class LocalHost:
         else:
             state = PageState(page_id=page_id, session_id=session.session_id)
             entry = self._registry.add(state, session)
-            entry.record.ownership.take(call, agent_of(action))
+            entry.record.ownership.take(call, action.agent)
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
@@ -463,5 +460,5 @@ class LocalHost:
 def _urls_of(running: Running | None, entry: PageEntry | None) -> list[str]:
     """What a call may tell of: where it was to go, and where its page is."""
     asked = [running.action, *running.action.parts()] if running is not None else []
-    urls = [getattr(each, "url", None) for each in asked]
+    urls = [each.asked_url for each in asked]
     return [*filter(None, urls), *([entry.record.url] if entry is not None else [])]

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action
+from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
 from shared.model import Json
 

@@ -21,7 +21,7 @@ _TRIED: Final = "it could be done; nothing was done (trial)"
 
 async def told(page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.Before) -> Json:
     """As much of an act as its `reply` asks for."""
-    amount = getattr(action, "reply", "delta")
+    amount = action.reply_amount
     if action.shown != "observed":
         more = await _whole(page) if amount == "full" else {}
         return {**result, **observation.facts(), **more}
@@ -53,9 +53,9 @@ def _with_observation(action: Action, result: Json, observation: Observation, sh
 
 def _nothing_else(action: Action, observation: Observation, shown: delta.Shown | None) -> str:
     """Of an act that did nothing by itself: of what kind nothing was seen, where that was looked at."""
-    if getattr(action, "trial", False):
+    if action.only_tried:
         return _TRIED
-    if getattr(action, "no_wait_after", False):
+    if action.unawaited:
         return _NOT_AWAITED
     if shown and (shown.changed or shown.restyled):
         return _CHANGED if shown.changed else _RESTYLED

@@ -16,9 +16,8 @@ from browser_service.host.page.interruption import interrupted, unfinished
 from browser_service.host.page.life import Life
 from browser_service.host.reply import told
 from browser_service.host.session_handle import BrowserSession
-from shared.actions.base import Action, Effect, ElementAction, Lane, NavigationAction
-from shared.actions.interaction import Check, Fill, Press, SelectOption, Uncheck
-from shared.actions.navigation import Goto, ReloadPage
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Lane
 from shared.errors import (
     AmbiguousSelector,
     ArtifactNotFound,
@@ -42,8 +41,6 @@ from shared.model import Json
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
-_READ_BACK = (Fill, SelectOption, Check, Uncheck)
-"""Their act has a time of its own in the browser; what takes longer is the look at what they left."""
 _NOTHING_HAPPENED = (
     AmbiguousSelector,
     ArtifactNotFound,
@@ -66,8 +63,8 @@ async def bring_up(entry: PageEntry, running: Running) -> None:
         async with running.cancel.within(_READY_WITHIN_S):
             await entry.bring_up(
                 running.call.client_id,
-                navigates=isinstance(action, NavigationAction) and getattr(action, "url", None) is not None,
-                replaces=isinstance(action, Goto | ReloadPage),
+                navigates=action.navigates and action.asked_url is not None,
+                replaces=action.replaces_page,
             )
     except PlaywrightError as error:
         raise BrowserCrashed(
@@ -110,11 +107,11 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         result = await _translated(entry, running, _in_front(page, running.action, handler), page, observation)
         if observation is None:
             return result
-        if not getattr(running.action, "no_wait_after", False):
+        if not running.action.unawaited:
             await _settled(entry, running, observation)
         if not entry.live and not entry.gone:
             raise unfinished(entry.record, entry.recovery.cause(), running.action)
-        changed = not getattr(running.action, "trial", False)
+        changed = not running.action.only_tried
         return await told(page, running.action, result, observation, before)
     except WithoutEffect as error:
         raise await _besides(entry, error, running, observation) from None
@@ -135,7 +132,7 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
 def _begun(entry: PageEntry, action: Action) -> Observation | None:
     if entry.observer is None:
         return None
-    return entry.observer.begin(navigates=isinstance(action, NavigationAction))
+    return entry.observer.begin(navigates=action.navigates)
 
 
 async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts: bool) -> None:
@@ -202,7 +199,7 @@ async def _translated(
     except PlaywrightError as error:
         if await _closed_by(entry, running.action, error, acts=observation is not None):
             return {}
-        if page.under_way and errors.is_timeout(error) and not isinstance(running.action, NavigationAction):
+        if page.under_way and errors.is_timeout(error) and not running.action.navigates:
             if page.led_on(error):
                 return {}
             raise _goes_elsewhere(running.action, entry.record.url, page.under_way) from error
@@ -244,7 +241,7 @@ async def _add_observed(
         explained.details["context"] = {**(context if isinstance(context, dict) else {}), "downloads": files}
     if isinstance(explained, NavigationFailed):
         _add_delay(explained, observation)
-    if isinstance(action, NavigationAction) and errors.is_timeout(error) and observation.goes_on:
+    if action.navigates and errors.is_timeout(error) and observation.goes_on:
         await entry.interrupt()  # or the page would move after this reply
         explained.advice = (
             "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
@@ -292,7 +289,7 @@ async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage
     if errors.began(error):
         return {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
     explained = await _explained(error, running.action, page)
-    if isinstance(explained, _NOTHING_HAPPENED) or not isinstance(running.action, ElementAction | Press):
+    if isinstance(explained, _NOTHING_HAPPENED) or not running.action.acts_on_element:
         raise explained from error
     raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
 
@@ -307,16 +304,16 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], obser
         entry.doubt(doubted=not going)
         if running.cancel.requested:
             raise running.cancelled_error() from None
-        if observation is not None and observation.under_way and isinstance(running.action, _READ_BACK):
+        if observation is not None and observation.under_way and running.action.reads_back:
             observation.outlasted = True
             return {"observed": f"{running.action.name()} was done; what it left on the page could not be read back"}
-        if observation is not None and observation.under_way and not isinstance(running.action, NavigationAction):
+        if observation is not None and observation.under_way and not running.action.navigates:
             raise UnknownOutcome(
                 f"{running.action.name()} was under way when the page began to go to {going}, whose server has not "
                 "answered yet.",
                 hint='See where it arrives: snapshot {"timeout": 30000}. Then decide whether to repeat it.',
             ) from None
-        if going and not isinstance(running.action, NavigationAction):
+        if going and not running.action.navigates:
             raise _goes_elsewhere(running.action, entry.record.url, going) from None
         await entry.interrupt()
         raise TimedOut(

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from browser_service.host.call_run import Handler, Running
 from browser_service.host.dialogs import Dialogs
@@ -15,6 +16,7 @@ from browser_service.security.urls import origin_of
 from browser_service.spine.politeness import visited
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
+from shared.calls import Call
 from shared.errors import NetworkError
 from shared.model import Json
 
@@ -39,13 +41,7 @@ class Parts:
 
     async def without_page(self, running: Running) -> Json:
         """About what is kept already: no page is needed for it, nor a turn."""
-        action = running.action
-        if isinstance(action, CompareScreenshots):
-            return await compare_kept(Files(self.artifacts, running.call.client_id), action)
-        cursor, budget = getattr(action, "cursor", ""), getattr(action, "budget", None)
-        if isinstance(action, Screenshot) and not action.shown:
-            return await read_picture(self.artifacts, running.call, cursor)
-        return await read_on(self.artifacts, running.call, action.shown, cursor, budget)
+        return await _KEPT.get(running.action.name(), _text)(self.artifacts, running.call, running.action)
 
     async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:
         await _no_dialog(running)
@@ -70,6 +66,25 @@ class Parts:
         page = self.page(entry, step, max(1, share))
         page.quiet = quiet
         return await perform(entry, step, self.handlers[step.action.name()], page)
+
+
+async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreenshots) -> Json:
+    return await compare_kept(Files(artifacts, call.client_id), action)
+
+
+async def _picture(artifacts: ArtifactPort, call: Call, action: Screenshot) -> Json:
+    return await read_picture(artifacts, call, action.kept_cursor)
+
+
+async def _text(artifacts: ArtifactPort, call: Call, action: Action) -> Json:
+    return await read_on(artifacts, call, action.shown, action.kept_cursor, action.asked_budget)
+
+
+_KEPT: Final[Mapping[str, Callable[..., Awaitable[Json]]]] = {
+    CompareScreenshots.name(): _comparison,
+    Screenshot.name(): _picture,
+}
+"""How a call is answered that needs no page, where it does not read on in a text."""
 
 
 async def _no_dialog(running: Running) -> None:

@@ -213,8 +213,7 @@ def _asked(request: Request) -> Json:
 
 def _watched(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
     body = {name: value for name, value in _asked(request).items() if name != "activity"}
-    asked = catalogue.parse(body)
-    assert isinstance(asked, GetActivity)  # noqa: S101 - it was asked for by this name
+    asked = catalogue.parse_as(GetActivity, body)
     wanted = search.wanted(asked, caller.client_id, datetime.now().astimezone())
 
     async def feed() -> AsyncIterator[dict[str, str]]:

@@ -16,7 +16,8 @@ from browser_service.security.auth import Identity
 from browser_service.sessions.records import Sessions
 from browser_service.spine.directory import Directory
 from browser_service.store.activity import ActivityTable, Row, Wanted
-from shared.actions.base import Action, Effect, Scope
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
 from shared.model import Json
@@ -164,7 +165,7 @@ class Activity:
         if not is_recorded(action, outcome):
             return
         self._last_id += 1
-        page = outcome.page or self._directory.get(getattr(action, "page_id", None) or "")
+        page = outcome.page or self._directory.get(action.named_page or "")
         session_id = page.session_id if page else _session(action)
         noted = _Noted(
             id=self._last_id,
@@ -172,7 +173,7 @@ class Activity:
             identity=identity,
             action=action,
             outcome=outcome.error.code if outcome.error else "ok",
-            page_id=page.page_id if page else getattr(action, "page_id", None),
+            page_id=page.page_id if page else action.named_page,
             session_id=session_id,
             private_to=private_to(page, session_id, identity.client_id, self._directory.sessions),
             url_before=outcome.url_before,
@@ -287,4 +288,4 @@ def shown(row: Row, client_id: str) -> ActivityRecord:
 
 def _session(action: Action) -> str | None:
     """Where a call was meant to happen that came to no page."""
-    return getattr(action, "session_id", None) or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)
+    return action.named_session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)

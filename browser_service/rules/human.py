@@ -10,8 +10,9 @@ from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from browser_service.rules.leases import Lease
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action
 from shared.actions.people import RequestHuman
+from shared.actions.traits import Effect
 from shared.calls import Call, CallState, Notice
 from shared.errors import HumanInControl, PageOwned, RequestNotFound, ValidationFailed
 from shared.events import CallMoved, HostEvent, NoticeGiven
@@ -98,9 +99,9 @@ class HumanRequest:
         self.turn.set()
         page.taken(self)
 
-    def joins(self, client_id: str, action: RequestHuman) -> bool:
+    def joins(self, client_id: str, action: Action) -> bool:
         """A login serves all who meet it; anything else is between the person and who asked."""
-        return client_id in self.askers or self.asked.kind == action.kind == "login"
+        return client_id in self.askers or self.asked.kind == action.asked_kind == "login"
 
     def is_same(self, action: RequestHuman) -> bool:
         """Whether it asks for that already, if in other words; two decisions are two questions."""
@@ -109,7 +110,7 @@ class HumanRequest:
 
     def check(self, page: HeldPage, call: Call, action: Action) -> None:
         """Raise for what may not be done to a page while a person has it."""
-        if isinstance(action, RequestHuman) and (action.request_id or self.joins(call.client_id, action)):
+        if action.asks_people and (action.asked_request or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
             return

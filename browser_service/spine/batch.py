@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 from browser_service.host.partial import account
 from browser_service.security.auth import Identity
 from browser_service.spine.register import Record, Reply
-from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
-from shared.actions.combining import Batch
-from shared.actions.pages import OpenPage
+from shared.actions.base import Action
+from shared.actions.traits import Scope, Unaddressed
 from shared.calls import Outcome
 from shared.errors import BrowseError, Cancelled, Relayed, TimedOut, UnknownOutcome
 from shared.model import Json
@@ -36,11 +35,11 @@ class Stepping:
         """What takes a step back, by the step's call."""
         self._inlined = 0
 
-    async def run(self, batch: Batch) -> Outcome:
+    async def run(self, batch: Action) -> Outcome:
         """Stops at the first step that fails. What no step may touch is refused before the first."""
         self._dispatcher.directory.check_touched(batch, self._caller.client_id)
-        ends_at = asyncio.get_running_loop().time() + batch.timeout / 1000
-        for at, part in enumerate(batch.steps):
+        ends_at = asyncio.get_running_loop().time() + batch.allowed_ms() / 1000
+        for at, part in enumerate(batch.parts()):
             try:
                 call_id = f"{self._record.call_id}.{at + 1}"
                 reply = await self._ended(self._begun(batch, part, call_id), batch, ends_at)
@@ -54,30 +53,30 @@ class Stepping:
             result["undo"] = "; ".join(self._ways_back.values())
         return Outcome(call_id=self._record.call_id, result=result, page=self._page)
 
-    def _begun(self, batch: Batch, part: Action, call_id: str) -> Record | Reply:
+    def _begun(self, batch: Action, part: Action, call_id: str) -> Record | Reply:
         if self._record.cancel.requested:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
-        share = sum(each.shown != "observed" for each in batch.steps) or 1
+        share = sum(each.shown != "observed" for each in batch.parts()) or 1
         body = self._addressed(batch, part)
         return self._dispatcher.begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
-    def _addressed(self, batch: Batch, part: Action) -> Json:
+    def _addressed(self, batch: Action, part: Action) -> Json:
         """A step as a call of its own: what it does not say itself, the batch says."""
         body = part.wire_body()
-        if isinstance(part, SessionAction) and batch.session_id:
-            return {"sessionId": batch.session_id, **body}
-        if not isinstance(part, PageAction):
+        if part.scope is Scope.SESSION and batch.named_session:
+            return {"sessionId": batch.named_session, **body}
+        if part.scope is not Scope.PAGE:
             return body
-        said: Json = {"as": batch.as_} if batch.as_ else {}
+        said: Json = {"as": batch.agent} if batch.agent else {}
         if not {"pageId", "sessionId"} & body.keys() and part.unaddressed is not Unaddressed.OWN_PAGE:
-            page_id = batch.page_id or (self._page.page_id if self._page else None)
-            if batch.session_id:
-                said["sessionId"] = batch.session_id
-            if page_id and not isinstance(part, OpenPage):  # which is for another one
+            page_id = batch.named_page or (self._page.page_id if self._page else None)
+            if batch.named_session:
+                said["sessionId"] = batch.named_session
+            if page_id and not part.opens_another:  # which is for another one
                 said["pageId"] = page_id
         return {**said, **body}
 
-    async def _ended(self, step: Record | Reply, batch: Batch, ends_at: float) -> Reply:
+    async def _ended(self, step: Record | Reply, batch: Action, ends_at: float) -> Reply:
         if isinstance(step, Reply):
             return step
         try:
@@ -87,7 +86,7 @@ class Stepping:
             await self._stop(step, batch)
         return step.reply
 
-    async def _stop(self, step: Record, batch: Batch) -> None:
+    async def _stop(self, step: Record, batch: Action) -> None:
         """End a step whose time is over. One that ended well all the same is done. Raises what became of it."""
         await self._dispatcher.cancel(step.client_id, step.call_id)
         await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
@@ -98,7 +97,7 @@ class Stepping:
         except Relayed as error:
             if self._record.cancel.requested:
                 raise
-            late = f"batch did not end within {batch.timeout} ms."
+            late = f"batch did not end within {batch.allowed_ms()} ms."
             if error.relayed.code == Cancelled.code:
                 raise TimedOut(late, hint="Give it longer with `timeout` (ms), or fewer steps.") from None
             body = error.relayed.model_copy(update={"message": f"{late} {error.relayed.message}"})

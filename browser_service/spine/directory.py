@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from browser_service.sessions.closed_pages import ClosedPage, ClosedPages
 from browser_service.sessions.records import Sessions
-from shared.actions.base import Action, PageAction, SessionAction, Unaddressed
-from shared.actions.navigation import Goto
-from shared.actions.pages import OpenPage
+from shared.actions.base import Action
+from shared.actions.traits import Scope, Unaddressed
 from shared.errors import (
     BrowseError,
     NoBrowser,
@@ -99,9 +98,9 @@ class Directory:
 
     def meant(self, action: Action) -> Action:
         """What a call asks for that names a session and no page: of some actions, the same for the whole session."""
-        if not isinstance(action, PageAction) or action.page_id is not None or action.session_id is None:
+        if action.scope is not Scope.PAGE or action.named_page is not None or action.named_session is None:
             return action
-        return (action.for_session() or action) if action.session_id in self.sessions else action
+        return (action.for_session() or action) if action.named_session in self.sessions else action
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
         """A page as a client may know it: of what is private to another, that it is there."""
@@ -119,60 +118,60 @@ class Directory:
         return not private and self.sessions.may_use(page.session_id, client_id)
 
     def _address(self, action: Action, client_id: str, label: str) -> Address:
-        if not isinstance(action, PageAction):
-            return Address(None, action.session_id if isinstance(action, SessionAction) else None)
+        if action.scope is not Scope.PAGE:
+            return Address(None, action.named_session if action.scope is Scope.SESSION else None)
         if (
-            action.session_id is not None
-            and action.session_id not in self.sessions
-            and not self._pages.get(action.session_id)
+            action.named_session is not None
+            and action.named_session not in self.sessions
+            and not self._pages.get(action.named_session)
         ):
-            raise self.sessions.not_found(action.session_id)
-        if action.page_id is not None:
-            return self._named(action, action.page_id, client_id, label)
-        if action.session_id is not None and (main := self._pages.get(action.session_id)):
+            raise self.sessions.not_found(action.named_session)
+        if action.named_page is not None:
+            return self._named(action, action.named_page, client_id, label)
+        if action.named_session is not None and (main := self._pages.get(action.named_session)):
             return Address(main.page_id, main.session_id)
         if action.unaddressed is Unaddressed.NEW_PAGE:
             return self._new(action, client_id, label)
         if action.pageless:
-            return Address(None, action.session_id or DEFAULT_SESSION)
+            return Address(None, action.named_session or DEFAULT_SESSION)
         own = action.unaddressed is Unaddressed.OWN_PAGE
         return self._own(action, client_id) if own else self._only(action, client_id, label)
 
-    def _new(self, action: PageAction, client_id: str, label: str) -> Address:
+    def _new(self, action: Action, client_id: str, label: str) -> Address:
         """A page that is to be made: of a session of one's own its main page, which later calls find by the session."""
-        if isinstance(action, Goto) and action.session_id not in {None, DEFAULT_SESSION}:
-            return Address(action.session_id, action.session_id)
-        page_id, session_id = self.mint(), action.session_id or DEFAULT_SESSION
+        if action.opens_main_page and action.named_session not in {None, DEFAULT_SESSION}:
+            return Address(action.named_session, action.named_session)
+        page_id, session_id = self.mint(), action.named_session or DEFAULT_SESSION
         closed = self.closed.known_to(page_id, client_id, label)
         if closed is not None and closed.session_id != session_id:  # it may still be taken for the one of there
             self._minted.discard(page_id)
             page_id = self._like(page_id)
         return Address(page_id, session_id)
 
-    def _named(self, action: PageAction, page_id: str, client_id: str, label: str) -> Address:
+    def _named(self, action: Action, page_id: str, client_id: str, label: str) -> Address:
         known = self._pages.get(page_id)
-        if known is not None and isinstance(action, OpenPage) and known.holder_id == client_id:
+        if known is not None and action.opens_another and known.holder_id == client_id:
             # opening never means what is open: another agent of this client may be at work there
-            return Address(self.mint(page_id), action.session_id or known.session_id)
+            return Address(self.mint(page_id), action.named_session or known.session_id)
         if known is None:
-            if action.session_id is None and (closed := self.closed.known_to(page_id, client_id, label)):
+            if action.named_session is None and (closed := self.closed.known_to(page_id, client_id, label)):
                 raise self._was_of(closed, action, client_id)
             if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
                 raise self._no_page(page_id)
             return Address(page_id, self._session_of_new(action, page_id))
-        if action.session_id not in {None, known.session_id, known.page_id}:
+        if action.named_session not in {None, known.session_id, known.page_id}:
             raise ValidationFailed(
-                f"pageId {page_id!r} is a page of session {known.session_id!r}, not of {action.session_id!r}.",
+                f"pageId {page_id!r} is a page of session {known.session_id!r}, not of {action.named_session!r}.",
                 hint="Leave sessionId out.",
                 details={"context": {"field": "sessionId"}},
             )
         return Address(known.page_id, known.session_id)
 
-    def _session_of_new(self, action: PageAction, page_id: str) -> str:
+    def _session_of_new(self, action: Action, page_id: str) -> str:
         """The name of a session is its main page's, and no other's. Raises ValidationFailed."""
         if page_id == DEFAULT_SESSION or page_id not in self.sessions:
-            return action.session_id or DEFAULT_SESSION
-        if action.session_id not in {None, page_id}:
+            return action.named_session or DEFAULT_SESSION
+        if action.named_session not in {None, page_id}:
             raise ValidationFailed(
                 f"{page_id!r} is a session: of pages, its main page alone has that name.",
                 hint="Give the page another name, or leave sessionId out.",
@@ -180,11 +179,11 @@ class Directory:
             )
         return page_id
 
-    def _only(self, action: PageAction, client_id: str, label: str) -> Address:
+    def _only(self, action: Action, client_id: str, label: str) -> Address:
         mine = [
             page
             for page in self.belonging_to(client_id)
-            if action.session_id in {None, page.session_id} and action.as_ in {None, page.holder_agent}
+            if action.named_session in {None, page.session_id} and (action.agent or None) in {None, page.holder_agent}
         ]
         if len(mine) == 1:
             return Address(mine[0].page_id, mine[0].session_id)
@@ -208,9 +207,9 @@ class Directory:
             return ""
         return f' An earlier "{label}" left {", ".join(left[:5])}: act on one by its pageId to go on with it.'
 
-    def _own(self, action: PageAction, client_id: str) -> Address:
+    def _own(self, action: Action, client_id: str) -> Address:
         page = self.launched(client_id)
-        if page is None or action.session_id not in {None, page.session_id}:
+        if page is None or action.named_session not in {None, page.session_id}:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         return Address(page.page_id, page.session_id)
 
@@ -250,10 +249,10 @@ class Directory:
         """A name that was made for a call is free again where no page came of it."""
         self._minted.discard(address.page_id or "")
 
-    def _was_of(self, closed: ClosedPage, action: PageAction, client_id: str) -> BrowseError:
+    def _was_of(self, closed: ClosedPage, action: Action, client_id: str) -> BrowseError:
         """Why a page that was of a session of somebody's own is not opened in the shared login, and the ways."""
         page_id, session_id = closed.page_id, closed.session_id
-        url = getattr(action, "url", None)
+        url = action.asked_url
         url = url if url and len(url) <= _URL_REPEATED else "..."
         there, shared = (
             "goto " + json.dumps({"pageId": page_id, "sessionId": each, "url": url}, ensure_ascii=False)

@@ -31,12 +31,8 @@ from browser_service.spine.quotas import Quotas, retry_after
 from browser_service.spine.register import CallRegister, Record, Reply
 from browser_service.spine.undo import Undos
 from shared import catalogue
-from shared.actions.base import Action, Scope, SessionAction
-from shared.actions.combining import Batch
-from shared.actions.navigation import Goto
-from shared.actions.ownership import HandOverPage
-from shared.actions.pages import ClosePage, OpenPage
-from shared.actions.sessions import RestoreSessionState, SaveSessionState
+from shared.actions.base import Action
+from shared.actions.traits import Scope
 from shared.calls import Call, ClientRef, Notice, Outcome
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, ErrorBody, JournalFailed, RateLimited, Relayed, ValidationFailed
@@ -253,12 +249,12 @@ class Dispatcher:
             log.exception("call failed unexpectedly", call_id=call_id, action=action.name())
             outcome = Outcome(call_id=call_id, error=unexpected("The service failed at this call.").body())
         await self._feed.catch_up()
-        if isinstance(action, SaveSessionState) and self._feed.owes(action.session_id, action.called):
+        if action.saved_name is not None and self._feed.owes(action.named_session or "", action.saved_name):
             failed_to = JournalFailed(
-                f"The logins of {action.session_id!r} could not be saved: the disk takes nothing."
+                f"The logins of {action.named_session!r} could not be saved: the disk takes nothing."
             )
             outcome = Outcome(call_id=call_id, error=failed_to.body())
-        own = action.session_id if isinstance(action, SessionAction) else None
+        own = action.named_session if action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else own
         self.directory.sessions.used(session_id, failed=outcome.error is not None)
         outcome = self._as_seen(self.undos.keep(identity, call_id, action.name(), outcome), identity.client_id)
@@ -269,7 +265,7 @@ class Dispatcher:
         seconds = asyncio.get_running_loop().time() - began
         ended = outcome.error.code if outcome.error else "ok"
         self._metrics.ended(action.name(), ended, seconds)
-        if not (isinstance(action, Batch) and action.apart):  # of which each step is noted, where it was
+        if not (action.apart):  # of which each step is noted, where it was
             self.activity.note(identity, action, outcome, call_id, seconds)
         log.info(
             "call",
@@ -283,9 +279,9 @@ class Dispatcher:
         return reply
 
     async def _outcome(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
-        if isinstance(action, Goto) and action.makes_session:
+        if action.makes_session:
             return await self._in_new_session(identity, asked, action, call_id)
-        if isinstance(action, Batch) and action.apart:
+        if action.apart:
             record = self.register.find(identity.client_id, call_id)
             return await Stepping(self, identity, record, asked.inline_text).run(action)
         address = self.directory.address(action, identity.client_id, identity.label)
@@ -295,10 +291,10 @@ class Dispatcher:
             return Outcome(call_id=call_id, result=result, page=service.page, undo=service.undo_of)
         cancel = self.register.find(identity.client_id, call_id).cancel
         outcome = await self.on_host(identity, action, call_id, address, cancel, inline_text=asked.inline_text)
-        if outcome.result is not None and any(step.body["action"] == ClosePage.name() for step in outcome.undo):
+        if outcome.result is not None and any(ACTIONS[str(step.body["action"])].closes_page for step in outcome.undo):
             await self._end_with_page(identity, address.session_id or "", outcome.result, call_id)
-        if isinstance(action, OpenPage) and action.page_id and outcome.page and outcome.page.page_id != action.page_id:
-            notice = f"{action.page_id} is open already, and yours: this is another page, {outcome.page.page_id}."
+        if action.opens_another and action.named_page and outcome.page and outcome.page.page_id != action.named_page:
+            notice = f"{action.named_page} is open already, and yours: this is another page, {outcome.page.page_id}."
             self._clients.notify(identity.client_id, Notice(text=notice, page_id=outcome.page.page_id))
         return outcome
 
@@ -321,8 +317,8 @@ class Dispatcher:
             async with self._within_limits(identity.client_id, limited or action, call_id, address, cancel):
                 call = self._call(identity, action, call_id, address)
                 call.inline_text, call.undo = inline_text, undo
-                if isinstance(action, RestoreSessionState) and undo is None:
-                    call.state = await self.keeper.saved(action.session_id, action.called)
+                if action.restored_name is not None and undo is None:
+                    call.state = await self.keeper.saved(address.session_id or "", action.restored_name)
                 outcome = await self.host.run(call)
         finally:
             if outcome is None or outcome.page is None:
@@ -339,7 +335,7 @@ class Dispatcher:
             await self.perform(identity, {"action": "close_session", "sessionId": session_id}, f"{call_id}.1")
             result["observed"] = f"{result.get('observed', 'done')}; so is session {session_id}, which was made for it"
 
-    async def _in_new_session(self, identity: Identity, asked: Asked, action: Goto, call_id: str) -> Outcome:
+    async def _in_new_session(self, identity: Identity, asked: Asked, action: Action, call_id: str) -> Outcome:
         """A session that came to no page is not left behind."""
         made = await self.perform(identity, {"action": "create_session"}, f"{call_id}.1")
         session_id = str(made["sessionId"])
@@ -391,13 +387,13 @@ class Dispatcher:
     def _recipient(self, action: Action, identity: Identity, address: Address) -> ClientRef | None:
         """Whom a page is handed over to: a client, by its name or by a page of its. Raises Forbidden for one that may
         not use the page's session, and could do nothing with it."""
-        if not isinstance(action, HandOverPage):
+        if action.recipient is None:
             return None
-        page = self.directory.get(action.to)
+        page = self.directory.get(action.recipient)
         if page is not None and page.holder_id is not None:
             recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
         else:
-            recipient = self._clients.named(action.to, besides=identity.client_id)
+            recipient = self._clients.named(action.recipient, besides=identity.client_id)
         if address.session_id:
             self.directory.sessions.check_recipient(address.session_id, recipient)
         return recipient
@@ -468,7 +464,7 @@ def _with_details(error: ErrorBody, called: str, action: Action, outcome: Outcom
     known: Json = {"tool": called}
     if outcome.page is not None:
         known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
-    if selector := getattr(action, "selector", None):
+    if selector := action.asked_selector:
         known["selector"] = selector
     hint = action.hints.get(error.code, error.hint)
     return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from browser_service.rules.cancel import Cancel
 from browser_service.security.urls import is_private, origin_of
 from browser_service.spine.quotas import Clock, Recent, in_words, rate_limited
-from shared.actions.base import Action, NavigationAction
+from shared.actions.base import Action
 from shared.calls import CallState
 from shared.errors import Cancelled, RateLimited
 from shared.events import CallMoved, Throttled
@@ -314,10 +314,10 @@ def visited(action: Action, page_url: str) -> Counter[str]:
     """How often a call asks each origin for something: by its URLs, or where the page is by then."""
     origins: Counter[str] = Counter()
     for each in action.parts() or (action,):
-        url = getattr(each, "url", None) or page_url
+        url = each.asked_url or page_url
         if each.visits and (origin := origin_of(url, page_url)):
             origins[origin] += 1
-        if isinstance(each, NavigationAction):
+        if each.navigates:
             with contextlib.suppress(ValueError):  # a URL that is none leads nowhere, which is said where it is opened
                 page_url = urljoin(page_url, url)
     return origins

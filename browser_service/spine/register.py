@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from browser_service.rules.cancel import Cancel
-from shared.actions.base import Action, Effect
-from shared.actions.people import RequestHuman
+from shared.actions.base import Action
+from shared.actions.traits import Effect
 from shared.calls import Outcome
 from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed
 from shared.model import Json
@@ -116,7 +116,7 @@ class CallRegister:
                 )
             if not known.turned_away:
                 return known
-        elif attempt > 1 and action.effect is not Effect.READS and not isinstance(action, RequestHuman):
+        elif attempt > 1 and action.effect is not Effect.READS and not action.asks_people:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
         record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
         self._records[client_id, call_id] = record

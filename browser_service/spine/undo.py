@@ -12,9 +12,9 @@ from browser_service.spine.directory import Address
 from browser_service.spine.quotas import Clock
 from browser_service.spine.register import Record
 from shared import catalogue
-from shared.actions.base import Action, Effect, PageAction
-from shared.actions.pages import ClosePage, OpenPage
-from shared.actions.sessions import CloseSession
+from shared.actions.base import Action
+from shared.actions.pages import OpenPage
+from shared.actions.traits import Effect, Scope
 from shared.actions.undoing import Undo
 from shared.calls import Outcome, Undoable
 from shared.catalogue import ACTIONS
@@ -164,7 +164,7 @@ class TakingBack:
 
     async def _step(self, kept: Kept, step: Undoable, asked: Undo) -> str:
         action = _again(step, affects_others=asked.affect_others)
-        if isinstance(action, CloseSession):
+        if action.closes_session:
             return await self._dispatcher.keeper.bring_back(kept.who.ref, Closed.model_validate(step.state))
         who = kept.who if self._caller.operator else self._caller
         address, limited = self._address(step, action)
@@ -185,7 +185,7 @@ class TakingBack:
         """Where a step is taken back, and the action whose limits hold. A page that was closed comes back under its id
         where that is free."""
         directory = self._dispatcher.directory
-        if not isinstance(action, ClosePage):
+        if not action.closes_page:
             address = directory.address(action, self._caller.client_id, self._caller.label)
             if address.session_id != step.session_id:
                 raise CannotUndo(f"{step.page_id} is a page of another session now.")
@@ -251,7 +251,7 @@ def _again(step: Undoable, *, affects_others: bool) -> Action:
     """The act as it was asked for, so that its rules hold again; whether others may feel it is asked anew."""
     body = {name: value for name, value in step.body.items() if name not in _NOT_AGAIN}
     action = ACTIONS[str(body["action"])]
-    if issubclass(action, PageAction):
+    if action.scope is Scope.PAGE:
         body["pageId"] = step.page_id
         body.pop("sessionId", None)
     if affects_others and "affect_others" in action.model_fields:

@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import Action, Lane, PageId, SessionId
+from shared.actions.base import Action, PageId, SessionId
 from shared.actions.reading import Cursor
+from shared.actions.traits import Lane
 
 
 class GetActivity(Action):

@@ -1,11 +1,9 @@
-"""What every action has: where it works, what it does to others, and how long it may take."""
+"""The classes that actions are made from: their common arguments, and how one carries another."""
 
 import re
-from collections.abc import Callable, Mapping
-from enum import StrEnum
+from collections.abc import Callable
 from functools import cache
-from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +18,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from shared.actions.traits import Effect, Lane, Scope, Touches, Traits, Unaddressed
 from shared.wire import (
     ANY_PAGE_ID_PATTERN,
     CALL_ID_PATTERN,
@@ -28,46 +27,6 @@ from shared.wire import (
     RESERVED_IDS,
     spelled_validly,
 )
-
-
-class Effect(StrEnum):
-    """`acts` and `destroys` need the page's lease; `reads` needs nothing."""
-
-    READS = "reads"
-    ACTS = "acts"
-    DESTROYS = "destroys"
-
-
-class Scope(StrEnum):
-    """What the handler is given: a page, a session, or the service."""
-
-    PAGE = "page"
-    SESSION = "session"
-    SERVICE = "service"
-
-
-class Lane(StrEnum):
-    """`queue` takes its turn on the page; `beside` takes none, so that a wait never blocks the act that ends it."""
-
-    QUEUE = "queue"
-    BESIDE = "beside"
-
-
-class Unaddressed(StrEnum):
-    """Which page a call without `pageId` means."""
-
-    ONLY_PAGE = "only_page"
-    NEW_PAGE = "new_page"
-    OWN_PAGE = "own_page"
-    """The one that browser_launch opened."""
-
-
-class Alias(NamedTuple):
-    """A second name of an action: arguments renamed, others preset."""
-
-    name: str
-    renames: Mapping[str, str] = MappingProxyType({})
-    presets: Mapping[str, JsonValue] = MappingProxyType({})
 
 
 def _not_reserved(text: str) -> str:
@@ -97,13 +56,6 @@ AgentName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 AS: Final = "Which of several agents behind one client this is: a label for siblings and people, no authority."
 
 
-class Touches(NamedTuple):
-    """The ids that a call names."""
-
-    pages: frozenset[str] = frozenset()
-    sessions: frozenset[str] = frozenset()
-
-
 class Part(BaseModel):
     """A nested argument: camelCase on the wire, nothing unknown accepted."""
 
@@ -118,53 +70,10 @@ class Part(BaseModel):
     )
 
 
-class Action(Part):
+class Action(Part, Traits):
     """Root of all actions."""
 
     model_config = ConfigDict(frozen=True)
-
-    effect: ClassVar[Effect] = Effect.READS
-    scope: ClassVar[Scope] = Scope.SERVICE
-    lane: ClassVar[Lane] = Lane.QUEUE
-    unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
-    aliases: ClassVar[tuple[Alias, ...]] = ()
-    bags: ClassVar[tuple[str, ...]] = ()
-    """Arguments whose own keys are folded into the action's, such as `params`."""
-    shown: ClassVar[str] = ""
-    """The key of the result that a model is shown as text; without one it is shown all of it as JSON."""
-    beside: ClassVar[tuple[str, ...]] = ()
-    """Further keys of the result that a model is shown after it."""
-    bare: ClassVar[str] = ""
-    """For an action whose replies are its text and nothing beside it: what it was doing, as its errors begin."""
-    hints: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What to do next, by the code of an error, where it is not what the error says."""
-    untrusted: ClassVar[bool] = False
-    """What is shown are words of the site, which a model must not take for instructions."""
-    idempotent: ClassVar[bool] = False
-    outlives_client: ClassVar[bool] = False
-    """Whether it goes on when its client has gone: a person is at it."""
-    opens: ClassVar[bool] = True
-    """Whether it needs the page open in the browser; what only concerns ownership does not."""
-    page_fields: ClassVar[tuple[str, ...]] = ()
-    session_fields: ClassVar[tuple[str, ...]] = ()
-    """The arguments that can name a page or a session: all that a call may touch, besides where it is addressed to."""
-    unmetered: ClassVar[bool] = False
-    """No quota refuses it: a client at its limit must be able to end what it began."""
-    visits: ClassVar[bool] = False
-    """It sends a request to a site: to its `url`, or where the page is. Counts against that origin's limits."""
-    carries: ClassVar[tuple[str, ...]] = ()
-    """The arguments that hold actions: one each, or a list."""
-    alone: ClassVar[bool] = False
-    """It is not done in another's turn on a page: it is of no page, of another one, or ends what keeps that turn."""
-    asks_people: ClassVar[bool] = False
-    """It waits for a person for as long as that takes: no other call carries it."""
-    undoable: ClassVar[bool] = False
-    """Whether `undo` takes it back, for ten minutes: what it changed is kept on our side."""
-    undone_by: ClassVar[str] = ""
-    """The call that takes it back where `undo` does not."""
-    told: ClassVar[frozenset[str]] = frozenset()
-    """Wire names of texts that are no secret: the account of who did what keeps them, and no others but elements,
-    addresses and reasons."""
 
     @classmethod
     @cache
@@ -199,10 +108,9 @@ class Action(Part):
         """The action that this one is another form of, or itself."""
         return self
 
-    @property
-    def pageless(self) -> bool:
-        """Whether this very call needs no page, because all that it is about is kept already."""
-        return bool(getattr(self, "cursor", None))
+    def for_session(self) -> "SessionAct | None":
+        """The same for all of the session that the call names, where it names no page."""
+        return None
 
     def allowed_ms(self) -> int:
         """Milliseconds that its handler may take, once it is this call's turn."""
@@ -279,10 +187,6 @@ class PageAction(Action):
     )
     as_: AgentName | None = Field(default=None, alias="as", description=AS)
 
-    def for_session(self) -> "SessionAct | None":
-        """The same for all of the session that the call names, where it names no page."""
-        return None
-
     def allowed_ms(self) -> int:
         return self.timeout
 
@@ -300,6 +204,7 @@ class OwnershipAction(PageAction):
 
     lane = Lane.BESIDE
     shown = "observed"
+    ownership = True
     opens = False
     idempotent = True
     alone = True
@@ -323,23 +228,13 @@ class FeltAct(Action):
 
     effect = Effect.ACTS
     shown = "observed"
-    looks: ClassVar[bool] = False
-    """Whether it shows its caller all pages of the session, which it may not where one is private to another."""
+    felt = True
 
     affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
 
     @property
-    def by_origin(self) -> bool:
-        """Whether the other pages of the page's origin feel it."""
-        return False
-
-    def concerns(self, url: str) -> bool:  # noqa: ARG002 - the narrower actions look at it
-        """Whether a page at `url` would feel it."""
-        return True
-
-    def narrower(self) -> str:
-        """The calls that concern fewer, for the refusal."""
-        return "create_session {} makes a session of your own."
+    def others_accepted(self) -> bool:
+        return self.affect_others
 
 
 class SessionAct(FeltAct, SessionAction):
@@ -369,6 +264,7 @@ class NavigationAction(PageAction):
     """An action that loads a document."""
 
     effect = Effect.ACTS
+    navigates = True
     undone_by = "go_back {}"
     visits = True
 
@@ -382,6 +278,10 @@ class WaitingAction(PageAction):
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds to wait at most.")
 
+    @property
+    def asks_page(self) -> bool:
+        return True
+
 
 class ExtractingAction(PageAction):
     """Reads data out of a page."""
@@ -394,6 +294,7 @@ class ElementAction(PageAction):
     """An act on one element."""
 
     effect = Effect.ACTS
+    acts_on_element = True
     shown = "observed"
 
     selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import Action, CallId, Effect, Lane
+from shared.actions.base import Action, CallId
+from shared.actions.traits import Effect, Lane
 
 
 class GetCall(Action):

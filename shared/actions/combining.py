@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from shared.actions.base import MOST_PARTS, Action, Carried, Effect, PageAction, Part, Selector, by_parts, strongest
+from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, Part, Selector, by_parts, strongest
+from shared.actions.traits import Effect
 
 
 class Batch(PageAction):

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import Effect, Lane, PageAction
+from shared.actions.base import PageAction
+from shared.actions.traits import Effect, Lane
 
 
 class HandleDialog(PageAction):
@@ -15,6 +16,7 @@ class HandleDialog(PageAction):
     lane = Lane.BESIDE
     shown = "observed"
     opens = False
+    answers_dialog = True
     unmetered = True
     alone = True
 

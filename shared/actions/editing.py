@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import Effect, ElementAction, PageAction, Selector
+from shared.actions.base import ElementAction, PageAction, Selector
+from shared.actions.traits import Effect
 
 
 class Focus(ElementAction):

@@ -4,8 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from shared.actions.base import Action, ElementAction, Lane, Part
+from shared.actions.base import Action, ElementAction, Part
 from shared.actions.interaction import At, NoWaitAfter
+from shared.actions.traits import Lane
 
 _MOST = 50
 _BYTES_MS = 30_000

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
-from shared.actions.base import Action, Effect, Lane
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Lane
 
 
 class Help(Action):

@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import Alias, Lane, PageAction, Selector
+from shared.actions.base import PageAction, Selector
 from shared.actions.reading import Budget
+from shared.actions.traits import Alias, Lane
 
 ConsoleType = Literal["exception", "error", "warning", "info", "log", "debug", "other"]
 

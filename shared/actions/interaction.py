@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
-from shared.actions.base import Alias, Effect, ElementAction, PageAction, Position, Selector
+from shared.actions.base import ElementAction, PageAction, Position, Selector
+from shared.actions.traits import Alias, Effect
 
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 
@@ -39,6 +40,9 @@ class Fill(ElementAction):
 
     aliases = (Alias("clear", presets={"value": ""}),)
     undone_by = 'fill {"value": "<what was there>"}'
+    reads_back = True
+    tells_value = True
+    tells_all = True
     idempotent = True
 
     value: str = Field(validation_alias=AliasChoices("value", "text"), description="Text to fill; empty clears.")
@@ -48,6 +52,8 @@ class Fill(ElementAction):
 
 class Type(ElementAction):
     """Type text into an element key by key, after what it has. Use `fill` unless the page listens for keys."""
+
+    tells_value = True
 
     text: str = Field(validation_alias=AliasChoices("text", "value"), description="Text to type.")
     delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
@@ -61,6 +67,7 @@ class Press(PageAction):
     """Press a key or a combination, such as Enter, Control+a or ArrowDown, on an element or on what has the focus."""
 
     effect = Effect.ACTS
+    acts_on_element = True
     shown = "observed"
 
     key: str = Field(min_length=1, max_length=64, description="Key name; combine with +.")
@@ -76,6 +83,7 @@ class Press(PageAction):
 class Hover(ElementAction):
     """Move the mouse over an element."""
 
+    shows_styles = True
     idempotent = True
 
     modifiers: Modifiers = None
@@ -90,6 +98,8 @@ class SelectOption(ElementAction):
     """Choose options of a select element by value, label or index; an empty list chooses none. The reply has the
     values selected afterwards."""
 
+    reads_back = True
+    tells_value = True
     idempotent = True
 
     value: str | list[str] | None = Field(default=None, description="Option values, or visible labels.")
@@ -109,6 +119,8 @@ class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
     undone_by = "uncheck {...}"
+    reads_back = True
+    tells_value = True
     idempotent = True
 
     position: At = None
@@ -122,6 +134,8 @@ class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
     undone_by = "check {...}"
+    reads_back = True
+    tells_value = True
     idempotent = True
 
     position: At = None

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
-from shared.actions.base import Clip, Effect, PageAction, Part, Selector
+from shared.actions.base import Clip, PageAction, Part, Selector
 from shared.actions.reading import Cursor, Named
+from shared.actions.traits import Effect
 
 _WHOLE_PAGE_MS = 30_000
 

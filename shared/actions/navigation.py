@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from shared.actions.base import Alias, NavigationAction, PageAction, Unaddressed, WaitUntil
+from shared.actions.base import NavigationAction, PageAction, WaitUntil
+from shared.actions.traits import Alias, Unaddressed
 
 
 class Goto(NavigationAction):
@@ -14,6 +15,8 @@ class Goto(NavigationAction):
     A site that answers 429 is left alone: RATE_LIMITED says until when."""
 
     unaddressed = Unaddressed.NEW_PAGE
+    opens_main_page = True
+    replaces_page = True
     aliases = (Alias("navigate_to", presets=MappingProxyType({"newSession": True})),)
     shown = "observed"
 
@@ -53,6 +56,7 @@ class ReloadPage(NavigationAction):
     """Reload the page. Also brings back a page that no longer responds."""
 
     undone_by = ""
+    replaces_page = True
     shown = "observed"
 
     ignore_cache: bool = Field(default=False, description="Fetch everything anew from the servers.")
@@ -63,6 +67,10 @@ class GetCurrentUrl(PageAction):
     """Get the URL that the page is at."""
 
     shown = "url"
+
+    @property
+    def asks_page(self) -> bool:
+        return False
 
 
 class GetPageTitle(PageAction):

@@ -5,19 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from shared.actions.base import (
-    AN_ACTION,
-    Carried,
-    Effect,
-    Lane,
-    PageAction,
-    Part,
-    SessionAct,
-    WaitingAction,
-    by_parts,
-    strongest,
-)
+from shared.actions.base import AN_ACTION, Carried, PageAction, Part, SessionAct, WaitingAction, by_parts, strongest
 from shared.actions.reading import Budget, Cursor
+from shared.actions.traits import Effect, Lane
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN = frozenset({"host", "content-length", "connection", "transfer-encoding", "upgrade", "te", "trailer"})

@@ -4,7 +4,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from shared.actions.base import Effect, OwnershipAction
+from shared.actions.base import OwnershipAction
+from shared.actions.traits import Effect
 
 _REASON = 200
 
@@ -15,6 +16,7 @@ class ClaimPage(OwnershipAction):
 
     effect = Effect.ACTS
     undone_by = "release_page {}"
+    claims = True
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
@@ -65,3 +67,7 @@ class HandOverPage(OwnershipAction):
         min_length=1, max_length=80, description="The client's name as list_pages shows it, or a pageId of one of its."
     )
     note: str | None = Field(default=None, max_length=_REASON, description="What the new owner should know.")
+
+    @property
+    def recipient(self) -> str:
+        return self.to

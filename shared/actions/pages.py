@@ -2,17 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import (
-    Action,
-    Alias,
-    Effect,
-    Lane,
-    NavigationAction,
-    PageAction,
-    SessionId,
-    Unaddressed,
-    WaitUntil,
-)
+from shared.actions.base import Action, NavigationAction, PageAction, SessionId, WaitUntil
+from shared.actions.traits import Alias, Closing, Effect, Lane, Unaddressed
 
 
 class ListPages(Action):
@@ -33,6 +24,7 @@ class OpenPage(NavigationAction):
     made and returned."""
 
     unaddressed = Unaddressed.NEW_PAGE
+    opens_another = True
     undone_by = "close_page {}"
     aliases = (Alias("openPage"),)
     alone = True
@@ -49,6 +41,7 @@ class ClosePage(PageAction):
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
     opens = False
+    closes_page = True
     unmetered = True
     undoable = True
     aliases = (Alias("closePage"),)
@@ -60,3 +53,7 @@ class ClosePage(PageAction):
         default=None, min_length=1, max_length=200, description="Why; needed for a tab that a person opened."
     )
     confirm: bool = Field(default=False, description="Close it though a sibling behind your client opened it.")
+
+    @property
+    def closing(self) -> Closing:
+        return Closing(self.reason, confirmed=self.confirm)

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from shared.actions.base import Effect, OwnershipAction
+from shared.actions.base import OwnershipAction
+from shared.actions.traits import Effect
 from shared.pages import RequestKind
 
 _MESSAGE = 500
@@ -38,3 +39,15 @@ class RequestHuman(OwnershipAction):
     )
     withdraw: bool = Field(default=False, description="With requestId: nobody is needed any more.")
     timeout: int = Field(default=45_000, ge=1, le=45_000, description="Milliseconds to wait for the person.")
+
+    @property
+    def wakes_page(self) -> bool:
+        return True
+
+    @property
+    def asked_request(self) -> str | None:
+        return self.request_id
+
+    @property
+    def asked_kind(self) -> str:
+        return self.kind

@@ -4,9 +4,10 @@ from typing import Literal
 
 from pydantic import AliasChoices, Field
 
-from shared.actions.base import Effect, ElementAction, PageAction, Part, Selector
+from shared.actions.base import ElementAction, PageAction, Part, Selector
 from shared.actions.interaction import At, Force, Modifiers, NoWaitAfter, Trial
 from shared.actions.interaction import Scroll as Scrolling
+from shared.actions.traits import Effect
 
 
 class DragAndDrop(ElementAction):

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.actions.base import Alias, Effect, Lane, PageAction, Selector, SessionAct
+from shared.actions.base import PageAction, Selector, SessionAct
+from shared.actions.traits import Alias, Effect, Lane
 
 HalfMinute = Annotated[int, Field(ge=1, le=120_000, description="Milliseconds it may take.")]
 
@@ -16,6 +17,7 @@ class EvaluateScript(PageAction):
     With `selector`, the function gets the element as its first argument."""
 
     effect = Effect.ACTS
+    runs_script = True
     shown = "value"
     untrusted = True
     aliases = (Alias("evaluate"), Alias("execute_script"))
@@ -101,6 +103,8 @@ class Fetch(PageAction):
     as long as it asks (RATE_LIMITED)."""
 
     effect = Effect.ACTS
+    runs_script = True
+    from_page = True
     visits = True
     bags = ("params", "fetchOptions")
     told = frozenset({"method"})

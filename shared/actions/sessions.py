@@ -5,8 +5,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from shared.actions.base import Action, Alias, Effect, Lane, Part, SessionAct, SessionAction, SessionId
+from shared.actions.base import Action, Part, SessionAct, SessionAction, SessionId
 from shared.actions.reading import Budget
+from shared.actions.traits import Alias, Effect, Lane
 from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
 
@@ -104,6 +105,7 @@ class CloseSession(Action):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
+    closes_session = True
     undoable = True
     aliases = (Alias("destroy_session"),)
     session_fields = ("session_id",)
@@ -245,6 +247,10 @@ class SaveSessionState(SessionAction):
 
     called: SavedName = Field(default="saved", alias="name", description="What to call it.")
 
+    @property
+    def saved_name(self) -> str:
+        return self.called
+
 
 class RestoreSessionState(SessionAct):
     """Put the logins of a session back as they were saved. What it has got since is gone."""
@@ -256,6 +262,10 @@ class RestoreSessionState(SessionAct):
     told = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What it was called.")
+
+    @property
+    def restored_name(self) -> str:
+        return self.called
 
 
 class ExportSession(SessionAction):

@@ -8,17 +8,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from shared.actions.base import (
-    Action,
-    Effect,
-    Lane,
-    NavigationAction,
-    OwnPageAction,
-    Part,
-    Position,
-    Selector,
-)
+from shared.actions.base import Action, NavigationAction, OwnPageAction, Part, Position, Selector
 from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
+from shared.actions.traits import Effect, Lane
 from shared.errors import ValidationFailed
 from shared.filenames import FileName
 

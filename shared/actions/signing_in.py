@@ -5,7 +5,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from shared.actions.base import Lane, SessionAct
+from shared.actions.base import SessionAct
+from shared.actions.traits import Lane
 from shared.wire import MAX_MESSAGE_BYTES
 
 _A_DAY_MS = 86_400_000

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from shared.actions.base import Effect, PageAction, StorageAct, StorageKind
+from shared.actions.base import PageAction, StorageAct, StorageKind
 from shared.actions.reading import Budget
+from shared.actions.traits import Effect
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 

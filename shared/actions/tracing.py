@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import Effect, SessionAct, SessionAction
+from shared.actions.base import SessionAct, SessionAction
+from shared.actions.traits import Effect
 
 
 class StartTracing(SessionAct):
@@ -10,7 +11,7 @@ class StartTracing(SessionAct):
     another."""
 
     undone_by = "stop_tracing {}"
-    looks = True
+    shows_all_pages = True
 
     screenshots: bool = Field(default=True, description="With pictures.")
     snapshots: bool = Field(default=True, description="With documents and requests.")

@@ -4,7 +4,8 @@ from types import MappingProxyType
 
 from pydantic import Field
 
-from shared.actions.base import Action, CallId, Effect, Lane
+from shared.actions.base import Action, CallId
+from shared.actions.traits import Effect, Lane
 
 
 class Undo(Action):

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
-from shared.actions.base import Lane, PageAction, Selector, WaitingAction, WaitUntil
+from shared.actions.base import PageAction, Selector, WaitingAction, WaitUntil
+from shared.actions.traits import Lane
 
 
 class WaitForSelector(WaitingAction):
@@ -28,6 +29,7 @@ UrlGlob = Annotated[
 class WaitForNavigation(WaitingAction):
     """Wait for the page's next navigation to load. One that began after your own last act on the page counts too."""
 
+    waits_for_document = True
     shown = "observed"
 
     pattern: UrlGlob | None = Field(default=None, alias="url", description="Only to a URL that matches.")
@@ -37,6 +39,7 @@ class WaitForNavigation(WaitingAction):
 class WaitForUrl(WaitingAction):
     """Wait until the page is at a URL that matches, and has loaded."""
 
+    waits_for_document = True
     shown = "observed"
 
     pattern: UrlGlob = Field(alias="url")
@@ -46,6 +49,7 @@ class WaitForUrl(WaitingAction):
 class WaitForLoad(WaitingAction):
     """Wait until the page's document has loaded."""
 
+    waits_for_document = True
     shown = "observed"
 
     state: Literal["load", "domcontentloaded", "networkidle"] = Field(
@@ -65,3 +69,7 @@ class Wait(PageAction):
 
     def allowed_ms(self) -> int:
         return self.duration + 1_000
+
+    @property
+    def wakes_page(self) -> bool:
+        return False

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from shared.actions.base import Action, Effect, Lane
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Lane
 
 
 def _one_line(text: str) -> str:

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from shared.actions.base import Action
+from shared.actions.traits import Traits
+from shared.catalogue import ACTIONS
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("shared", "client", "browser_service", "mcp_gateway")
 AROUND = ("tests", "examples", "benchmarks", "scripts")
@@ -155,6 +159,40 @@ def test_a_handler_leaves_failures_to_the_spine() -> None:
         for name in (re.findall(r"[\w.]+", ast.unparse(node.type)) if node.type else ["everything"])
     }
     assert {(where, name) for where, name in caught if name not in HANDLED} == set()
+
+
+ACTION_CLASSES = {kind.__name__ for action in ACTIONS.values() for kind in action.__mro__ if issubclass(kind, Action)}
+ASKED_OF_ACTIONS = {name for action in ACTIONS.values() for name in [*action.model_fields, *vars(Traits)]}
+
+
+def class_questions(node: ast.AST) -> Iterator[str]:
+    """Where code asks for the class of an action, or whether it has an argument."""
+    for child in ast.walk(node):
+        if not isinstance(child, ast.Call) or not isinstance(child.func, ast.Name):
+            continue
+        if child.func.id in {"isinstance", "issubclass"}:
+            named = {each.id for each in ast.walk(child.args[1]) if isinstance(each, ast.Name)}
+        elif child.func.id in {"getattr", "hasattr"}:
+            named = {ast.unparse(child.args[1]).strip(chr(39))}
+        else:
+            continue
+        if named & (ACTION_CLASSES | ASKED_OF_ACTIONS):
+            yield ast.unparse(child)
+
+
+def test_a_question_of_class_is_seen() -> None:
+    code = 'isinstance(it, Goto | str) or getattr(action, "url", None) or isinstance(it, str) or getattr(os, "getuid")'
+    assert [*class_questions(ast.parse(code))] == ["isinstance(it, Goto | str)", "getattr(action, 'url', None)"]
+
+
+def test_what_policy_asks_of_an_action_is_an_attribute_of_it() -> None:
+    asked = {
+        f"{place(path)}: {question}"
+        for path in files("browser_service", "mcp_gateway", "client")
+        if not place(path).startswith("browser_service/actions/")
+        for question in class_questions(tree(path))
+    }
+    assert asked == set()
 
 
 def test_no_file_is_longer_than_500_lines_and_no_function_than_60() -> None:

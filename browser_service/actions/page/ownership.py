@@ -1,6 +1,6 @@
 """Who may act on a page. No Playwright: the page's own record knows."""
 
-from browser_service.host.admission import agent_of, owned
+from browser_service.host.admission import owned
 from browser_service.host.page.handle import BrowserPage
 from browser_service.rules.leases import OFFER_S
 from shared.actions import ownership
@@ -10,7 +10,7 @@ from shared.model import Json
 
 async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     mine, call, page_id = page.entry.record.ownership, page.call, page.entry.page_id
-    agent, seconds = agent_of(action), action.wait_seconds
+    agent, seconds = action.agent, action.wait_seconds
     holder = mine.holder()
     if holder is not None and holder.client_id == call.client_id:
         holder.agent = agent or holder.agent

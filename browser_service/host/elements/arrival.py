@@ -65,7 +65,7 @@ def _still_loading(page: BrowserPage, action: NavigationAction, seen: Observatio
     urls, status = seen.pending(), f"HTTP {seen.status}; " if seen.status else ""
     named = ", ".join(url[:_URL] for url in urls[:_SHOWN])
     waits = f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending: {named}" if urls else "no request is pending"
-    missing = getattr(action, "wait_until", "load")
+    missing = action.asked_load_state
     return {
         "url": page.url,
         **({"status": seen.status} if seen.status else {}),
@@ -75,7 +75,7 @@ def _still_loading(page: BrowserPage, action: NavigationAction, seen: Observatio
 
 
 def _nowhere(page: BrowserPage, action: NavigationAction, seen: Observation) -> NavigationFailed:
-    url = getattr(action, "url", None) or page.url
+    url = action.asked_url or page.url
     return NavigationFailed(
         f"Navigation to {url} led nowhere: the server answered {seen.status}, no content.",
         hint="The page stays where it was: snapshot {}. To only send the request: fetch.",

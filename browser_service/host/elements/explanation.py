@@ -11,7 +11,8 @@ from browser_service.host.elements.locators import DESCRIBE, find, in_page, is_x
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
-from shared.actions.base import Action, Effect, PageAction
+from shared.actions.base import Action
+from shared.actions.traits import Effect
 from shared.errors import BrowseError, ElementNotInteractable
 from shared.model import Json
 
@@ -33,9 +34,9 @@ async def explain(error: PlaywrightError, at: BrowserPage, action: Action) -> Br
 
 
 async def _looked_up(error: PlaywrightError, at: BrowserPage, action: Action) -> BrowseError | None:
-    page, frame = at.live, getattr(action, "frame", None)
-    named = [name for name in (getattr(action, "selector", None), getattr(action, "target", None)) if name is not None]
-    if isinstance(frame, str) and (wrong := await _wrong_frame(error, at, action, frame)):
+    page, frame = at.live, action.asked_frame
+    named = [each for each in (action.asked_selector, action.asked_target) if each is not None]
+    if frame is not None and (wrong := await _wrong_frame(error, at, action, frame)):
         return wrong
     for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
         count = await find(page, selector, frame).count()
@@ -50,10 +51,10 @@ async def _looked_up(error: PlaywrightError, at: BrowserPage, action: Action) ->
 
 async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
     """What the element shows tells more than Playwright's log, which may have ended before it came to the point."""
-    states = await in_page(found, causes.STATE, hasattr(action, "trial"))
+    states = await in_page(found, causes.STATE, action.can_be_tried)
     explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if states and isinstance(explained, ElementNotInteractable):
-        return causes.explained(explained, action.name(), getattr(action, "frame", None), states[0])
+        return causes.explained(explained, action.name(), action.asked_frame, states[0])
     return explained
 
 
@@ -89,9 +90,9 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     hint = None
     if is_xpath(selector) and await page.evaluate(_HAS_SHADOW):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
-    elif len(page.frames) > 1 and not getattr(action, "frame", None):
+    elif len(page.frames) > 1 and not action.asked_frame:
         hint = "The page has frames: name one with `frame`, or take a ref from snapshot {}, which reaches into all."
         if where := await frames.matching(page, selector):
             hint = f"It is in {frames.said(where)}: repeat it with {frames.call(where)}."
-    waited = action.timeout if isinstance(action, PageAction) else action.allowed_ms()
+    waited = action.asked_timeout or action.allowed_ms()
     return errors.not_found(selector, waited, url=page.url, hint=hint)

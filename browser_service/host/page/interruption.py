@@ -4,7 +4,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.page.record import PageRecord
-from shared.actions.base import Action, Effect
+from shared.actions.base import Action
+from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, UnknownOutcome
 from shared.model import Json
 

@@ -3,7 +3,7 @@
 import pytest
 
 from shared import catalogue
-from shared.actions.base import Scope, Unaddressed
+from shared.actions.traits import Scope, Unaddressed
 from tests.support.bodies import smallest
 from tests.support.listening import become, sent
 from tests.support.resting import host_of

@@ -10,7 +10,8 @@ import pytest
 
 from browser_service.rules.leases import Lease
 from shared import catalogue
-from shared.actions.base import Effect, PageAction
+from shared.actions.base import PageAction
+from shared.actions.traits import Effect
 from tests.support.bodies import smallest
 from tests.support.listening import become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService

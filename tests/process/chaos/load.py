@@ -4,7 +4,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shared.actions.base import Action, Scope, Unaddressed
+from shared.actions.base import Action
+from shared.actions.traits import Scope, Unaddressed
 from shared.catalogue import ACTIONS
 from tests.support.bodies import smallest
 

@@ -20,11 +20,12 @@ from typer.testing import CliRunner
 from browser_service.cli.root import app
 from client.credentials import mint
 from shared import catalogue, wire
-from shared.actions.base import Action, Effect, Scope, Unaddressed
+from shared.actions.base import Action
 from shared.actions.combining import Batch
 from shared.actions.help import CallTool
 from shared.actions.ownership import HandOverPage
 from shared.actions.pages import OpenPage
+from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.schema import full_schema
 from tests.support.bodies import smallest
 from tests.support.gateways import ServiceProcess, chat, service_process, text_of

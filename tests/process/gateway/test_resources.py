@@ -15,7 +15,7 @@ from PIL import Image
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from shared.actions.base import Effect
+from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS, parse
 from shared.resources import RESOURCES, TEMPLATES, Resource
 from tests.support.chat import MODERN, Chat

@@ -7,9 +7,10 @@ import pytest
 from browser_service.host.partial import account
 from browser_service.security.redaction import arguments
 from browser_service.spine.politeness import visited
-from shared.actions.base import AN_ACTION, Effect
+from shared.actions.base import AN_ACTION
 from shared.actions.combining import Batch
 from shared.actions.help import CallTool
+from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS, parse
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.schema import Schema, full_schema

@@ -7,7 +7,8 @@ from typing import cast
 import pytest
 from jsonschema import Draft202012Validator
 
-from shared.actions.base import Action, Effect, PageAction, Unaddressed
+from shared.actions.base import Action, PageAction
+from shared.actions.traits import Effect, Unaddressed
 from shared.catalogue import ACTIONS, NAMES, annotations
 from shared.schema import Schema, full_schema, inherited_names, listed_schema, second_names
 from tests.support.bodies import smallest
