@@ -83,6 +83,8 @@ class BrowseError(Exception):
     code: ClassVar[str] = "INTERNAL_ERROR"
     status: ClassVar[int] = 500
     hint: ClassVar[str | None] = None
+    nothing_happened: ClassVar[bool] = False
+    """The call that it ends changed nothing on its page, whose revision stays."""
     debugging: ClassVar[bool] = False
     """Whether replies say where in the program an error was raised: set for all, on the base."""
 
@@ -176,6 +178,7 @@ class ArtifactNotFound(InvalidRequest):
     """Raised when an artifact does not exist, was cleaned up, or is not yours."""
 
     status = 404
+    nothing_happened = True
 
 
 class ValidationFailed(BrowseError):
@@ -183,6 +186,7 @@ class ValidationFailed(BrowseError):
 
     code = "VALIDATION_ERROR"
     status = 422
+    nothing_happened = True
 
 
 class InvalidSelector(BrowseError):
@@ -190,6 +194,7 @@ class InvalidSelector(BrowseError):
 
     code = "INVALID_SELECTOR"
     status = 400
+    nothing_happened = True
     hint = 'A selector is CSS (#buy), text=Buy, role=button[name="Buy"], //button, or a ref from a snapshot (e12).'
 
 
@@ -198,6 +203,7 @@ class ElementNotFound(BrowseError):
 
     code = "ELEMENT_NOT_FOUND"
     status = 404
+    nothing_happened = True
     hint = "See what is there: snapshot {} gives refs that every selector argument takes."
 
 
@@ -206,10 +212,13 @@ class ElementNotInteractable(BrowseError):
 
     code = "ELEMENT_NOT_INTERACTABLE"
     status = 409
+    nothing_happened = True
 
 
 class WithoutEffect(ElementNotInteractable):
     """Raised when an act was done and came to nothing: another element received it, or the page took it back."""
+
+    nothing_happened = False
 
 
 class ElementGone(BrowseError):
@@ -217,6 +226,7 @@ class ElementGone(BrowseError):
 
     code = "ELEMENT_GONE"
     status = 410
+    nothing_happened = True
     hint = "The page changed since that snapshot. Take a new one: snapshot {}."
 
 
@@ -225,6 +235,7 @@ class AmbiguousSelector(BrowseError):
 
     code = "AMBIGUOUS_SELECTOR"
     status = 409
+    nothing_happened = True
     hint = 'Repeat it with the selector of one of them, or with "strict": false for the first.'
 
 
@@ -267,6 +278,7 @@ class StaleRevision(BrowseError):
 
     code = "STALE_REVISION"
     status = 412
+    nothing_happened = True
 
 
 class DialogOpen(BrowseError):
@@ -324,6 +336,7 @@ class Cancelled(BrowseError):
 
     code = "CANCELLED"
     status = 499
+    nothing_happened = True
 
 
 class Unauthorized(BrowseError):
@@ -342,6 +355,7 @@ class Forbidden(BrowseError):
 
     code = "FORBIDDEN"
     status = 403
+    nothing_happened = True
 
 
 class RateLimited(BrowseError):
@@ -374,6 +388,7 @@ class BrowserCrashed(BrowseError):
 
     code = "BROWSER_CRASHED"
     status = 502
+    nothing_happened = True
     hint = "Repeat the call: the page is reopened at its last URL."
 
 

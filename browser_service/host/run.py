@@ -19,21 +19,11 @@ from browser_service.host.session_handle import BrowserSession
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
 from shared.errors import (
-    AmbiguousSelector,
-    ArtifactNotFound,
     BrowseError,
     BrowserCrashed,
-    Cancelled,
-    ElementGone,
-    ElementNotFound,
-    ElementNotInteractable,
-    Forbidden,
-    InvalidSelector,
     NavigationFailed,
-    StaleRevision,
     TimedOut,
     UnknownOutcome,
-    ValidationFailed,
     WithoutEffect,
 )
 from shared.model import Json
@@ -41,19 +31,6 @@ from shared.model import Json
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
-_NOTHING_HAPPENED = (
-    AmbiguousSelector,
-    ArtifactNotFound,
-    BrowserCrashed,
-    Cancelled,
-    ElementGone,
-    ElementNotFound,
-    ElementNotInteractable,
-    Forbidden,
-    InvalidSelector,
-    StaleRevision,
-    ValidationFailed,
-)
 
 
 async def bring_up(entry: PageEntry, running: Running) -> None:
@@ -115,8 +92,8 @@ async def perform(entry: PageEntry, running: Running, handler: Handler, page: Br
         return await told(page, running.action, result, observation, before)
     except WithoutEffect as error:
         raise await _besides(entry, error, running, observation) from None
-    except _NOTHING_HAPPENED:
-        changed = False
+    except BrowseError as error:
+        changed = changed and not error.nothing_happened
         raise
     finally:
         if observation is not None and entry.observer is not None:
@@ -289,7 +266,7 @@ async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage
     if errors.began(error):
         return {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
     explained = await _explained(error, running.action, page)
-    if isinstance(explained, _NOTHING_HAPPENED) or not running.action.acts_on_element:
+    if explained.nothing_happened or not running.action.acts_on_element:
         raise explained from error
     raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
 
