@@ -7,7 +7,6 @@ from typing import Literal
 import psutil
 import pytest
 
-from browser_service.host.page.life import Life
 from browser_service.host.windows import Windows
 from shared.calls import Call
 from shared.pages import SessionSpec
@@ -153,7 +152,7 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
         entry = service.parts.host._pages["mine"]  # type: ignore[attr-defined] # the host in this process
         session = await entry.tab.page.context.new_cdp_session(entry.tab.page)
         crash = asyncio.create_task(session.send("Page.crash"))
-        await become(lambda: entry.life is Life.CRASHED)
+        await become(lambda: entry.life.died)
         crash.cancel()  # nobody is left to answer it
         await other.call("evaluate_script", pageId="others", expression="document.querySelector('h1').id = 'late'")
         assert (await waiting).json()["success"] is True

@@ -15,7 +15,6 @@ import pytest
 from browser_service.host.launching.executables import installed_browser
 from browser_service.host.launching.orphans import Orphans
 from browser_service.host.page import recovery
-from browser_service.host.page.life import Life
 from tests.process.service.test_crashes import Disaster as Kill
 from tests.process.service.test_crashes import browser_dies, each_disaster, performing, renderers_die
 from tests.support import processes
@@ -109,10 +108,10 @@ async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(st
         assert re.fullmatch(r"[1-9]\d*MB|[1-9]\d*\.\dGB", context["memoryUsage"])
         assert "crashed" in context["crashReason"]
         await agent.call("click", pageId="p", selector="h1")
-        assert entry.browser_id == context["browserId"]  # it went on, and only the page was opened anew
+        assert entry.record.browser_id == context["browserId"]  # it went on, and only the page was opened anew
         await browser_dies(service)
         await agent.call("click", pageId="p", selector="h1")
-        assert entry.browser_id != context["browserId"]
+        assert entry.record.browser_id != context["browserId"]
 
 
 # --- what comes back -------------------------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ async def crash(service: RunningService, page_id: str) -> None:
     entry = service.parts.host._pages[page_id]  # type: ignore[attr-defined] # the host in this process
     session = await entry.tab.page.context.new_cdp_session(entry.tab.page)
     crashing = asyncio.create_task(session.send("Page.crash"))
-    await become(lambda: entry.life is Life.CRASHED)
+    await become(lambda: entry.life.died)
     crashing.cancel()  # nobody is left to answer it
 
 

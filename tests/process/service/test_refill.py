@@ -2,7 +2,6 @@
 
 import pytest
 
-from browser_service.host.page.life import Life
 from tests.support import processes
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
@@ -24,7 +23,7 @@ async def crashed(service: RunningService, page_id: str) -> None:
     """Its renderer is gone, and the service knows it."""
     await processes.kill(*processes.renderers(service.settings.data_dir))
     entry = service.parts.host._pages[page_id]  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: entry.life is Life.CRASHED)
+    await become(lambda: entry.life.died)
 
 
 async def notice(agent: Agent, page_id: str) -> str:
