@@ -8,26 +8,27 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-import httpx
 import psutil
 
+from client import process
+from client.process import ServiceProcess
 from tests.support.json import AnyJson
 
 ROOT: Final = Path(__file__).parents[1]
 CLIENT: Final = {"name": "benchmark", "version": "1"}
 PROTOCOL: Final = "2025-11-25"
 
-_STARTS_WITHIN_S = 30
-_ENDS_WITHIN_S = 10
 _ANSWERS_WITHIN_S = 60
-_LONGEST_LINE = 4_000_000
 _OURS = ("BROWSE_", "CLAUDE_CODE_SESSION_ID")
 _BARE = frozenset({"PORT", "LOG_LEVEL", "APP_ENV", "HEADLESS", "BROWSER_TYPE"})
+
+
+Started = TypeVar("Started", ServiceProcess, asyncio.subprocess.Process)
 
 
 class Failed(Exception):
@@ -80,23 +81,9 @@ async def service(**settings: str) -> AsyncIterator[Service]:
 @asynccontextmanager
 async def served_at(data: str, port: str, **settings: str) -> AsyncIterator[Service]:
     """A service process on that data directory and port."""
-    data_dir = Path(data)
-    command = [sys.executable, "-m", "browser_service", "up", "--port", port]
-    async with _running(*command, env=environment(BROWSE_DATA_DIR=data, **_UNLIMITED, **_COLD, **settings)) as process:
-        yield Service(await _url(data_dir, process), data_dir, process.pid)
-
-
-async def _url(data_dir: Path, process: asyncio.subprocess.Process) -> str:
-    instance = data_dir / "instance.json"
-    async with asyncio.timeout(_STARTS_WITHIN_S), httpx.AsyncClient(trust_env=False) as http:
-        while True:
-            if process.returncode is not None:
-                raise Failed(f"the service ended with exit code {process.returncode}")
-            with contextlib.suppress(OSError, ValueError, httpx.TransportError):
-                url = str(json.loads(instance.read_text(encoding="utf-8"))["url"])
-                if (await http.get(f"{url}/health")).is_success:
-                    return url
-            await asyncio.sleep(0.05)  # between two looks at a process that is starting
+    env = environment(**_UNLIMITED, **_COLD, **settings)
+    async with _with_family(process.service(Path(data), env, int(port))) as running:
+        yield Service(running.url, running.data_dir, running.pid)
 
 
 class Gateway:
@@ -154,42 +141,27 @@ async def gateway(of: Service, client_id: str) -> AsyncIterator[Gateway]:
 @asynccontextmanager
 async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gateway]:
     """Any server that speaks MCP on stdio, initialized."""
-    async with _running(*command, env=env) as process:
-        opened = Gateway(process)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    async with _with_family(process.running(*command, env=env, **pipes)) as running:
+        opened = Gateway(running)
         await opened.open()
         yield opened
 
 
 @asynccontextmanager
-async def _running(*command: str, env: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        env=env,
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        limit=_LONGEST_LINE,
-    )
+async def _with_family(started: AbstractAsyncContextManager[Started]) -> AsyncIterator[Started]:
+    """Run it while the block lasts; what it started and leaves behind, such as a browser, is killed after it."""
+    family: list[psutil.Process] = []
     try:
-        yield process
+        async with started as process:
+            try:
+                yield process
+            finally:
+                family = children(process.pid)
     finally:
-        await _stop(process)
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """SIGTERM, and for good after ten seconds; so also what it started and left behind, such as a browser."""
-    family = children(process.pid)
-    if process.returncode is None:
-        process.terminate()
-        try:
-            await asyncio.wait_for(process.wait(), _ENDS_WITHIN_S)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-    for left in family:
-        with contextlib.suppress(psutil.NoSuchProcess):  # psutil knows a pid that was given out anew
-            left.kill()
+        for left in family:
+            with contextlib.suppress(psutil.NoSuchProcess):  # psutil knows a pid that was given out anew
+                left.kill()
 
 
 def browser_of(pid: int) -> str:

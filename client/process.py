@@ -42,10 +42,14 @@ class ServiceProcess:
 async def running(
     *command: str, env: Mapping[str, str], stdin: int = subprocess.DEVNULL, stdout: int = subprocess.DEVNULL
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run `python -m <command>` while the block lasts. It is ended with SIGTERM, and killed after END_WITHIN_S."""
+    """Run a program while the block lasts. It is ended with SIGTERM, and killed after END_WITHIN_S.
+
+    It runs in the folder of this source tree, which need not be installed.
+    """
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", *command),
+        *command,
         env=env,
+        cwd=Path(__file__).parents[1],
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.DEVNULL,
@@ -64,7 +68,7 @@ async def service(data_dir: Path, env: Mapping[str, str], port: int = 0) -> Asyn
     Raises Ended where it ends before it answers, TimeoutError where it takes longer than `instance.START_WITHIN_S`.
     """
     ours = {**env, "BROWSE_DATA_DIR": str(data_dir)}
-    async with running("browser_service", "up", "--port", str(port), env=ours) as process:
+    async with running(sys.executable, "-m", "browser_service", "up", "--port", str(port), env=ours) as process:
         yield ServiceProcess(process, data_dir, await _answering(data_dir, process))
 
 

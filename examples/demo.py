@@ -5,10 +5,10 @@
 
 import asyncio
 import base64
-import contextlib
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +22,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult, ImageContent, Implementation, TextContent
 from rich.console import Console
 from rich.markup import escape
+
+from client.process import Ended, running, service
 
 PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30
@@ -85,38 +87,6 @@ def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """The demo brings its own: a service that runs already is left alone."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV"}
     return {name: value for name, value in environment.items() if not name.startswith("BROWSE_") and name not in ours}
-
-
-@asynccontextmanager
-async def process(*command: str, env: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A program of ours, ended with SIGTERM, and for good after ten seconds."""
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", *command, env=env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-    )
-    try:
-        yield started
-    finally:
-        if started.returncode is None:
-            started.terminate()
-            try:
-                await asyncio.wait_for(started.wait(), 10)
-            except TimeoutError:
-                started.kill()
-                await started.wait()
-
-
-async def service_url(data_dir: Path, service: asyncio.subprocess.Process) -> str:
-    """Where the service answers, once it does."""
-    instance = data_dir / "instance.json"
-    async with asyncio.timeout(START_WITHIN_S), httpx.AsyncClient(trust_env=False) as http:
-        while True:
-            if service.returncode is not None:
-                raise Unexpected("the service ended; `browse-together doctor` says why")
-            with contextlib.suppress(OSError, ValueError, httpx.TransportError):
-                url = str(json.loads(instance.read_text(encoding="utf-8"))["url"])
-                if (await http.get(f"{url}/health")).is_success:
-                    return url
-            await asyncio.sleep(0.05)  # between two looks at a process that is starting
 
 
 @asynccontextmanager
@@ -247,14 +217,15 @@ async def main() -> None:
     async with AsyncExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="browse-together-demo-")))
         env = {**without_settings(os.environ), "BROWSE_DATA_DIR": str(data), "BROWSE_NOTIFY": "off"}
-        house = await stack.enter_async_context(process("examples.smart_home", "--port", "0", env=env))
-        service = await stack.enter_async_context(process("browser_service", "up", "--port", "0", env=env))
+        house = await stack.enter_async_context(
+            running(sys.executable, "-m", "examples.smart_home", "--port", "0", env=env, stdout=subprocess.PIPE)
+        )
+        browser = await stack.enter_async_context(service(data, env))
         if house.stdout is None:
             raise Unexpected("the smart home says nothing")
         home = (await asyncio.wait_for(house.stdout.readline(), START_WITHIN_S)).decode().split()[1]
-        url = await service_url(data, service)
-        script.say("Setup", f"the browser service runs at {url}, the smart home at {home}")
-        gateway = {**env, "BROWSE_URL": url, "BROWSE_AUTOSTART": "false"}
+        script.say("Setup", f"the browser service runs at {browser.url}, the smart home at {home}")
+        gateway = {**env, "BROWSE_URL": browser.url, "BROWSE_AUTOSTART": "false"}
         a = await stack.enter_async_context(agent("Agent A", gateway))
         b = await stack.enter_async_context(agent("Agent B", gateway))
         script.say("Setup", f"two chats, each with a gateway process of its own, list {await a.tools()} tools")
@@ -279,7 +250,7 @@ def leaves(error: BaseException) -> list[BaseException]:
 if __name__ == "__main__":
     try:
         asyncio.run(main())
-    except (Unexpected, TimeoutError, MCPError, ExceptionGroup) as failure:
+    except (Unexpected, Ended, TimeoutError, MCPError, ExceptionGroup) as failure:
         for leaf in leaves(failure):
             console.print(f"[bold red]Not as it should be:[/bold red] {type(leaf).__name__}: {leaf}", markup=True)
         sys.exit(1)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
+from httpx_sse import EventSource, connect_sse
 from pydantic import JsonValue
 
 from client import instance
@@ -77,7 +78,7 @@ class Client:
         """The envelope of the reply; one that still runs is waited for. Interrupted, the call is cancelled."""
         call_id = f"cli-{uuid4().hex}"
         try:
-            reply = self._post(_path(body), body, {wire.CALL_ID: call_id})
+            reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id})
             while _still_runs(reply):
                 reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id})
         except KeyboardInterrupt:
@@ -106,11 +107,11 @@ class Client:
     @contextlib.contextmanager
     def events(self, query: dict[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
         """The service's events, their names and data, until it ends."""
-        with self._http.stream("GET", wire.EVENTS, params=query) as reply:
-            if reply.status_code != HTTPStatus.OK:
-                reply.read()
-                raise Relayed(error_of(_envelope(reply)))
-            yield _events(reply)
+        with connect_sse(self._http, "GET", wire.EVENTS, params=query) as source:
+            if source.response.status_code != HTTPStatus.OK:
+                source.response.read()
+                raise Relayed(error_of(_envelope(source.response)))
+            yield _events(source)
 
     def file(self, url: str) -> bytes:
         reply = self._http.get(url)
@@ -136,24 +137,14 @@ def _http(url: str) -> httpx.Client:
     return httpx.Client(base_url=url, transport=transport, timeout=_PATIENCE_S, trust_env=False)
 
 
-def _events(reply: httpx.Response) -> Iterator[tuple[str, str]]:
-    name = ""
+def _events(source: EventSource) -> Iterator[tuple[str, str]]:
     with contextlib.suppress(httpx.RemoteProtocolError, httpx.ReadError):
-        for line in reply.iter_lines():
-            field, _, value = line.partition(": ")
-            if field == "event":
-                name = value
-            elif field == "data":
-                yield name, value
+        for event in source.iter_sse():
+            yield event.event, event.data
 
 
 def error_of(reply: Json) -> ErrorBody:
     return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})
-
-
-def _path(body: Json) -> str:
-    page_id = body.get("pageId")
-    return f"{wire.BROWSER}/{quote(page_id, safe='')}" if isinstance(page_id, str) and page_id else wire.BROWSER
 
 
 def _envelope(reply: httpx.Response) -> Json:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import httpx
 
 from client.credentials import mint
+from client.process import ServiceProcess
 from shared import wire
 from shared.secret import ensure_secret
-from tests.support.gateways import ServiceProcess
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site

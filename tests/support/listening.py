@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Self
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from httpx_sse import EventSource
 
 from browser_service.app import create_app
 from browser_service.process import Server, bind
@@ -117,12 +117,9 @@ async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progre
     progress = Progress()
 
     async def listen(response: httpx.Response) -> None:
-        kind = ""
-        async for line in response.aiter_lines():
-            if line.startswith("event: "):
-                kind = line.removeprefix("event: ")
-            elif line.startswith("data: ") and kind == "call":
-                progress.add(CallMoved.model_validate(json.loads(line.removeprefix("data: "))))
+        async for event in EventSource(response).aiter_sse():
+            if event.event == "call":
+                progress.add(CallMoved.model_validate(event.json()))
 
     async with agent.http.stream("GET", wire.EVENTS) as response:
         assert response.status_code == 200

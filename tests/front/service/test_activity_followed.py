@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
+from httpx_sse import EventSource
 
 from browser_service.security.auth import Identity
 from browser_service.store.activity import Wanted
@@ -25,12 +25,8 @@ pytestmark = pytest.mark.anyio
 
 
 async def events(response: httpx.Response) -> AsyncIterator[tuple[str, dict[str, AnyJson]]]:
-    name = ""
-    async for line in response.aiter_lines():
-        if line.startswith("event: "):
-            name = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            yield name, json.loads(line.removeprefix("data: "))
+    async for event in EventSource(response).aiter_sse():
+        yield event.event, event.json()
 
 
 async def test_who_follows_is_shown_an_act_as_it_happens_and_is_not_taken_for_present(

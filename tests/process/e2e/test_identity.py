@@ -8,7 +8,8 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, RequestParamsMeta
 
-from tests.support.gateways import ServiceProcess, chat, service_process, text_of
+from client.process import ServiceProcess
+from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio

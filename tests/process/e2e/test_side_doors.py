@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from browser_service.cli.root import app
 from client.credentials import mint
+from client.process import ServiceProcess
 from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.actions.combining import Batch
@@ -28,7 +29,7 @@ from shared.actions.pages import OpenPage
 from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.schema import full_schema
 from tests.support.bodies import smallest
-from tests.support.gateways import ServiceProcess, chat, service_process, text_of
+from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio

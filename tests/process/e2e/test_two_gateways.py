@@ -10,7 +10,8 @@ import pytest
 from mcp import Client
 from mcp.types import ImageContent, ResourceLink
 
-from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
+from client.process import ServiceProcess
+from tests.support.gateways import chat, environment, service_process, text_of
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]

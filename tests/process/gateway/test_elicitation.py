@@ -19,10 +19,11 @@ from mcp.types import (
 )
 
 from client.credentials import mint
+from client.process import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.secret import ensure_secret
-from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
+from tests.support.gateways import ROOT, environment, service_process, text_of
 from tests.support.site import Site
 from tests.support.standing import connection_to
 

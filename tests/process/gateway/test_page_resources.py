@@ -25,11 +25,12 @@ from mcp.types import (
 )
 from PIL import Image
 
+from client.process import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared.resources import TEMPLATES, request
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.files import bytes_of
-from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
+from tests.support.gateways import chat, environment, service_process, text_of
 from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
 

@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
+from client.process import ServiceProcess
 from client.reply import Reply
 from mcp_gateway.listing import Listing, messages
 from shared.catalogue import ACTIONS, NAMES, tools
@@ -16,7 +17,7 @@ from shared.errors import every_error
 from shared.helping import described
 from shared.toolsets import APART, names
 from tests.support.chat import MODERN, Json, chatting
-from tests.support.gateways import ServiceProcess, chat, environment, service_process, text_of
+from tests.support.gateways import chat, environment, service_process, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client import ClientRequestContext
 from mcp.types import ListRootsResult, Root
 
-from tests.support.gateways import ROOT, ServiceProcess, environment, service_process, text_of
+from client.process import ServiceProcess
+from tests.support.gateways import ROOT, environment, service_process, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
