@@ -14,7 +14,6 @@ from mcp_gateway.listing import Listing
 from mcp_gateway.presence import Presence
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
-from mcp_gateway.uploads import Uploads
 
 _KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
@@ -32,7 +31,6 @@ class Chat:
         self.presence = Presence(service, subscriptions, faults)
         self.asking = Asking(service)
         self.listing = Listing(settings.toolsets)
-        self.uploads = Uploads(service)
         self.holding: asyncio.Task[None] | None = None
 
     def appear(self) -> None:

@@ -45,9 +45,9 @@ from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
 from mcp_gateway.resources import Resources, completed, file_of
+from mcp_gateway.roots import sent_ahead, without_roots
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
-from mcp_gateway.uploads import without_roots
 from shared import catalogue
 from shared.actions.help import CallTool
 from shared.actions.traits import Unaddressed
@@ -151,7 +151,7 @@ class Connection:
     ) -> Reply | InputRequiredResult:
         """The reply of a call whose files were sent ahead, or what its client is asked for before."""
         try:
-            sent = await chat.uploads.sent(ctx, params, tool, arguments)
+            sent = await sent_ahead(ctx, params, chat.service, tool, arguments)
         except BrowseError as error:
             return Reply(success=False, error=Failure.of(error))
         if isinstance(sent, InputRequiredResult):
