@@ -164,7 +164,7 @@ def _request(request: httpx.Request) -> Exchange:
 def _response(response: httpx.Response) -> Exchange:
     headers = {name: value for name, value in response.headers.items() if name not in NO_NEWS}
     body = _body(response.content) if response.is_closed else "<pieces>"
-    return {"status": response.status_code, "headers": headers, "body": plain(body)}
+    return {"status": response.status_code, "headers": headers, "body": body}
 
 
 def _json_of(value: BaseModel) -> AnyJson:
@@ -178,9 +178,9 @@ def _body(data: bytes) -> AnyJson:
     except UnicodeDecodeError:
         return f"<bytes that begin with {data[:8]!r}>"
     try:
-        return json.loads(text)
-    except ValueError:
-        return text
+        return plain(json.loads(text))
+    except (ValueError, RecursionError):  # a test sends JSON that is nested too deep
+        return plain(text)
 
 
 def plain(value: AnyJson) -> AnyJson:
