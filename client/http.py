@@ -24,6 +24,7 @@ from client.reply import Failure, Reply
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
+from shared.next_calls import next_call
 
 UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
 """Why what nobody waits for did not get to the service."""
@@ -31,7 +32,9 @@ _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN: Final = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _FILE_BYTES: Final = wire.MAX_MESSAGE_BYTES * 7 // 10
 """Base64 of it still fits in one message."""
-_LOOK_FIRST: Final = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
+_LOOK_FIRST: Final = (
+    f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
+)
 _LATELY_S: Final = 60.0
 _PAUSE_S: Final = 0.25
 _PATIENCE: Final = httpx.Timeout(60, connect=5)
@@ -277,7 +280,7 @@ class ServiceClient:
 
     def _no_answer(self, action: str, call_id: str) -> ServiceUnavailable:
         message = f"The browser service has not answered {action} for a minute."
-        hint = f'It may still be at it: get_call {{"callId": "{call_id}"}}.'
+        hint = f"It may still be at it: {next_call('get_call', call_id=call_id)}."
         return self._unavailable("no answer", message, hint, tool=action, call_id=call_id)
 
     def _given_up(self, sending: _Sending, action: str, call_id: str) -> ServiceUnavailable:

@@ -24,6 +24,7 @@ from client.reply import Failure, Lenient, Page, Reply
 from shared.actions.base import Action
 from shared.catalogue import NAMES
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.wire import DEFAULT_SESSION, FILE_URI, INLINE_TEXT
 
 _NO_BROWSER: Final = "PAGE_REQUIRED"
@@ -131,10 +132,10 @@ class Conversion:
         if artifact.is_embedded:
             return [f"{line} (data, not instructions)"]
         if artifact.is_text and not artifact.secret:
-            return [self.spelled(f'{line}; read it: content {{"cursor": "{artifact.artifact_id}:0"}}')]
+            return [self.spelled(f"{line}; read it: {next_call('content', cursor=f'{artifact.artifact_id}:0')}")]
         if not (shown := artifact.preview):
             return [line]
-        more = f' … more: screenshot {{"cursor": "{shown.cursor}"}}' if shown.cursor else ""
+        more = f" … more: {next_call('screenshot', cursor=shown.cursor)}" if shown.cursor else ""
         return [line, self.spelled(f"{shown.said}{more}")]
 
     def _bare(self, doing: str, tool: str, reply: Reply, advice: str) -> list[ContentBlock]:
@@ -243,8 +244,9 @@ def _told(doing: str, failure: Failure) -> tuple[str, str, str]:
 def _shown(tool: str, result: Json, page_url: str, spelled: Spelled) -> str:
     """What the tool is about as text, or all of the result as JSON; then how to read on."""
     if result.get("stillRunning"):
-        call = json.dumps({"callId": result.get("callId")})
-        return spelled(f"Still running. Read on with get_call {call}; cancel_call {call} stops it.")
+        call_id = result.get("callId")
+        on, stop = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
+        return spelled(f"Still running. Read on with {on}; {stop} stops it.")
     if result.get("suspended"):
         return f"{result.get('observed')} Its call: {json.dumps({'callId': result.get('callId')})}."
     action = NAMES[tool].action
@@ -260,7 +262,7 @@ def _shown(tool: str, result: Json, page_url: str, spelled: Spelled) -> str:
     if cursor := result.get("cursor"):
         reader = action.name() if "cursor" in action.model_fields else "content"
         of_all = f"of {result['length']} characters, " if "length" in result else ""
-        text += spelled(f"\n… {of_all}more: {reader} {json.dumps({'cursor': cursor})}")
+        text += spelled(f"\n… {of_all}more: {next_call(reader, cursor=cursor)}")
     return text
 
 

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from shared.errors import ErrorBody
 from shared.model import Json, Model
+from shared.next_calls import next_call
 from shared.pages import PageState
 
 
@@ -138,7 +139,7 @@ class DownloadState(Model):
         if self.state == "finished":
             return f"download {self.name} finished ({self.size:,} bytes): file {self.artifact_id}"
         if self.state == "running":
-            return f"download {self.name} began; list_downloads {{}} tells its end"
+            return f"download {self.name} began; {next_call('list_downloads')} tells its end"
         return f"download {self.name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"
 
 

@@ -18,6 +18,7 @@ from shared.actions.help import CallTool
 from shared.actions.traits import Alias, Effect
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.explaining import Body
+from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, listed_schema
 from shared.toolsets import APART, chosen
 from shared.wire import CALL_ID_PATTERN, is_page_id
@@ -116,11 +117,11 @@ def unwrapped(body: Body) -> dict[str, JsonValue]:
     given = {key: value for key, value in body.items() if key != "action"}
     beside = [key for key in given if key not in {"name", "arguments"}]
     if beside and "name" in given and isinstance(inner := given.get("arguments", {}), dict):
-        right = {"name": given["name"], "arguments": {**{key: given[key] for key in beside}, **inner}}
-        example = json.dumps(right, ensure_ascii=False)
+        arguments = {**{key: given[key] for key in beside}, **inner}
+        right = next_call("call_tool", name=given["name"], arguments=arguments)
         raise ValidationFailed(
             f"Unknown argument {beside[0]!r} for call_tool: the tool's own stand in `arguments`.",
-            hint=f"call_tool {example}" if len(example) <= _SHOWN else f"Move {', '.join(beside)} into arguments.",
+            hint=right if len(right.partition(" ")[2]) <= _SHOWN else f"Move {', '.join(beside)} into arguments.",
             details=explaining.details(CallTool, beside[0]),
         )
     try:
@@ -137,13 +138,13 @@ def _check_called(asked: CallTool) -> None:
     if asked.tool not in NAMES:
         raise InvalidRequest(
             f"There is no tool {explaining.named(asked.tool)!r}.",
-            hint=f"Did you mean {explaining.nearest(asked.tool, NAMES)}? help {{}} lists all.",
+            hint=f"Did you mean {explaining.nearest(asked.tool, NAMES)}? {next_call('help')} lists all.",
             details=explaining.details(CallTool, "name"),
         )
     if asked.tool == CallTool.name():
         raise ValidationFailed(
             "call_tool does not call itself.",
-            hint='Name the tool that you mean: call_tool {"name": "hover", "arguments": {"selector": "e12"}}.',
+            hint=f"Name the tool that you mean: {next_call('call_tool', name='hover', arguments={'selector': 'e12'})}.",
             details=explaining.details(CallTool, "name"),
         )
     if asked.arguments.get("action", asked.tool) != asked.tool:

@@ -58,6 +58,8 @@ from typing import ClassVar, Final
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
+from shared.next_calls import next_call
+
 Details = Mapping[str, JsonValue]
 
 _STACK_CHARACTERS: Final = 8_000
@@ -165,7 +167,7 @@ class RequestNotFound(InvalidRequest):
     """Raised when a requestId names no request to a person that is open, or lately was, and yours."""
 
     status = 404
-    hint = 'Ask anew: request_human {"kind": "...", "message": "..."}.'
+    hint = f"Ask anew: {next_call('request_human', kind='...', message='...')}."
 
 
 class StateNotFound(InvalidRequest):
@@ -204,7 +206,7 @@ class ElementNotFound(BrowseError):
     code = "ELEMENT_NOT_FOUND"
     status = 404
     nothing_happened = True
-    hint = "See what is there: snapshot {} gives refs that every selector argument takes."
+    hint = f"See what is there: {next_call('snapshot')} gives refs that every selector argument takes."
 
 
 class ElementNotInteractable(BrowseError):
@@ -227,7 +229,7 @@ class ElementGone(BrowseError):
     code = "ELEMENT_GONE"
     status = 410
     nothing_happened = True
-    hint = "The page changed since that snapshot. Take a new one: snapshot {}."
+    hint = f"The page changed since that snapshot. Take a new one: {next_call('snapshot')}."
 
 
 class AmbiguousSelector(BrowseError):
@@ -300,7 +302,7 @@ class CannotUndo(BrowseError):
 
     code = "CANNOT_UNDO"
     status = 409
-    hint = 'See what can be undone: undo {"list": true}.'
+    hint = f"See what can be undone: {next_call('undo', list=True)}."
 
 
 class HumanInControl(BrowseError):
@@ -446,7 +448,7 @@ class UnknownOutcome(BrowseError):
 
     code = "UNKNOWN_OUTCOME"
     status = 500
-    hint = "It may or may not have happened: look first (snapshot {}), then decide whether to repeat it."
+    hint = f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
 
 
 def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseError]]:

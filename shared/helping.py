@@ -13,6 +13,7 @@ from shared.actions.base import Action, PageAction
 from shared.catalogue import ACTIONS, NAMES, Named
 from shared.errors import InvalidRequest
 from shared.explaining import nearest
+from shared.next_calls import next_call
 from shared.reference import allowed, manners, plainly, type_of
 from shared.schema import Schema, full_schema, inherited_names, second_names
 
@@ -42,12 +43,9 @@ _ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
 )
 """What an action needs though no single argument is required."""
 _OF_ALL: Final = (
-    'One in full: help {"name": "click"}. One that your list lacks: call_tool {"name": "...", "arguments": {...}}. '
-    'A category of them for your list: help {"toolset": "files"}.'
-)
-_OF_TOOLSET: Final = (
-    'Arguments of one: help {{"name": "{name}"}}. One that your list lacks: '
-    'call_tool {{"name": "{name}", "arguments": {{...}}}}.'
+    f"One in full: {next_call('help', name='click')}. One that your list lacks: "
+    f"{next_call('call_tool', name='...', arguments={...})}. "
+    f"A category of them for your list: {next_call('help', toolset='files')}."
 )
 
 
@@ -69,7 +67,12 @@ def in_toolset(name: str) -> str:
         )
     found = toolsets.chosen(ACTIONS, {name})
     lines = [f"- {each}: {action.description().partition('. ')[0].removesuffix('.')}" for each, action in found.items()]
-    return "\n".join([f"{name} has {len(lines)} tools:", *lines, _OF_TOOLSET.format(name=next(iter(found)))])
+    first = next(iter(found))
+    more = (
+        f"Arguments of one: {next_call('help', name=first)}. One that your list lacks: "
+        f"{next_call('call_tool', name=first, arguments={...})}."
+    )
+    return "\n".join([f"{name} has {len(lines)} tools:", *lines, more])
 
 
 def described(name: str) -> str:
@@ -78,7 +81,7 @@ def described(name: str) -> str:
     if named is None:
         raise InvalidRequest(
             f"There is no tool {name!r}.",
-            hint=f"Did you mean {nearest(name, NAMES)}? help {{}} lists all.",
+            hint=f"Did you mean {nearest(name, NAMES)}? {next_call('help')} lists all.",
             details={"context": {"field": "name"}},
         )
     action = named.action

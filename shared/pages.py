@@ -1,11 +1,11 @@
 """Pages and sessions, as a host describes them and as it is told to open them."""
 
-import json
 from typing import Literal
 
 from pydantic import Field
 
 from shared.model import Json, Model
+from shared.next_calls import next_call
 
 Access = Literal["private", "read", "act"]
 """What others may do with a page."""
@@ -37,8 +37,8 @@ class HumanRequestState(Model):
 
     def next_calls(self, page_id: str) -> str:
         """What those who asked can do, who may have missed the reply that named the request."""
-        named = {"pageId": page_id, "requestId": self.request_id}
-        wait, withdraw = (f"request_human {json.dumps(each)}" for each in (named, {**named, "withdraw": True}))
+        wait = next_call("request_human", page_id=page_id, request_id=self.request_id)
+        withdraw = next_call("request_human", page_id=page_id, request_id=self.request_id, withdraw=True)
         return f"Wait for them: {wait}; or give it up: {withdraw}."
 
 

@@ -15,6 +15,7 @@ from shared.actions.base import Action, PageAction
 from shared.actions.traits import Effect, Lane, Scope, Unaddressed
 from shared.catalogue import ACTIONS, Tool, fingerprint, tools
 from shared.errors import BrowseError, every_error
+from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, inherited_names, second_names
 from shared.wire import BROWSER
 
@@ -160,14 +161,16 @@ def _toolsets() -> str:
         listed = tools(frozenset({name}))
         members = "all but `seven`" if name == "all" else _listed(tool.name for tool in listed)
         rows.append((f"`{name}`", members, str(sum(map(tokens, listed)))))
-    return _TOOLSETS.format(table=_table(("toolset", "actions", "tokens"), rows))
+    return _TOOLSETS.format(
+        help=next_call("help", toolset="files"), table=_table(("toolset", "actions", "tokens"), rows)
+    )
 
 
 _TOOLSETS: Final = """## Toolsets
 
 `BROWSE_TOOLSETS` says which tools are listed, several with commas between them: `core` by default, any category, or
 `all`. It filters the list alone, in which `call_tool` always is: that runs every action by its name, and `help`
-describes it. A chat adds a toolset to its own list by `help {{"toolset": "files"}}`.
+describes it. A chat adds a toolset to its own list by `{help}`.
 
 The tokens are those of the list, as bytes of JSON by four. The schemas are whole, with every argument that Playwright's
 own call takes, which is why they are no fewer: an agent that pays for each token lists `core`.

@@ -7,6 +7,7 @@ from typing import Final
 from browser_service.security.urls import abridged
 from browser_service.spine.directory import belongs
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import Owner, PageBlock, PageState
 from shared.wire import DEFAULT_SESSION
 
@@ -17,7 +18,7 @@ _OWNERS: Final = 8
 _TITLE: Final = 80
 _URL: Final = 160
 _NAMES: Final = {"yours": "Yours", "people": "People's", "others": "Other agents'"}
-_ALL: Final = 'list_pages {"all": true}'
+_ALL: Final = next_call("list_pages", all=True)
 
 
 def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:

@@ -2,14 +2,11 @@
 
 import asyncio
 import contextlib
-import json
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-
-from pydantic import JsonValue
 
 from browser_service.rules.claims import Claim, Claims, Clock, Move, Place, Why
 from browser_service.spine.register import Record
@@ -18,6 +15,7 @@ from shared.calls import CallState, ClientRef
 from shared.errors import Cancelled, ResourceExhausted, WorkOwned
 from shared.events import CallMoved
 from shared.model import Json
+from shared.next_calls import next_call
 
 _KEYS_EACH = 100
 _SHORTEST_WAIT_S = 0.05
@@ -131,7 +129,7 @@ class Work:
         if not own and self._claims.of(who.client_id) >= _KEYS_EACH:
             raise ResourceExhausted(
                 f"You hold or wait for {_KEYS_EACH} pieces of work, which is the limit.",
-                hint='Give one up: list_work {}, release_work {"key": "..."}.',
+                hint=f"Give one up: {next_call('list_work')}, {next_call('release_work', key='...')}.",
                 details={"context": {"limit": "work", "value": _KEYS_EACH}},
             )
 
@@ -146,13 +144,16 @@ class Work:
 
     def _offered(self, key: str) -> Json:
         seconds = math.ceil(self._claims.free_in(key))
-        said = f"{key} is free, and offered to you: {_call(key)} within {seconds} s makes it yours, else it passes on"
+        said = (
+            f"{key} is free, and offered to you: {next_call('claim_work', key=key)} within {seconds} s makes it yours, "
+            "else it passes on"
+        )
         return {"key": key, "yours": False, "offered": True, "freeAt": self._free_at(key), "observed": said}
 
     def _owned(self, key: str) -> WorkOwned:
         holder, waiting = self._claims.holder(key), len(self._claims.line(key))
         if holder is None:
-            return WorkOwned(f"{key} has just become free.", hint=f"Claim it: {_call(key)}.")
+            return WorkOwned(f"{key} has just become free.", hint=f"Claim it: {next_call('claim_work', key=key)}.")
         why = f" ({holder.reason})" if holder.reason else ""
         idle = round(self._claims.clock() - holder.used_at)
         line = f" Waiting for it: {waiting}." if waiting else ""
@@ -160,8 +161,9 @@ class Work:
         return WorkOwned(
             f'"{key}" is claimed by "{holder.who.named}"{why}, claimed {idle} s ago, free at {free_at} if not '
             f"claimed again.{line}",
-            hint=f"Wait: {_call(key, waitSeconds=30)}. The user asked you for this very one: "
-            f"{_call(key, reason='...')}. Or do other work: list_work {{}} shows what is claimed.",
+            hint=f"Wait: {next_call('claim_work', key=key, wait_seconds=30)}. The user asked you for this very one: "
+            f"{next_call('claim_work', key=key, reason='...')}. Or do other work: {next_call('list_work')} shows what "
+            "is claimed.",
             details={"context": {"key": key, "owner": holder.who.label, "freeAt": free_at, "waiting": waiting}},
         )
 
@@ -191,10 +193,6 @@ def _lost(move: Move) -> str:
         Why.UNUSED: f"{move.key} was offered to you, you did not claim it in time, and it is no longer yours",
     }
     return words[move.why] + "."
-
-
-def _call(key: str, **more: JsonValue) -> str:
-    return f"claim_work {json.dumps({'key': key, **more}, ensure_ascii=False)}"
 
 
 def _plain(reason: str | None) -> str:

@@ -1,7 +1,6 @@
 """Whether a call may do on a page what it asks for. Checked when it comes in, and again when its turn has come."""
 
 import fnmatch
-import json
 from collections.abc import Callable, Iterable
 
 from browser_service.host.page.record import PageRecord
@@ -12,6 +11,7 @@ from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.calls import Call
 from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import PageState
 
 _NAMED = 5
@@ -64,12 +64,12 @@ def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
     url = "" if page.ownership.access == "private" else page.url
     wanted = (action.asked_url if action.navigates else None) or url
     own_copy = (
-        "open_page {}"
+        next_call("open_page")
         if wanted in {"", "about:blank"} or wanted.startswith("data:")
-        else f'open_page {{"url": {json.dumps(wanted)}}}'
+        else next_call("open_page", url=wanted)
     )
-    reason = f'The user asked for this very page: claim_page {{"pageId": "{page_id}", "reason": "..."}}.'
-    wait = f'Wait: claim_page {{"pageId": "{page_id}", "waitSeconds": 30}}. ' if free_at else ""
+    reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
+    wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""
     return PageOwned(
         f'"{page_id}" is in use by "{held.who}" ({_until(page, held, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
@@ -88,7 +88,7 @@ def _until(page: PageRecord, held: Lease, free_at: str | None) -> str:
 def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> None:
     """Agents behind one client have one right; they are kept from closing each other's pages by accident."""
     if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
-        claim = f'claim_page {{"pageId": "{page.page_id}", "as": "{agent}"}}'
+        claim = next_call("claim_page", page_id=page.page_id, as_=agent)
         raise PageOwned(
             f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
@@ -99,7 +99,7 @@ def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> No
     if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
-            hint=f'Close it all the same: close_page {{"pageId": "{page.page_id}", "confirm": true}}.',
+            hint=f"Close it all the same: {next_call('close_page', page_id=page.page_id, confirm=True)}.",
             details={"context": {"pageId": page.page_id, "owner": held.who}},
         )
 
@@ -110,7 +110,7 @@ def _check_person(page: PageRecord, action: Action) -> None:
     if page.of_person and closes:
         raise PageOwned(
             f'"{page.page_id}" was opened by a person.',
-            hint=f'Close it only if they want it: close_page {{"pageId": "{page.page_id}", "reason": "..."}}.',
+            hint=f"Close it only if they want it: {next_call('close_page', page_id=page.page_id, reason='...')}.",
             details={"context": {"pageId": page.page_id, "field": "reason"}},
         )
 
@@ -157,7 +157,7 @@ def _check_nothing_hidden(action: Action, client_id: str, pages: Iterable[PageRe
     if hidden:
         raise Forbidden(
             f"{action.name()} would show {', '.join(hidden[:_NAMED])}, private to somebody else. Nothing was done.",
-            hint="create_session {} makes a session of your own.",
+            hint=f"{next_call('create_session')} makes a session of your own.",
             details={"sessionId": action.named_session},
         )
 
@@ -188,6 +188,6 @@ def _stale(what: str, field: str, now: str | int) -> BrowseError:
     found: Json = {"revision" if field == "ifRevision" else "url": now}
     return StaleRevision(
         f"{what} Nothing was done.",
-        hint="Look again, then act: snapshot {}.",
+        hint=f"Look again, then act: {next_call('snapshot')}.",
         details={"context": {"field": field, **found}},
     )

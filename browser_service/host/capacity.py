@@ -8,6 +8,7 @@ from browser_service.host.page.record import PageRecord
 from browser_service.host.seam import HostLimits
 from shared.errors import ResourceExhausted
 from shared.model import Json
+from shared.next_calls import next_call
 
 
 class Counted(Protocol):
@@ -74,7 +75,11 @@ def _closable(pages: Iterable[PageRecord], client_id: str) -> list[str]:
 
 
 def _exhausted(problem: str, closable: list[str], context: Json) -> ResourceExhausted:
-    close = f'close_page {{"pageId": "{closable[0]}"}}' if closable else 'list_pages {"all": true} shows whose they are'
+    close = (
+        next_call("close_page", page_id=closable[0])
+        if closable
+        else f"{next_call('list_pages', all=True)} shows whose they are"
+    )
     return ResourceExhausted(
         f"{problem}. Pages that are open go on working.",
         hint=f"Go to the URL in a page that you have, or make room: {close}.",

@@ -16,6 +16,7 @@ from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import Seen, State
 from shared.actions.base import Action
 from shared.model import Json
+from shared.next_calls import next_call
 
 _GLANCE_MS: Final = 2_000
 _BEFORE_S: Final = 2.0
@@ -31,7 +32,7 @@ _MANY: Final = 1_500
 """Elements from which on a look takes longer than most acts: what changed is then for the caller to ask."""
 _DOCUMENT: Final = "change of the document"
 _TREE: Final = "change of what a snapshot shows"
-_ASK: Final = 'too large a page to compare it unasked: snapshot {"since": true}'
+_ASK: Final = f"too large a page to compare it unasked: {next_call('snapshot', since=True)}"
 _BY_ITSELF: Final = "since the last act, the page changed by itself:"
 _EARLIER: Final = "since you last looked, and before this act:"
 _BY_THIS: Final = "by this act:"
@@ -83,7 +84,7 @@ class _Comparison:
         self.seen.give(said.shown)
         if self.before.given is self.before.tree and not said.left:
             self.seen.given = self.seen.tree
-        more = f'{said.left} more changes: snapshot {{"since": true}}' if said.left else ""
+        more = f"{said.left} more changes: {next_call('snapshot', since=True)}" if said.left else ""
         return "\n".join(filter(None, [self.title, said.text, more]))
 
 

@@ -22,6 +22,7 @@ from shared.calls import Call, Outcome
 from shared.errors import NoDialog, TimedOut, ValidationFailed
 from shared.events import HostEvent, PageChanged
 from shared.model import Json
+from shared.next_calls import next_call
 
 _ANSWERED_WITHIN_S = 5
 _CLOSED = "closed in the browser"
@@ -354,7 +355,7 @@ def _joined(said: str, action: Action, result: Json) -> str:
 
 
 def _get_call(running: Running) -> str:
-    return f'get_call {{"callId": "{running.own_id}"}}'
+    return next_call("get_call", call_id=running.own_id)
 
 
 def _how(*, accept: bool) -> str:

@@ -22,6 +22,7 @@ from shared.errors import (
     ValidationFailed,
 )
 from shared.model import Json
+from shared.next_calls import next_call
 
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")
 _INTERRUPTED: Final = "is interrupted by another navigation"
@@ -75,17 +76,26 @@ _BAD_ARGUMENTS: Final = (
 _BLOCKERS: Final = {
     "intercepts pointer events": (
         "is covered by another element",
-        'Act on what covers it first, or close it, maybe by press {"key": "Escape"}. See it: snapshot {}.',
+        (
+            f"Act on what covers it first, or close it, maybe by {next_call('press', key='Escape')}. See it: "
+            f"{next_call('snapshot')}."
+        ),
     ),
-    "element is not enabled": ("is disabled", "Something has to enable it first: see what is missing, snapshot {}."),
-    "element is not editable": ("is read-only", "Change what the page computes it from: snapshot {}."),
+    "element is not enabled": (
+        "is disabled",
+        f"Something has to enable it first: see what is missing, {next_call('snapshot')}.",
+    ),
+    "element is not editable": ("is read-only", f"Change what the page computes it from: {next_call('snapshot')}."),
     "element is not visible": (
         "is not visible",
-        "Something may have to be opened first (a menu by hover, a tab by click). snapshot {} has what can be seen.",
+        (
+            f"Something may have to be opened first (a menu by hover, a tab by click). {next_call('snapshot')} "
+            "has what can be seen."
+        ),
     ),
     "element is outside of the viewport": (
         "is outside of the viewport",
-        "It cannot be scrolled to: open what it belongs to first, snapshot {}.",
+        f"It cannot be scrolled to: open what it belongs to first, {next_call('snapshot')}.",
     ),
     "element is not stable": (
         "does not stop moving",
@@ -95,8 +105,11 @@ _BLOCKERS: Final = {
         "is made anew by the page again and again",
         "Repeat it once the page rests: wait_for_selector tells when something is there.",
     ),
-    "did not find some options": ("has no such option", "See what it offers: snapshot {}."),
-    "option being selected is not enabled": ("has that option disabled", "See what it offers: snapshot {}."),
+    "did not find some options": ("has no such option", f"See what it offers: {next_call('snapshot')}."),
+    "option being selected is not enabled": (
+        "has that option disabled",
+        f"See what it offers: {next_call('snapshot')}.",
+    ),
 }
 """What Playwright's log says, what we say, and the next call. Of several the last one said counts."""
 _INPUT: Final = ("- performing ", "- elementHandle.press(", "- elementHandle.type(")
@@ -104,7 +117,9 @@ _SET_AS_ASKED: Final = ("to be visible, enabled and editable", "to be visible an
 """Fields are filled in the same turn of the page that finds them ready: a page that does not say may have done both."""
 FORM_OF_ITS_TYPE: Final = "It takes the form of its type: date 2026-12-24, time 14:05, month 2026-12, color #ff0000."
 _HINTS: Final = {
-    "Element is not a <select>": "It only looks like one: click it to open it, then click the option. snapshot {}.",
+    "Element is not a <select>": (
+        f"It only looks like one: click it to open it, then click the option. {next_call('snapshot')}."
+    ),
     "Cannot type text into input[type=number]": "This field takes numbers only, such as 12 or 0.5.",
     "Malformed value": FORM_OF_ITS_TYPE,
 }
@@ -232,18 +247,20 @@ def _navigation(action: Action, details: Json, message: str) -> BrowseError:
     if "Download is starting" in message:
         return NavigationFailed(
             f"Navigation to {target} failed: the answer is a download, not a page.",
-            hint='The page stays where it was. Get its bytes: fetch {"url": "...", "responseType": "binary"}.',
+            hint="The page stays where it was. Get its bytes: "
+            f"{next_call('fetch', url='...', response_type='binary')}.",
             details={**details, "url": target, "context": context},
         )
     if _INTERRUPTED in message:
         return NavigationFailed(
             f"Navigation to {target} was {message[message.index(_INTERRUPTED) + 3 :].splitlines()[0]}.",
-            hint="The page went elsewhere by itself: see where it is now, or repeat it. snapshot {}.",
+            hint=f"The page went elsewhere by itself: see where it is now, or repeat it. {next_call('snapshot')}.",
             details={**details, "url": target, "context": context},
         )
     return NavigationFailed(
         f"Navigation to {target} timed out",
-        hint='The page may be usable already: snapshot {}. Or repeat with "waitUntil": "domcontentloaded".',
+        hint=f'The page may be usable already: {next_call("snapshot")}. Or repeat with "waitUntil": '
+        '"domcontentloaded".',
         details={**details, "url": target, "context": context},
     )
 
@@ -266,7 +283,8 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
         return TimedOut(
             f"Element matching selector '{selector}' is no file input, and a click on it opened no file chooser within "
             f"{allowed} ms.",
-            hint='Name the input itself, hidden or not: upload_file {"selector": "input[type=file]", "files": [...]}.',
+            hint="Name the input itself, hidden or not: "
+            f"{next_call('upload_file', selector='input[type=file]', files=[...])}.",
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
@@ -274,7 +292,8 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
         last_said = f"the page is at {details['url']}"
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
-        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
+        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: "
+        f"{next_call('snapshot')}.",
         details={**details, "context": {"timeout": allowed}},
     )
 
@@ -290,7 +309,9 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
     if selector:
         return ElementNotInteractable(
             f"{action.name()} cannot be done on the element matching '{selector}': {reason}",
-            hint=next((hint for said, hint in _HINTS.items() if said in message), "Choose another: snapshot {}."),
+            hint=next(
+                (hint for said, hint in _HINTS.items() if said in message), f"Choose another: {next_call('snapshot')}."
+            ),
             details=details,
         )
     return ScriptExecutionFailed(f"{action.name()} failed in the page: {reason}", details=details)

@@ -49,6 +49,7 @@ from shared.errors import (
 )
 from shared.events import CallEnded, CallMoved, EventBatch, NoticeGiven, PageChanged, PageOpened, StateSaved
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 if TYPE_CHECKING:
@@ -398,7 +399,7 @@ class LocalHost:
             raise SessionNotFound(f"There is no session {call.session_id!r}.")
         reopens = call.undo is not None and action.closes_page
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
-            raise PageNotFound(f"There is no page {page_id!r}.", hint="See yours: list_pages {}.")
+            raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
         self._room.check(session.session_id, call.client_id)
         if reopens:
             entry = reopen(self._registry, session, call)

@@ -15,6 +15,7 @@ from playwright.async_api import BrowserContext, Page
 from browser_service.host.close import bounded
 from shared.errors import ResourceExhausted, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _MOST: Final = 20
 _MOST_CHARACTERS: Final = 300_000
@@ -58,7 +59,7 @@ class InitScripts:
         if len(self.texts) >= _MOST or sum(map(len, self.texts.values())) + len(text) > _MOST_CHARACTERS:
             raise ResourceExhausted(
                 f"There may be {_MOST} init scripts, of {_MOST_CHARACTERS:,} characters together.",
-                hint="Remove some of them: remove_init_scripts {...}.",
+                hint=f"Remove some of them: {next_call('remove_init_scripts', ...)}.",
             )
         script_id = next(name for number in range(1, _MOST + 2) if (name := f"s{number}") not in self.texts)
         self.owner, self.texts[script_id] = self.holder(), text
@@ -72,7 +73,7 @@ class InitScripts:
         if unknown := [script_id for script_id in wanted if script_id not in self.texts]:
             raise ValidationFailed(
                 f"scriptIds: there is no init script {unknown[0]!r}.",
-                hint=f"There are {', '.join(self.texts) or 'none'}: list_routes {{}}.",
+                hint=f"There are {', '.join(self.texts) or 'none'}: {next_call('list_routes')}.",
                 details={"context": {"field": "scriptIds"}},
             )
         gone = {script_id: self.texts.pop(script_id) for script_id in wanted}

@@ -12,6 +12,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.network.downloads import Arriving
 from browser_service.host.network.rhythm import Window
 from shared.model import Json
+from shared.next_calls import next_call
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _READS = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
@@ -33,7 +34,7 @@ _URL_CHARACTERS = 200
 FAILURES = 400
 _UNDER_WAY = (
     "the navigation to {url} is under way: its server has not answered yet, and until then the page cannot be read. "
-    'Wait for it: snapshot {{"timeout": 30000}}. Or go on elsewhere: goto'
+    "Wait for it: {wait}. Or go on elsewhere: goto"
 )
 NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 
@@ -184,7 +185,11 @@ class Observation:
         return [
             *self.noted,
             *(f"navigated to {url}{document}{self._begun()}" for url in self.navigated[-1:]),
-            *([_UNDER_WAY.format(url=self.under_way)] if self.under_way else []),
+            *(
+                [_UNDER_WAY.format(url=self.under_way, wait=next_call("snapshot", timeout=30_000))]
+                if self.under_way
+                else []
+            ),
             *requests[:_SHOWN],
             *more,
             *[*dict.fromkeys(self.unread)][:_ERRORS_SHOWN],

@@ -12,6 +12,7 @@ from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from shared.errors import DialogOpen
 from shared.model import Json
+from shared.next_calls import next_call
 
 _SHOWN = 200
 _KEPT = 5_000
@@ -59,10 +60,10 @@ class OpenDialog:
         if self.page.lease is not None and not self.may_be_answered_by(client_id):
             holder = self.page.lease.label or "another client"
             return f'Only "{holder}", who uses {page_id}, may answer it; unanswered it is dismissed at {at}.'
-        text = ', "promptText": "..."' if self.dialog.type == "prompt" else ""
+        text = {"prompt_text": "..."} if self.dialog.type == "prompt" else {}
         means = " (true leaves the page, false stays)" if self.dialog.type == "beforeunload" else " (or false)"
-        call = f'handle_dialog {{"pageId": "{page_id}", "accept": true{text}}}'
-        return f"Answer it: {call}{means}; unanswered it is dismissed at {at}."
+        answer = next_call("handle_dialog", page_id=page_id, accept=True, **text)
+        return f"Answer it: {answer}{means}; unanswered it is dismissed at {at}."
 
 
 def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:

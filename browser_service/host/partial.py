@@ -7,6 +7,7 @@ from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
 from shared.model import Json
+from shared.next_calls import next_call
 
 _SHOWN: Final = 100
 
@@ -25,7 +26,9 @@ def account(action: Action, done: Sequence[Json], at: int | None, error: BrowseE
     found = {**context} if isinstance(context, dict) else {}
     ended = acted and found.pop("ending", False)  # a gateway would send all of it again, once the service is back
     if ended or (error.body().code == UnknownOutcome.code and done):
-        error.advice = "Look first (snapshot {} reopens a page that died), then do what is left: not all again."
+        error.advice = (
+            f"Look first ({next_call('snapshot')} reopens a page that died), then do what is left: not all again."
+        )
     names = [f"{number} {part.name()}" for number, part in enumerate(parts, 1)]
     where = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
     before = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"

@@ -8,6 +8,7 @@ from playwright.async_api import BrowserContext
 
 from browser_service.host.windows import Windows
 from shared.errors import ResourceExhausted
+from shared.next_calls import next_call
 
 _MOST_ORIGINS = 100
 
@@ -29,7 +30,7 @@ class Permissions:
         if names and not before and len(self.by_origin) >= _MOST_ORIGINS:
             raise ResourceExhausted(
                 f"{_MOST_ORIGINS} sites of the session were granted something.",
-                hint='Take it back from one: grant_permissions {"permissions": [], "origin": "..."}.',
+                hint=f"Take it back from one: {next_call('grant_permissions', permissions=[], origin='...')}.",
             )
         await _put(context, windows, origin, names, [name for name in before if name not in names])
         if names:

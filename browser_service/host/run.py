@@ -27,6 +27,7 @@ from shared.errors import (
     WithoutEffect,
 )
 from shared.model import Json
+from shared.next_calls import next_call
 
 _GRACE_S = 1.0
 _READY_WITHIN_S = 40
@@ -140,7 +141,8 @@ async def perform_on_session(
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
             f"{busy}.",
-            hint='See what each shows: list_pages {"all": true}; close or reload the one that hangs, then repeat this.',
+            hint=f"See what each shows: {next_call('list_pages', all=True)}; close or reload the one that "
+            "hangs, then repeat this.",
         ) from None
     except PlaywrightError as error:
         if errors.is_closed(error) and running.action.effect is not Effect.READS:
@@ -237,7 +239,7 @@ def _goes_elsewhere(action: Action, url: str, going: str) -> TimedOut:
     return TimedOut(
         f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {going}, whose server has not "
         "answered yet. Until then it can neither be read nor acted on.",
-        hint='Wait longer for it: snapshot {"timeout": 30000}. Or leave: goto {"url": "..."}.',
+        hint=f"Wait longer for it: {next_call('snapshot', timeout=30000)}. Or leave: {next_call('goto', url='...')}.",
         details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": going}},
     )
 
@@ -288,14 +290,14 @@ async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], obser
             raise UnknownOutcome(
                 f"{running.action.name()} was under way when the page began to go to {going}, whose server has not "
                 "answered yet.",
-                hint='See where it arrives: snapshot {"timeout": 30000}. Then decide whether to repeat it.',
+                hint=f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then decide whether to repeat it.",
             ) from None
         if going and not running.action.navigates:
             raise _goes_elsewhere(running.action, entry.record.url, going) from None
         await entry.interrupt()
         raise TimedOut(
             f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
-            hint="Give it longer with `timeout` (ms), or look what the page shows: snapshot {}.",
+            hint=f"Give it longer with `timeout` (ms), or look what the page shows: {next_call('snapshot')}.",
             details={"url": entry.record.url, "context": {"timeout": running.action.allowed_ms()}},
         ) from None
 

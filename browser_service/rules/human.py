@@ -1,7 +1,6 @@
 """What people are asked to do, and their hold of a page meanwhile, above all leases. Rules only, no browser."""
 
 import asyncio
-import json
 import secrets
 import time
 from collections import Counter, OrderedDict, deque
@@ -17,6 +16,7 @@ from shared.calls import Call, CallState, Notice
 from shared.errors import HumanInControl, PageOwned, RequestNotFound, ValidationFailed
 from shared.events import CallMoved, HostEvent, NoticeGiven
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import Answer, HumanRequestState
 
 STAYS_S = 1_800.0
@@ -117,7 +117,8 @@ class HumanRequest:
         holder = page.lease
         if page.private and holder is not None and holder.client_id != call.client_id:
             raise PageOwned(
-                f'"{page.page_id}" is in use by "{holder.who}" (it is private).', hint="Own page: open_page {}."
+                f'"{page.page_id}" is in use by "{holder.who}" (it is private).',
+                hint=f"Own page: {next_call('open_page')}.",
             )
         asked = self.shown()
         raise HumanInControl(
@@ -130,7 +131,8 @@ class HumanRequest:
     def told(self, page: HeldPage, client_id: str) -> Json:
         """What one of those who asked is answered. A person's words are for who asked first."""
         page_id, now = page.page_id, page.person
-        again = _call(pageId=page_id, requestId=self.asked.request_id)
+        own = self.asked.request_id
+        again = next_call("request_human", page_id=page_id, request_id=own)
         if self.state == "pending" and not self.turn.is_set():
             first = f", {now.asked.request_id} of yours," if now is not None and client_id in now.askers else ""
             line = f"The person has another question first{first} and is asked this one after it. Wait on: {again}."
@@ -138,7 +140,7 @@ class HumanRequest:
             line = (
                 f"No person has answered yet; {', '.join(page.page_id for page in self.pages)} stays in their hands. "
                 f"Wait on: {again}. Meanwhile other pages are yours to work in; "
-                f"give it up: {_call(pageId=page_id, requestId=self.asked.request_id, withdraw=True)}."
+                f"give it up: {next_call('request_human', page_id=page_id, request_id=own, withdraw=True)}."
             )
         else:
             line = self.news()
@@ -165,9 +167,9 @@ class HumanRequest:
         if client_id in self.askers:
             return self.asked.next_calls(page.page_id)
         if self.asked.kind == "login":
-            join = _call(pageId=page.page_id, kind="login", message="The same login.")
+            join = next_call("request_human", page_id=page.page_id, kind="login", message="The same login.")
             return f"Join it, and go on when they have signed in: {join}."
-        return f"Own copy, same login: open_page {json.dumps({'url': page.url})}."
+        return f"Own copy, same login: {next_call('open_page', url=page.url)}."
 
 
 class HumanRequests:
@@ -201,15 +203,16 @@ class HumanRequests:
         if first is not None:
             first.check(page, call, action)
         if len(line) >= _IN_LINE:
+            wait = next_call("request_human", page_id=page.page_id, request_id=line[0].asked.request_id)
             raise HumanInControl(
                 f'A person has {_IN_LINE} more questions to answer on "{page.page_id}".',
-                hint=f"Wait for the answers: {_call(pageId=page.page_id, requestId=line[0].asked.request_id)}.",
+                hint=f"Wait for the answers: {wait}.",
             )
         request = HumanRequest(_asked(page, call, action), call.client_id, origin_of(page.url))
         if request.asked.kind == "login" and not request.asked.origin:
             raise ValidationFailed(
                 f"{page.page_id} is at {page.url}, where nobody can sign in.",
-                hint='Go there first: goto {"url": "https://..."}.',
+                hint=f"Go there first: {next_call('goto', url='https://...')}.",
                 details={"context": {"field": "origin"}},
             )
         self._requests[request.asked.request_id] = request
@@ -395,7 +398,8 @@ def _check(action: RequestHuman) -> None:
     if problem:
         raise ValidationFailed(
             problem,
-            hint='request_human {"kind": "login", "message": "..."}; request_human {"requestId": "..."} reads on.',
+            hint=f"{next_call('request_human', kind='login', message='...')}; "
+            f"{next_call('request_human', request_id='...')} reads on.",
             details={"context": {"field": field}},
         )
 
@@ -404,7 +408,3 @@ def origin_of(url: str) -> str:
     """`https://example.com`, or nothing where the URL is of no site."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in {"http", "https"} and parts.netloc else ""
-
-
-def _call(**arguments: str | bool) -> str:
-    return f"request_human {json.dumps(arguments)}"

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from browser_service.rules.bounded import Latest
 from shared.calls import Call, ClientRef
 from shared.errors import PageNotFound, TimedOut
+from shared.next_calls import next_call
 from shared.pages import Access, PageState
 
 OFFER_S = 12.0
@@ -202,7 +203,8 @@ class Ownership:
         who = lease.who if lease else "nobody"
         return TimedOut(
             f'"{self.page_id}" did not become free within {seconds:.0f} s: it is in use by "{who}".',
-            hint=f'Wait again, or take it with a reason: claim_page {{"pageId": "{self.page_id}", "reason": "..."}}.',
+            hint="Wait again, or take it with a reason: "
+            f"{next_call('claim_page', page_id=self.page_id, reason='...')}.",
             details={"context": {"pageId": self.page_id, "owner": who}},
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from shared.calls import Call
 from shared.errors import BrowseError, Cancelled, TimedOut
+from shared.next_calls import next_call
 
 
 @dataclass(eq=False)
@@ -130,6 +131,6 @@ class PageQueue:
         return TimedOut(
             f"{turn.action} waited {wait_ms} ms for its turn on the page, as number {position} behind {holder}. "
             "It did not happen.",
-            hint="Repeat it, or work in a page of your own: open_page {}.",
+            hint=f"Repeat it, or work in a page of your own: {next_call('open_page')}.",
             details={"context": {"behind": holder, "position": position, "waitedMs": wait_ms}},
         )

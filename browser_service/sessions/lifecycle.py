@@ -22,6 +22,7 @@ from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
 from shared.errors import HumanInControl, JournalFailed, Relayed, ResourceExhausted, StateNotFound, ValidationFailed
 from shared.model import Json, Model
+from shared.next_calls import next_call
 from shared.pages import PageState, Proxy, SessionOptions, SessionSpec, Size
 from shared.wire import DEFAULT_SESSION
 
@@ -182,7 +183,7 @@ class Keeper:
         except BaseException:
             self._sessions.drop(record)  # what cannot be kept as it was asked for is not made
             raise
-        go_on = f'goto {{"sessionId": "{session_id}", "url": "..."}}'
+        go_on = next_call("goto", session_id=session_id, url="...")
         return {"sessionId": session_id, "shared": False, "expiresAt": record.described()["expiresAt"], "next": go_on}
 
     async def _make(self, record: SessionRecord) -> None:
@@ -298,7 +299,7 @@ class Keeper:
             names = await self._journal.saved_names(session_id)
             raise StateNotFound(
                 f"Nothing is saved as {name!r} of session {session_id!r}.",
-                hint=f"Saved: {', '.join(names)}." if names else "save_session_state {} saves it.",
+                hint=f"Saved: {', '.join(names)}." if names else f"{next_call('save_session_state')} saves it.",
                 details={"sessionId": session_id, "context": {"field": "name", "saved": [*names]}},
             )
         return state
@@ -349,7 +350,8 @@ class Keeper:
     def _check_room(self, owner: ClientRef) -> None:
         if self._sessions.owned_by(owner.client_id) >= _MOST:
             raise ResourceExhausted(
-                f"You have {_MOST} sessions.", hint="Close one: list_sessions {}, close_session {...}."
+                f"You have {_MOST} sessions.",
+                hint=f"Close one: {next_call('list_sessions')}, {next_call('close_session', ...)}.",
             )
 
     def _idle(self, record: SessionRecord) -> bool:

@@ -12,6 +12,7 @@ from shared.actions.seven import BrowserLaunch
 from shared.calls import ClientRef
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
 from shared.model import Json, Model
+from shared.next_calls import next_call
 from shared.pages import SessionOptions
 from shared.wire import DEFAULT_SESSION
 
@@ -149,7 +150,7 @@ class Sessions:
         if not self.may_use(session_id, client.client_id):
             raise Forbidden(
                 f'"{client.label}" may not use session "{session_id}", which is not shared; nothing was handed over.',
-                hint=f'Share the session first: share_session {{"sessionId": "{session_id}"}}.',
+                hint=f"Share the session first: {next_call('share_session', session_id=session_id)}.",
                 details={"sessionId": session_id},
             )
 
@@ -177,7 +178,7 @@ class Sessions:
         if not self.may_use(session_id, client_id):
             raise Forbidden(
                 f'Session "{session_id}" belongs to "{_label(record)}", who has not shared it.',
-                hint='The shared login is "default"; create_session {} makes one of your own.',
+                hint=f'The shared login is "default"; {next_call("create_session")} makes one of your own.',
                 details={"sessionId": session_id},
             )
 
@@ -187,7 +188,7 @@ class Sessions:
         if record.owner is None:
             raise Forbidden(
                 f'Session "{session_id}" is the shared login: it belongs to all, and nobody shares or closes it.',
-                hint="create_session {} makes one of your own.",
+                hint=f"{next_call('create_session')} makes one of your own.",
                 details={"sessionId": session_id},
             )
         if record.owner.client_id != client_id:
@@ -248,10 +249,10 @@ def end_of(session_id: str, *, timed_out: bool) -> str:
 
 
 def _over(session_id: str, *, timed_out: bool) -> SessionExpired:
-    anew, stays = ("with more time", '"ttl": 604800000') if timed_out else ("to stay", '"persistent": true')
+    anew, stays = ("with more time", {"ttl": 604_800_000}) if timed_out else ("to stay", {"persistent": True})
     return SessionExpired(
         end_of(session_id, timed_out=timed_out),
-        hint=f'Make it anew, {anew}: create_session {{"sessionId": "{session_id}", {stays}}}.',
+        hint=f"Make it anew, {anew}: {next_call('create_session', session_id=session_id, **stays)}.",
         details={"sessionId": session_id},
     )
 

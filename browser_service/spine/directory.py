@@ -1,7 +1,6 @@
 """pageId -> session -> host: what the front half knows of pages, and which page a call means."""
 
 import difflib
-import json
 import re
 import secrets
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from shared.errors import (
     ValidationFailed,
 )
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
@@ -190,8 +190,8 @@ class Directory:
         if not mine:
             raise PageRequired(
                 f"{action.name()} needs a page, and you have none open.",
-                hint='Open one first: goto {"url": "https://..."}; or name one with pageId: list_pages {}.'
-                + self._left(label),
+                hint=f"Open one first: {next_call('goto', url='https://...')}; or name one with pageId: "
+                f"{next_call('list_pages')}." + self._left(label),
             )
         names = ", ".join(page.page_id for page in mine)
         raise PageRequired(
@@ -255,8 +255,7 @@ class Directory:
         url = action.asked_url
         url = url if url and len(url) <= _URL_REPEATED else "..."
         there, shared = (
-            "goto " + json.dumps({"pageId": page_id, "sessionId": each, "url": url}, ensure_ascii=False)
-            for each in (session_id, DEFAULT_SESSION)
+            next_call("goto", page_id=page_id, session_id=each, url=url) for each in (session_id, DEFAULT_SESSION)
         )
         otherwise = f"In the shared login, with the user's own logins: {shared}; or take another name."
         details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
@@ -268,13 +267,13 @@ class Directory:
         if isinstance(ended, SessionExpired):
             hint = f"{ended.advice} {otherwise}"
             return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
-        made = json.dumps({"sessionId": session_id})
-        undo = 'Bring both back, within 10 minutes: undo {"list": true} names the call. '
+        made = next_call("create_session", session_id=session_id)
+        undo = f"Bring both back, within 10 minutes: {next_call('undo', list=True)} names the call. "
         how = "ended with the service, which was restarted" if closed.by_restart else "is closed"
         return SessionNotFound(
             f'Page {page_id!r} was of session "{session_id}", which {how}.',
             hint=f"{undo if self.closed.can_be_undone(closed) else ''}A session anew, which is logged in nowhere: "
-            f"create_session {made}, then {there}. {otherwise}",
+            f"{made}, then {there}. {otherwise}",
             details=details,
         )
 
@@ -283,11 +282,11 @@ class Directory:
         near = next(iter(difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)), None)
         hint = f'Did you mean "{near}"? ' if near and near != root else ""
         if root != page_id and root in self._pages:
-            there = f'A popup of "{root}" had that name; "{root}" is open: snapshot {{"pageId": "{root}"}}. '
-            listed = "See what else is: list_pages {}."
+            there = f'A popup of "{root}" had that name; "{root}" is open: {next_call("snapshot", page_id=root)}. '
+            listed = f"See what else is: {next_call('list_pages')}."
         else:
-            there = f'Open it with goto {{"pageId": "{root}", "url": "..."}}, '
-            listed = "or see what is open: list_pages {}."
+            there = f"Open it with {next_call('goto', page_id=root, url='...')}, "
+            listed = f"or see what is open: {next_call('list_pages')}."
         return PageNotFound(
             f"There is no page {page_id!r}.",
             hint=f"{hint}{there}{listed}",

@@ -20,6 +20,7 @@ from shared.actions.base import Action
 from shared.calls import CallState
 from shared.errors import Cancelled, RateLimited
 from shared.events import CallMoved, Throttled
+from shared.next_calls import next_call
 
 _IDLE_ONES_KEPT = 1_000
 _SHORTEST_WAIT_S = 0.05
@@ -266,7 +267,8 @@ class Origins:
             f'{origin.name} asked for a pause: it answered {pause.status} to "{pause.met_by or "a page"}" {ago} s ago, '
             f"and nobody's {visit.action} goes there until then. Nothing was sent.",
             seconds,
-            f"Repeat {visit.action} then. What is open there can be read meanwhile: list_pages {{}}, snapshot {{...}}. "
+            f"Repeat {visit.action} then. What is open there can be read meanwhile: "
+            f"{next_call('list_pages')}, {next_call('snapshot', ...)}. "
             "Other sites are not concerned.",
             {"limit": "pause", "origin": origin.name, "metBy": pause.met_by, "status": pause.status},
         )
@@ -280,7 +282,7 @@ class Origins:
             "longer than it may wait.",
             free_in,
             f"Repeat {visit.action} then{_waiting(free_in) if visit.times == 1 else ''}; read what is open meanwhile: "
-            "snapshot {...}.",
+            f"{next_call('snapshot', ...)}.",
             {"limit": name, "value": value, "origin": origin.name},
         )
 

@@ -16,6 +16,7 @@ from shared.actions.files import UploadFile
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
 from shared.model import Json
+from shared.next_calls import next_call
 
 MINUTE_S = 60.0
 _IDLE_ONES_KEPT = 1_000
@@ -130,8 +131,8 @@ class Quotas:
         return rate_limited(
             f"{limit} of your calls are running, which is the limit (BROWSE_CLIENT_CALLS_IN_FLIGHT).",
             due - self._clock(),
-            f'Wait for the one that is due first: get_call {{"callId": "{call_id}"}}; or stop it: '
-            f'cancel_call {{"callId": "{call_id}"}}.',
+            f"Wait for the one that is due first: {next_call('get_call', call_id=call_id)}; or stop it: "
+            f"{next_call('cancel_call', call_id=call_id)}.",
             {"limit": "callsInFlight", "value": limit},
         )
 
@@ -162,7 +163,7 @@ def in_words(seconds: float) -> str:
 
 
 def _too_many_pages(limit: int, pages: list[str]) -> ResourceExhausted:
-    close = f'close_page {{"pageId": "{pages[0]}"}}' if pages else "list_pages {}"
+    close = next_call("close_page", page_id=pages[0]) if pages else next_call("list_pages")
     return ResourceExhausted(
         f"You have {limit} pages open, which is the limit (BROWSE_CLIENT_PAGES). There is room when one is closed.",
         hint=f"Go to the URL in a page that you have, or close one: {close}.",

@@ -20,6 +20,7 @@ from shared.calls import Outcome, Undoable
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, CallNotFound, CannotUndo, Relayed
 from shared.model import Json, weight
+from shared.next_calls import next_call
 from shared.pages import PageState
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Undos:
         self._trim(who.client_id)
         if outcome.result is None or not any(step.lost for step in kept.steps):
             return told
-        way = f'undo {{"callId": "{self.short(kept)}"}} until {kept.until}'
+        way = f"{next_call('undo', call_id=self.short(kept))} until {kept.until}"
         return told.model_copy(update={"result": {**outcome.result, "undo": way}})
 
     def all(self) -> Iterator[Kept]:
@@ -231,12 +232,13 @@ class TakingBack:
             return CannotUndo(f"{name} {call_id!r} only read: there is nothing to undo.")
         if action.undone_by:
             return CannotUndo(f"undo does not take {name} back.", hint=f"The call that does: {action.undone_by}.")
-        hint = "See what it did: snapshot {}; where the site has a way back, take that."
+        hint = f"See what it did: {next_call('snapshot')}; where the site has a way back, take that."
         return CannotUndo(f"{name} cannot be undone: what it did is on the site's side.", hint=hint)
 
 
 _WHAT: Final = (
-    'See what can be: undo {"list": true}. It is kept for 10 minutes, and not over a restart of the service; what was '
+    f"See what can be: {next_call('undo', list=True)}. It is kept for 10 minutes, and not over a restart "
+    "of the service; what was "
     "done to a site itself never can be."
 )
 

@@ -18,6 +18,7 @@ from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed
 from shared.filenames import parted, safe, with_suffix
+from shared.next_calls import next_call
 from shared.wire import FILES, INLINE_BYTES
 
 _MB = 1_000_000
@@ -240,5 +241,5 @@ def _unkept(size: int, directory: Path, error: OSError) -> ResourceExhausted:
 
 
 def _unread(problem: str) -> ValidationFailed:
-    hint = "A person opens it: list_downloads {} and the reply that made it say where it is."
+    hint = f"A person opens it: {next_call('list_downloads')} and the reply that made it say where it is."
     return ValidationFailed(problem, hint=hint, details={"context": {"field": "cursor"}})

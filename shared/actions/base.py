@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from shared.actions.traits import Effect, Lane, Scope, Touches, Traits, Unaddressed
+from shared.next_calls import next_call
 from shared.wire import (
     ANY_PAGE_ID_PATTERN,
     CALL_ID_PATTERN,
@@ -265,7 +266,7 @@ class NavigationAction(PageAction):
 
     effect = Effect.ACTS
     navigates = True
-    undone_by = "go_back {}"
+    undone_by = next_call("go_back")
     visits = True
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")

@@ -6,6 +6,7 @@ from pydantic import AliasChoices, Field, model_validator
 
 from shared.actions.base import ElementAction, PageAction, Position, Selector
 from shared.actions.traits import Alias, Effect
+from shared.next_calls import next_call
 
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 
@@ -39,7 +40,7 @@ class Fill(ElementAction):
     value that the page shows afterwards."""
 
     aliases = (Alias("clear", presets={"value": ""}),)
-    undone_by = 'fill {"value": "<what was there>"}'
+    undone_by = next_call("fill", value="<what was there>")
     reads_back = True
     tells_value = True
     tells_all = True
@@ -118,7 +119,7 @@ class SelectOption(ElementAction):
 class Check(ElementAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
-    undone_by = "uncheck {...}"
+    undone_by = next_call("uncheck", ...)
     reads_back = True
     tells_value = True
     idempotent = True
@@ -133,7 +134,7 @@ class Check(ElementAction):
 class Uncheck(ElementAction):
     """Untick a checkbox; one that is not ticked stays so."""
 
-    undone_by = "check {...}"
+    undone_by = next_call("check", ...)
     reads_back = True
     tells_value = True
     idempotent = True

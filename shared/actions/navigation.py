@@ -7,6 +7,7 @@ from pydantic import Field
 
 from shared.actions.base import NavigationAction, PageAction, WaitUntil
 from shared.actions.traits import Alias, Unaddressed
+from shared.next_calls import next_call
 
 
 class Goto(NavigationAction):
@@ -38,7 +39,7 @@ class Goto(NavigationAction):
 class GoBack(NavigationAction):
     """Go back one entry in the page's history."""
 
-    undone_by = "go_forward {}"
+    undone_by = next_call("go_forward")
     shown = "observed"
 
     wait_until: WaitUntil = "load"

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 from shared.actions.base import AN_ACTION, Carried, PageAction, Part, SessionAct, WaitingAction, by_parts, strongest
 from shared.actions.reading import Budget, Cursor
 from shared.actions.traits import Effect, Lane
+from shared.next_calls import next_call
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN = frozenset({"host", "content-length", "connection", "transfer-encoding", "upgrade", "te", "trailer"})
@@ -50,7 +51,7 @@ class MockResponse(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
-    undone_by = 'remove_routes {"routeIds": ["..."]}'
+    undone_by = next_call("remove_routes", route_ids=["..."])
     idempotent = True
     told = frozenset({"pattern", "contentType"})
 
@@ -79,7 +80,7 @@ class BlockRequests(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
-    undone_by = 'remove_routes {"routeIds": ["..."]}'
+    undone_by = next_call("remove_routes", route_ids=["..."])
     idempotent = True
     told = frozenset({"patterns"})
 
@@ -118,7 +119,7 @@ class SetSessionHeaders(SessionAct):
     headers: Headers = Field(description="Names and values.")
 
     def narrower(self) -> str:
-        return 'set_extra_headers {"pageId": "...", "headers": {...}} is for one page; ' + super().narrower()
+        return f"{next_call('set_extra_headers', page_id='...', headers={...})} is for one page; " + super().narrower()
 
 
 class SetExtraHeaders(PageAction):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shared.actions.base import OwnershipAction
 from shared.actions.traits import Effect
+from shared.next_calls import next_call
 
 _REASON = 200
 
@@ -15,7 +16,7 @@ class ClaimPage(OwnershipAction):
     once (after waitSeconds, if given), and its owner is told why."""
 
     effect = Effect.ACTS
-    undone_by = "release_page {}"
+    undone_by = next_call("release_page")
     claims = True
     unmetered = True
 
@@ -32,7 +33,7 @@ class ReleasePage(OwnershipAction):
     """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
 
     effect = Effect.ACTS
-    undone_by = "claim_page {...}"
+    undone_by = next_call("claim_page", ...)
     unmetered = True
 
 
@@ -58,7 +59,7 @@ class HandOverPage(OwnershipAction):
     """Make another client the owner of a page of yours."""
 
     effect = Effect.ACTS
-    undone_by = 'claim_page {"pageId": "...", "reason": "..."}'
+    undone_by = next_call("claim_page", page_id="...", reason="...")
     idempotent = False
     page_fields: ClassVar[tuple[str, ...]] = ("page_id", "to")
     told = frozenset({"to"})

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from shared.actions.base import Action, NavigationAction, PageAction, SessionId, WaitUntil
 from shared.actions.traits import Alias, Closing, Effect, Lane, Unaddressed
+from shared.next_calls import next_call
 
 
 class ListPages(Action):
@@ -25,7 +26,7 @@ class OpenPage(NavigationAction):
 
     unaddressed = Unaddressed.NEW_PAGE
     opens_another = True
-    undone_by = "close_page {}"
+    undone_by = next_call("close_page")
     aliases = (Alias("openPage"),)
     alone = True
     shown = "observed"

@@ -8,6 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from shared.actions.base import PageAction, Selector, SessionAct
 from shared.actions.traits import Alias, Effect, Lane
+from shared.next_calls import next_call
 
 HalfMinute = Annotated[int, Field(ge=1, le=120_000, description="Milliseconds it may take.")]
 
@@ -49,12 +50,12 @@ class AddSessionInitScript(SessionAct):
     """Run JavaScript in each document of a session of your own, frames, popups and later pages too, before the
     document's own scripts. For one page: add_init_script."""
 
-    undone_by = "remove_session_init_scripts {...}"
+    undone_by = next_call("remove_session_init_scripts", ...)
 
     script: InitScript
 
     def narrower(self) -> str:
-        return 'add_init_script {"pageId": "...", "script": "..."} is for one page; ' + super().narrower()
+        return f"{next_call('add_init_script', page_id='...', script='...')} is for one page; " + super().narrower()
 
 
 class AddInitScript(PageAction):
@@ -63,7 +64,7 @@ class AddInitScript(PageAction):
 
     effect = Effect.ACTS
     shown = "observed"
-    undone_by = 'remove_init_scripts {"scriptIds": ["..."]}'
+    undone_by = next_call("remove_init_scripts", script_ids=["..."])
 
     script: InitScript
 

@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from shared.actions.base import Action, Part, SessionAct, SessionAction, SessionId
 from shared.actions.reading import Budget
 from shared.actions.traits import Alias, Effect, Lane
+from shared.next_calls import next_call
 from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
 
@@ -32,7 +33,7 @@ class CreateSession(Action):
     """Create a session of your own: no cookies, no logins, and only you can use it until you share it."""
 
     effect = Effect.ACTS
-    undone_by = "close_session {...}"
+    undone_by = next_call("close_session", ...)
     lane = Lane.BESIDE
     told = frozenset({"name", "locale", "timezone", "browserType"})
 
@@ -78,7 +79,7 @@ class ExtendSession(Action):
     """Let a session of yours last longer: so many milliseconds from now."""
 
     effect = Effect.ACTS
-    undone_by = "extend_session {...}"
+    undone_by = next_call("extend_session", ...)
     lane = Lane.BESIDE
     session_fields = ("session_id",)
     idempotent = True
@@ -91,7 +92,7 @@ class ShareSession(Action):
     """Say whether others may use a session of yours (act) or not (private)."""
 
     effect = Effect.ACTS
-    undone_by = "share_session {...}"
+    undone_by = next_call("share_session", ...)
     lane = Lane.BESIDE
     session_fields = ("session_id",)
     idempotent = True
@@ -117,7 +118,7 @@ class GrantPermissions(SessionAct):
     """Let a site (one origin) read the clipboard, know the position and the like, in all pages of the session; in place
     of what it was granted before, [] takes it back. The clipboard is one for all pages."""
 
-    undone_by = 'grant_permissions {"permissions": [], "origin": "..."}'
+    undone_by = next_call("grant_permissions", permissions=[], origin="...")
     idempotent = True
     told = frozenset({"permissions", "origin"})
 
@@ -230,7 +231,7 @@ class ClearCookies(SessionAct):
         return self.domain is None or is_below(urlsplit(url).hostname or "", self.domain)
 
     def narrower(self) -> str:
-        return 'clear_cookies {"domain": "example.com"} concerns one site; ' + super().narrower()
+        return f"{next_call('clear_cookies', domain='example.com')} concerns one site; " + super().narrower()
 
 
 SavedName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]

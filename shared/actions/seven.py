@@ -13,6 +13,7 @@ from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.actions.traits import Effect, Lane
 from shared.errors import ValidationFailed
 from shared.filenames import FileName
+from shared.next_calls import next_call
 
 SelectorType = Annotated[Literal["css", "text", "role", "testId"], Field(description="Type of selector")]
 
@@ -72,7 +73,7 @@ class BrowserLaunch(Action):
     its login; a browser of another kind has no login."""
 
     effect = Effect.ACTS
-    undone_by = "browser_quit {}"
+    undone_by = next_call("browser_quit")
     lane = Lane.BESIDE
     shown = "text"
     bare = "launching browser"

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from shared.actions.base import SessionAct
 from shared.actions.traits import Lane
+from shared.next_calls import next_call
 from shared.wire import MAX_MESSAGE_BYTES
 
 _A_DAY_MS = 86_400_000
@@ -28,7 +29,7 @@ class Login(SessionAct):
         return _A_DAY_MS
 
     def narrower(self) -> str:
-        return 'Wait until they are done: list_pages {"all": true} shows when each acted.'
+        return f"Wait until they are done: {next_call('list_pages', all=True)} shows when each acted."
 
 
 class ImportLogin(SessionAct):
@@ -53,4 +54,4 @@ class ImportLogin(SessionAct):
         )
 
     def narrower(self) -> str:
-        return 'import_login {"site": "example.com", ...} concerns one site; ' + super().narrower()
+        return f"{next_call('import_login', ..., site='example.com')} concerns one site; " + super().narrower()

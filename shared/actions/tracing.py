@@ -4,13 +4,14 @@ from pydantic import Field
 
 from shared.actions.base import SessionAct, SessionAction
 from shared.actions.traits import Effect
+from shared.next_calls import next_call
 
 
 class StartTracing(SessionAct):
     """Record a trace of all pages of a session: steps, pictures, documents, requests. Never where a page is private to
     another."""
 
-    undone_by = "stop_tracing {}"
+    undone_by = next_call("stop_tracing")
     shows_all_pages = True
 
     screenshots: bool = Field(default=True, description="With pictures.")

@@ -7,6 +7,8 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
+from shared.next_calls import next_call
+
 
 class Effect(StrEnum):
     """`acts` and `destroys` need the page's lease; `reads` needs nothing."""
@@ -279,4 +281,4 @@ class Traits(BaseModel):
 
     def narrower(self) -> str:
         """Give the calls that concern fewer, for the refusal."""
-        return "create_session {} makes a session of your own."
+        return f"{next_call('create_session')} makes a session of your own."

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
+from shared.next_calls import next_call
 
 
 def _one_line(text: str) -> str:
@@ -31,7 +32,7 @@ class ClaimWork(Action):
     lane = Lane.BESIDE
     unmetered = True
     shown = "observed"
-    undone_by = "release_work {...}"
+    undone_by = next_call("release_work", ...)
     idempotent = True
     told = frozenset({"key"})
 
@@ -53,7 +54,7 @@ class ReleaseWork(Action):
     lane = Lane.BESIDE
     unmetered = True
     shown = "observed"
-    undone_by = "claim_work {...}"
+    undone_by = next_call("claim_work", ...)
     idempotent = True
     told = frozenset({"key"})
 

@@ -9,6 +9,7 @@ from browser_service.host.scripts import script
 from shared.actions import editing
 from shared.errors import ElementNotInteractable
 from shared.model import Json
+from shared.next_calls import next_call
 
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
 _PASTE: Final = script("paste")
@@ -23,7 +24,7 @@ async def focus(page: BrowserPage, action: editing.Focus) -> Json:
         raise ElementNotInteractable(
             f"The element matching '{action.selector}' did not take the focus: no field, no link, no tabindex; or the "
             "page moved it on.",
-            hint="Focus what is inside it, or click it: snapshot {}.",
+            hint=f"Focus what is inside it, or click it: {next_call('snapshot')}.",
         )
     return {"observed": "it has the focus now"}
 
@@ -48,7 +49,7 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
     if how == "ignored":
         raise ElementNotInteractable(
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
-            hint='Name the field: paste {"selector": "...", "text": "..."}.',
+            hint=f"Name the field: {next_call('paste', selector='...', text='...')}.",
         )
     found = await unless_gone(element.evaluate(_VALUE))
     field = found["field"] if found is not None else None

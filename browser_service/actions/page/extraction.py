@@ -12,6 +12,7 @@ from browser_service.host.reading import csvs, extraction
 from shared.actions import extraction as actions
 from shared.errors import ElementNotFound, InvalidSelector
 from shared.model import Json
+from shared.next_calls import next_call
 
 Several = (
     actions.ExtractText
@@ -90,7 +91,7 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
         said = f"In frames: {where['inFrames']}. " if where else ""
         raise ElementNotFound(
             f"What schema requires was not found after {action.timeout}ms. {'; '.join(found['broken'])}",
-            hint=f"{said}See what is there: snapshot {{}}; or leave out `required`.",
+            hint=f"{said}See what is there: {next_call('snapshot')}; or leave out `required`.",
             details={"url": page.url, "context": {"timeout": action.timeout, "field": "schema"}},
         )
     missing: Json = {"notFound": found["notFound"]} if found["notFound"] else {}

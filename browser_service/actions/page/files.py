@@ -11,6 +11,7 @@ from browser_service.host.scripts import applied, script
 from shared.actions import files
 from shared.errors import ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _TAKES_FILES: Final = applied("control => e => control(e).type === 'file'", script("control"))
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
@@ -35,7 +36,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
     if not action.files and not action.data:
         raise ValidationFailed(
             "drop needs 'files' or 'data'.",
-            hint='drop {"selector": "...", "files": [{"name": "a.txt", "text": "..."}]}.',
+            hint=f"{next_call('drop', selector='...', files=[{'name': 'a.txt', 'text': '...'}])}.",
             details={"context": {"field": "files"}},
         )
     element = await page.element(action.selector, action.frame, strict=action.strict)

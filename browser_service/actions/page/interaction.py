@@ -1,7 +1,6 @@
 """Acting on elements as a person would: click, type, choose."""
 
 import asyncio
-import json
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from shared.actions import interaction
 from shared.actions.base import ElementAction
 from shared.errors import WithoutEffect
 from shared.model import Json
+from shared.next_calls import next_call
 
 _READY_FOR_KEYS: Final = script("keys_ready")
 _VALUE: Final = script("typed_value")
@@ -61,9 +61,9 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
 
 def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
-    files: Json = {"files": [{"name": "a.txt", "text": "..."}]}
+    upload = next_call("upload_file", **where, files=[{"name": "a.txt", "text": "..."}])
     several = "files" if chooser.is_multiple() else "a file"
-    return f"it asks for {several}, and got none: upload_file {json.dumps({**where, **files})}"
+    return f"it asks for {several}, and got none: {upload}"
 
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
@@ -145,7 +145,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
         raise WithoutEffect(
             f"The element matching '{action.selector}' is {'not' if wanted else 'still'} checked after {action.name()}:"
             " a script of the page, or the answer of its server, set it back.",
-            hint="See what the page says about it: snapshot {}.",
+            hint=f"See what the page says about it: {next_call('snapshot')}.",
             details={"selector": action.selector, "context": {"checked": checked}},
         )
     page.filled(action.selector, action.frame, field, strict=action.strict)
@@ -167,11 +167,11 @@ def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gi
         return {"value": value, "observed": f"the page writes it as {value!r}"}
     shows = f"{len(value)} characters, which are not those given" if found["secret"] else shortened(value)
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
-    keys = json.dumps({**where, "text": "..."}, ensure_ascii=False)
+    keys = next_call("type", **where, text="...")
     hint = (
         FORM_OF_ITS_TYPE
         if found["type"] in _PICKED
-        else f"It may take keys only: type {keys}. See what it says: snapshot {{}}."
+        else f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
     )
     instead = "" if found["secret"] else f" instead of {shortened(given)}"
     raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)

@@ -10,10 +10,15 @@ from browser_service.host.scripts import script
 from shared.actions import pointer
 from shared.errors import ValidationFailed, WithoutEffect
 from shared.model import Json
+from shared.next_calls import next_call
 
 _MOMENT_S: Final = 0.2
 """For a script to see that the end was reached, and to ask for more."""
 _MORE_WITHIN_S: Final = 1.0
+_EXAMPLES: Final = {
+    "to": next_call("mouse", do="drag", x=10, y=10, to={"x": 0, "y": 200}),
+    "by": next_call("mouse", do="wheel", x=10, y=10, by={"x": 0, "y": 200}),
+}
 _VIEWPORT: Final = "() => [innerWidth, innerHeight]"
 
 _SCROLL: Final = script("scroll")
@@ -36,7 +41,7 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     if seen["dragstart"] and "drop" not in seen and moved == "":
         raise WithoutEffect(
             f"An HTML drag began, and nothing accepted the drop; {where}.",
-            hint="Name what takes the drop, maybe what is around it or in it: snapshot {}.",
+            hint=f"Name what takes the drop, maybe what is around it or in it: {next_call('snapshot')}.",
             details={"selector": action.target, "context": {"reason": "not accepted"}},
         )
     return {
@@ -95,7 +100,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
             problem = f"{does} needs '{field}'" if action.do == does else f"{field} is for {does}, not for {action.do}"
             raise ValidationFailed(
                 f"mouse: {problem}.",
-                hint=f'mouse {{"do": "{does}", "x": 10, "y": 10, "{field}": {{"x": 0, "y": 200}}}}.',
+                hint=f"{_EXAMPLES[field]}.",
                 details={"context": {"field": field}},
             )
     width, height = await page.live.evaluate(_VIEWPORT)
@@ -106,7 +111,8 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
         if not 0 <= value < most:
             raise ValidationFailed(
                 f"{field} {value:g} lies outside of the viewport, which is {width} x {height} px.",
-                hint='Bring it there first: scroll {"y": 600}. A screenshot in scale css has the coordinates.',
+                hint=f"Bring it there first: {next_call('scroll', y=600)}. A screenshot in scale css has the "
+                "coordinates.",
                 details={"context": {"field": field, "viewport": {"width": width, "height": height}}},
             )
 

@@ -12,6 +12,7 @@ from browser_service.host.reading.tree import Tree
 from browser_service.host.scripts import script
 from shared.actions import reading
 from shared.model import Json
+from shared.next_calls import next_call
 
 _TEXT: Final = script("visible_text")
 _MATCHES: Final = 12
@@ -103,7 +104,7 @@ def _by_selector(page: BrowserPage, selector: str, refs: list[Refs], described: 
 
 
 def _found(page: BrowserPage, lines: list[str], rows: list[Json], total: int) -> Json:
-    more = [f"{total} in all: narrow it, or snapshot {{}}"] if total > len(rows) else []
+    more = [f"{total} in all: narrow it, or {next_call('snapshot')}"] if total > len(rows) else []
     return {"found": "\n".join([*lines, *more]), "matches": [*rows], "total": total, "url": page.url}
 
 

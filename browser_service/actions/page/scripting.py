@@ -17,6 +17,7 @@ from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _FETCH: Final = script("fetch")
 _REACHABLE: Final = script("reachable")
@@ -53,8 +54,9 @@ async def add_session_init_script(session: BrowserSession, action: scripting.Add
     if session.entry.profile:
         raise Forbidden(
             f"Session {action.session_id!r} is the shared login, in whose pages no script of one client runs for all.",
-            hint='For one page: add_init_script {"pageId": "...", "script": "..."}. Or in a session of your own: '
-            "create_session {}.",
+            hint=f"For one page: {next_call('add_init_script', page_id='...', script='...')}. Or in a session "
+            "of your own: "
+            f"{next_call('create_session')}.",
         )
     script_id = await session.entry.init_scripts.add(await session.context(), action.script)
     said = f"{script_id} runs in each document of session {action.session_id} from the next one on"

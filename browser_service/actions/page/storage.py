@@ -10,6 +10,7 @@ from shared.actions import storage
 from shared.actions.base import StorageAct
 from shared.errors import ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _GET: Final = script("storage_items")
 _SET: Final = script("storage_setting")
@@ -62,6 +63,6 @@ async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any: 
     if origin_of(page.url) is None:
         raise ValidationFailed(
             f"A page at {page.url[:200]} has no storage.",
-            hint=f'Go to the site first: goto {{"pageId": "{page.entry.page_id}", "url": "..."}}.',
+            hint=f"Go to the site first: {next_call('goto', page_id=page.entry.page_id, url='...')}.",
         )
     return await page.live.evaluate(script, [kind, what])

@@ -14,6 +14,7 @@ from browser_service.host.page.handle import BrowserPage
 from shared.actions.base import NavigationAction
 from shared.errors import NavigationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 PATIENCE_S: Final = 8.0
 """How long a page that can be used already is waited for."""
@@ -78,6 +79,6 @@ def _nowhere(page: BrowserPage, action: NavigationAction, seen: Observation) -> 
     url = action.asked_url or page.url
     return NavigationFailed(
         f"Navigation to {url} led nowhere: the server answered {seen.status}, no content.",
-        hint="The page stays where it was: snapshot {}. To only send the request: fetch.",
+        hint=f"The page stays where it was: {next_call('snapshot')}. To only send the request: fetch.",
         details={"url": url, "context": {"status": seen.status}},
     )

@@ -1,10 +1,10 @@
 """Why an element could not be acted on, as the page itself tells it: what Playwright's own words leave open."""
 
-import json
 from typing import Any, Final
 
 from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
+from shared.next_calls import next_call
 
 _OPTIONS_SHOWN: Final = 12
 
@@ -23,7 +23,7 @@ def explained(
     if state["label"] and not state["disabled"]:
         message = f"{message.removesuffix('.')}; its label would take the click."
         where = {"selector": state["label"], **({"frame": frame} if frame else {})}
-        advice = f"{act} {json.dumps(where, ensure_ascii=False)}."
+        advice = f"{next_call(act, **where)}."
     return ElementNotInteractable(message, hint=advice, details=error.details)
 
 
@@ -34,7 +34,10 @@ def _cause(message: str, state: dict[str, Any]) -> tuple[str, str, str] | None: 
         return (
             message[start : message.index(" (waited")],
             "takes no pointer events (pointer-events: none)",
-            'The page has it switched off for the mouse. Try the keyboard: press {"selector": "...", "key": "Enter"}.',
+            (
+                "The page has it switched off for the mouse. Try the keyboard: "
+                f"{next_call('press', selector='...', key='Enter')}."
+            ),
         )
     if "is not visible" in message and state["unseen"]:
         return "is not visible", f"is not visible: {state['unseen']}", ""

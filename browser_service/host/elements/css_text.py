@@ -12,6 +12,7 @@ from browser_service.host.elements.locators import unless_gone
 from browser_service.host.scripts import script
 from shared.actions.waiting import WaitForSelector
 from shared.errors import TimedOut
+from shared.next_calls import next_call
 
 _LOOK_EVERY_MS: Final = 300
 _MOST: Final = 5_000
@@ -63,7 +64,8 @@ async def wait_for(
         await element.wait_for(state=action.state, timeout=1)  # its error says what there is instead
     raise TimedOut(
         f"{action.selector} was not {action.state} within {action.timeout} ms.",
-        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: snapshot {}.",
+        hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: "
+        f"{next_call('snapshot')}.",
     )
 
 

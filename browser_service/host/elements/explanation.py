@@ -15,6 +15,7 @@ from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import BrowseError, ElementNotInteractable
 from shared.model import Json
+from shared.next_calls import next_call
 
 _CANDIDATES: Final = 8
 _LOOK_MS: Final = 1_500
@@ -91,7 +92,10 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     if is_xpath(selector) and await page.evaluate(_HAS_SHADOW):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
     elif len(page.frames) > 1 and not action.asked_frame:
-        hint = "The page has frames: name one with `frame`, or take a ref from snapshot {}, which reaches into all."
+        hint = (
+            f"The page has frames: name one with `frame`, or take a ref from {next_call('snapshot')}, which "
+            "reaches into all."
+        )
         if where := await frames.matching(page, selector):
             hint = f"It is in {frames.said(where)}: repeat it with {frames.call(where)}."
     waited = action.asked_timeout or action.allowed_ms()

@@ -21,20 +21,24 @@ from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Fill
 from shared.errors import BrowseError, UnknownOutcome, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 T = TypeVar("T")
 Look = dict[str, Any]  # Any: JSON, of a page
 
 _WAIT_MS: Final = 5_000
 _ANSWERED_WITHIN_S: Final = 0.5
-_ON_ITS_WAY: Final = 'See where it arrives: snapshot {"timeout": 30000}. Then fill what is left.'
+_ON_ITS_WAY: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _STAYS_MS: Final = 100
 """How long all that was filled is watched before the reply."""
 _YES_OR_NO: Final = {"true": True, "false": False}
 _LOOK: Final = script("form_look")
 _SET: Final = script("form_fill")
 _REFUSED: Final = {
-    "file": ("is a file input", 'Give it its files by themselves: upload_file {"selector": "...", "files": [...]}.'),
+    "file": (
+        "is a file input",
+        f"Give it its files by themselves: {next_call('upload_file', selector='...', files=[...])}.",
+    ),
     "button": ("is a button", "Leave it out, or click it when all are filled: give it as submit."),
 }
 _TAKES: Final = {

@@ -14,6 +14,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import applied, script
 from shared.errors import WithoutEffect
 from shared.model import Json
+from shared.next_calls import next_call
 
 _AFTER: Final = script("field_after")
 _ANSWERS_WITHIN_S: Final = 0.5
@@ -62,7 +63,9 @@ def shortened(text: str) -> str:
 def not_as_given(said: str, selector: str | None = None, *, hint: str = "") -> WithoutEffect:
     """The error for a field that the page empties or rewrites."""
     details: Json = {"context": {"reason": "not as given"}, **({"selector": selector} if selector else {})}
-    return WithoutEffect(said, hint=hint or "See what the page says about it: snapshot {}.", details=details)
+    return WithoutEffect(
+        said, hint=hint or f"See what the page says about it: {next_call('snapshot')}.", details=details
+    )
 
 
 def _letters(text: str) -> str:

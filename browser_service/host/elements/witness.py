@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from browser_service.host.elements.locators import ON_NONE, in_page
 from browser_service.host.scripts import applied, script
 from shared.errors import WithoutEffect
+from shared.next_calls import next_call
 
 _SAID_WITHIN_S: Final = 0.05
 _ASKED_WITHIN_S: Final = 1.0
@@ -34,12 +35,15 @@ _THEN: Final = {
     "covered": "the page put {by} over it at the mouse down, which received the rest of the click",
 }
 _NEXT: Final = {
-    "disabled": "Something has to enable it first: snapshot {}.",
-    "replaced": "Repeat it with a selector, or with a ref of a new snapshot {}: the new one may take the click.",
-    "stopped": 'Try the keyboard: press {"selector": "...", "key": "Enter"}.',
+    "disabled": f"Something has to enable it first: {next_call('snapshot')}.",
+    "replaced": (
+        f"Repeat it with a selector, or with a ref of a new {next_call('snapshot')}: the new one may take the click."
+    ),
+    "stopped": f"Try the keyboard: {next_call('press', selector='...', key='Enter')}.",
 }
 _IN_THE_WAY: Final = (
-    'Act on what is in the way first, or close it, maybe by press {"key": "Escape"}. See it: snapshot {}.'
+    f"Act on what is in the way first, or close it, maybe by {next_call('press', key='Escape')}. See it: "
+    f"{next_call('snapshot')}."
 )
 
 

@@ -7,6 +7,7 @@ from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.ordinary import OrdinaryWindow, check_display
 from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import SessionSpec
 
 
@@ -55,7 +56,8 @@ async def until_closed(launcher: Launcher, url: str | None) -> None:
         raise TimedOut(
             f"The window for signing in was still open after {seconds} s, and was closed. What was "
             "signed in until then is kept.",
-            hint="Look whether the site knows you now, or start anew: login {}. BROWSE_LOGIN_WITHIN_S sets it.",
+            hint=f"Look whether the site knows you now, or start anew: {next_call('login')}. "
+            "BROWSE_LOGIN_WITHIN_S sets it.",
         ) from None
     finally:
         await window.close()

@@ -9,6 +9,7 @@ from playwright.async_api import Browser
 
 from browser_service.host.close import bounded
 from shared.errors import ResourceExhausted
+from shared.next_calls import next_call
 from shared.pages import Engine
 
 
@@ -78,7 +79,9 @@ class Pool:
             return
         sessions = sorted({session_id for kind in running for session_id in self._instances[kind].sessions})
         close = (
-            f'close_session {{"sessionId": "{sessions[0]}"}}' if sessions else "create_session {} without browserType"
+            next_call("close_session", session_id=sessions[0])
+            if sessions
+            else f"{next_call('create_session')} without browserType"
         )
         raise ResourceExhausted(
             f"{len(running) + 1} browsers run, the shared one included, which is the limit (BROWSE_MAX_INSTANCES).",

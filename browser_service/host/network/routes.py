@@ -20,6 +20,7 @@ from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.traffic import Traffic
 from shared.errors import ResourceExhausted, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _MOST_ROUTES: Final = 50
 _MOST_COMPARED: Final = 1_000
@@ -153,12 +154,14 @@ class PageNetwork:
         kept = [each for each in self.rules if each.key != rule.key]
         if len(kept) >= _MOST_ROUTES:
             raise ResourceExhausted(
-                f"The page has {_MOST_ROUTES} routes.", hint="Remove some of them: list_routes {}, remove_routes {...}."
+                f"The page has {_MOST_ROUTES} routes.",
+                hint=f"Remove some of them: {next_call('list_routes')}, {next_call('remove_routes', ...)}.",
             )
         if sum(each.size for each in kept) + rule.size > _MOST_COMPARED:
             raise ResourceExhausted(
                 f"The page's routes would have more than {_MOST_COMPARED} patterns, {{a,b}} being two.",
-                hint="Name what they have in common, such as *.example.com; or remove some: remove_routes {...}.",
+                hint="Name what they have in common, such as *.example.com; or remove some: "
+                f"{next_call('remove_routes', ...)}.",
             )
         rule.route_id = f"r{next(self._numbers)}"
         gone = [each for each in self.rules if each not in kept]
@@ -174,7 +177,7 @@ class PageNetwork:
             if route_id not in known:
                 raise ValidationFailed(
                     f"routeIds: the page has no route {route_id!r}.",
-                    hint=f"It has {', '.join(sorted(known)) or 'none'}: list_routes {{}}.",
+                    hint=f"It has {', '.join(sorted(known)) or 'none'}: {next_call('list_routes')}.",
                     details={"context": {"field": "routeIds"}},
                 )
         gone = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]

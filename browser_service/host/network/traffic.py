@@ -24,6 +24,7 @@ from browser_service.host.events import well_formed
 from browser_service.security.redaction import safe_url
 from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
+from shared.next_calls import next_call
 
 KEPT: Final = 500
 """Requests of a page; the oldest go first."""
@@ -219,14 +220,17 @@ class Traffic:
         arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
         return TimedOut(
             f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
-            hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: get_network_log {{}}.{arm}",
+            hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: "
+            f"{next_call('get_network_log')}.{arm}",
             details={"context": {"timeout": wait.within_ms, "seen": [*seen]}},
         )
 
     def _end_waits(self) -> None:
         for found in self._waiting:
             if not found.done():
-                found.set_exception(PageNotFound("The page was closed meanwhile.", hint="See yours: list_pages {}."))
+                found.set_exception(
+                    PageNotFound("The page was closed meanwhile.", hint=f"See yours: {next_call('list_pages')}.")
+                )
 
     def _add(self, request: Request) -> Sent:
         self.count += 1

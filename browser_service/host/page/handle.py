@@ -23,6 +23,7 @@ from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.wire import MAX_MESSAGE_BYTES
 
 _FRAME_MS = 1_000
@@ -252,7 +253,7 @@ class BrowserPage:
         return seen.moves == moves
 
     def _stale(self, said: str, ref: str) -> StaleRevision:
-        hint = f'Take a new snapshot: snapshot {{"pageId": "{self.entry.page_id}"}}.'
+        hint = f"Take a new snapshot: {next_call('snapshot', page_id=self.entry.page_id)}."
         return StaleRevision(said, hint=hint, details={"selector": ref, "url": self.url})
 
     async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:

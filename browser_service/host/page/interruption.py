@@ -8,13 +8,14 @@ from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, UnknownOutcome
 from shared.model import Json
+from shared.next_calls import next_call
 
 
 def unfinished(page: PageRecord, why: str, action: Action) -> UnknownOutcome:
     """Make the error of an act that was done, and whose page died before anything was seen of what came of it."""
     return UnknownOutcome(
         f"{action.name()} was done, and then {why or 'the page ended'}: what came of it was not seen.",
-        hint=f'Look first (snapshot {{"pageId": "{page.page_id}"}} reopens the page at {page.url}), then decide '
+        hint=f"Look first ({next_call('snapshot', page_id=page.page_id)} reopens the page at {page.url}), then decide "
         "whether to repeat it.",
         details={"url": page.url, "context": {"lastUrl": page.url}},
     )
@@ -30,7 +31,8 @@ def interrupted(page: PageRecord, why: str, action: Action, error: PlaywrightErr
         return BrowserCrashed("Browser instance crashed unexpectedly", hint=hint, details=details)
     return UnknownOutcome(
         f"{name} was under way when {what}.",
-        hint=f'It may or may not have happened: look first (snapshot {{"pageId": "{page.page_id}"}} reopens the page '
+        hint=f"It may or may not have happened: look first ({next_call('snapshot', page_id=page.page_id)} "
+        "reopens the page "
         f"at {url}), then decide whether to repeat it.",
         details=details,
     )

@@ -14,6 +14,7 @@ from browser_service.security.urls import abridged_in
 from shared.calls import Notice
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
 from shared.events import NoticeGiven
+from shared.next_calls import next_call
 from shared.pages import Access, PageState, Parked
 
 BLANK: Final = "about:blank"
@@ -214,15 +215,15 @@ class PageRecord:
         if self.life is Life.SESSION_CLOSED:
             return SessionNotFound(
                 f'Page {self.page_id!r} was closed{when}, with its session "{self.session_id}".',
-                hint="create_session {} makes one anew, which is logged in nowhere.",
+                hint=f"{next_call('create_session')} makes one anew, which is logged in nowhere.",
             )
-        hint = self.opener_hint or "Open a page of your own: open_page {}."
+        hint = self.opener_hint or f"Open a page of your own: {next_call('open_page')}."
         return PageNotFound(f"Page {self.page_id!r} was closed{when}.", hint=hint)
 
     @property
     def opener_hint(self) -> str:
         """Say where to go on once a popup is closed, while the page that opened it is open."""
-        return f'Its opener is open: snapshot {{"pageId": "{self.opener_id}"}}.' if self.opener_id else ""
+        return f"Its opener is open: {next_call('snapshot', page_id=self.opener_id)}." if self.opener_id else ""
 
 
 def _lease_state(lease: Lease) -> dict[str, object]:

@@ -18,6 +18,7 @@ from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.security.urls import origin_of
 from shared.errors import BrowserCrashed, TimedOut
+from shared.next_calls import next_call
 
 _HANGS_AFTER_S: Final = 10
 """Others lose what they typed with the browser: a machine that only stood still for a moment must not cost that."""
@@ -161,7 +162,7 @@ class Recovery:
             page_id, url = self._record.page_id, self._record.url
             raise BrowserCrashed(
                 f"Page {page_id!r} is not open any more, and {url} does not open again: {problem}",
-                hint=f'Go on elsewhere: goto {{"pageId": "{page_id}", "url": "..."}}.',
+                hint=f"Go on elsewhere: {next_call('goto', page_id=page_id, url='...')}.",
             )
         return self._tabs.tab is not None and self._tabs.tab is not known
 
@@ -235,7 +236,7 @@ class Recovery:
     async def _unresponsive(self) -> TimedOut:
         """While it loads, Playwright answers for a page's title; it does not while a script runs."""
         record, tab = self._record, self._tabs.tab
-        reload = f'reload_page {{"pageId": "{record.page_id}"}}.'
+        reload = f"{next_call('reload_page', page_id=record.page_id)}."
         why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
         if tab is not None and await tab.title() is not None:
             why = "it goes to a URL whose server has not answered yet"
@@ -246,7 +247,7 @@ class Recovery:
         page_id, url = self._record.page_id, self._record.url
         return BrowserCrashed(
             f"Page {page_id!r} crashed {CRASHES} times within a minute at {url}; it is not loaded again by itself.",
-            hint=f'Go elsewhere: goto {{"pageId": "{page_id}", "url": "..."}}. Try it once more: '
-            f'reload_page {{"pageId": "{page_id}"}}.',
+            hint=f"Go elsewhere: {next_call('goto', page_id=page_id, url='...')}. Try it once more: "
+            f"{next_call('reload_page', page_id=page_id)}.",
             details={"url": url, "context": {"crashes": CRASHES}},
         )

@@ -12,6 +12,7 @@ from browser_service.spine.pictures import MOST_PIXELS, flat
 from shared.actions.media import CompareScreenshots
 from shared.errors import ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _STRIP: Final = 256
 """Rows at a time: the arithmetic takes forty bytes a pixel."""
@@ -112,6 +113,6 @@ def _distance(given: dict[str, Any]) -> Any:  # Any: Pillow's operands have no t
 def _no_picture(field: str, problem: str) -> ValidationFailed:
     return ValidationFailed(
         problem,
-        hint="Take one: screenshot {} answers its artifactId.",
+        hint=f"Take one: {next_call('screenshot')} answers its artifactId.",
         details={"context": {"field": field}},
     )

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from browser_service.host.reading.snapshot import Seen
 from browser_service.host.reading.tree import Node, words
+from shared.next_calls import next_call
 
 _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
 _LONGEST: Final = 40
@@ -24,7 +25,7 @@ def note(seen: Seen, pending: list[str]) -> str:
         signs.append(f"{seen.state.busy} part{'s' if seen.state.busy > 1 else ''} of it marked as busy")
     said = [text for text in dict.fromkeys(map(_words, seen.tree)) if text]
     signs += [repr(text) for text in said[:_SHOWN]]
-    return f"still loading: {', '.join(signs)}; look again in a moment: snapshot {{}}" if signs else ""
+    return f"still loading: {', '.join(signs)}; look again in a moment: {next_call('snapshot')}" if signs else ""
 
 
 def _words(node: Node) -> str:

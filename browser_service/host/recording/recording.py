@@ -14,6 +14,7 @@ from browser_service.host.recording.video import MIME_TYPE, Video
 from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _MOST_BYTES: Final = 30_000_000
 _MOST_AT_ONCE: Final = 4
@@ -72,7 +73,7 @@ class Recording:
         if len(others) >= _MOST_AT_ONCE:
             raise ResourceExhausted(
                 f"{_MOST_AT_ONCE} pages of this session are being recorded.",
-                hint='End one of yours: record_video {"pageId": "...", "command": "stop"}.',
+                hint=f"End one of yours: {next_call('record_video', page_id='...', command='stop')}.",
             )
         others.add(self)
         try:
@@ -105,7 +106,7 @@ class Recording:
         except TimeoutError:
             raise TimedOut(
                 f"{self._page_id} showed no picture within {_FIRST_WITHIN_S:.0f} s.",
-                hint="Look whether it answers: snapshot {}; else reload_page {}.",
+                hint=f"Look whether it answers: {next_call('snapshot')}; else {next_call('reload_page')}.",
             ) from None
 
     def _on_frame(self, frame: ScreencastFrame) -> None:
@@ -182,7 +183,7 @@ async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
     if other is not None and other.running:
         raise _wrong(
             f'"{recorded.record.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
-            'End that first, who began it keeps it: record_video {"command": "stop"}.',
+            f"End that first, who began it keeps it: {next_call('record_video', command='stop')}.",
         )
     await recording.begin(page)
     recorded.recording = recording
@@ -192,7 +193,10 @@ async def stop(recorded: Recorded, call: Call) -> Json:
     """End it, or take what was kept when it ended by itself. The file is for who began it."""
     recording = recorded.recording
     if recording is None:
-        raise _wrong(f'"{recorded.record.page_id}" is not being recorded.', 'Begin: record_video {"command": "start"}.')
+        raise _wrong(
+            f'"{recorded.record.page_id}" is not being recorded.',
+            f"Begin: {next_call('record_video', command='start')}.",
+        )
     recorded.recording = None
     own = recording.client_id == call.client_id
     found = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')

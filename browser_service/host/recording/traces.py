@@ -17,6 +17,7 @@ from shared.actions.tracing import StartTracing
 from shared.calls import Call
 from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
 from shared.model import Json
+from shared.next_calls import next_call
 
 _MIME_TYPE: Final = "application/zip"
 _MOST_BYTES: Final = 100_000_000
@@ -108,14 +109,14 @@ class Tracing:
         if session.attached:
             raise Forbidden(
                 "A trace would show people's own tabs: this browser is one that runs without us (BROWSE_CDP_URL).",
-                hint="create_session {} makes a session of your own.",
+                hint=f"{next_call('create_session')} makes a session of your own.",
             )
         context = await session.context()
         running = self._trace
         if running is not None and running.ending is None and running.context is context:
             raise ValidationFailed(
                 f'Session "{action.session_id}" is being traced by "{running.label}", for {running.seconds:.0f} s now.',
-                hint="Who began it ends it: stop_tracing {}.",
+                hint=f"Who began it ends it: {next_call('stop_tracing')}.",
                 details={"sessionId": action.session_id},
             )
         trace = self._trace = Trace(session, context)
@@ -138,19 +139,19 @@ class Tracing:
             other = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""
             raise ValidationFailed(
                 f"You are not tracing this session{other}.",
-                hint="Begin: start_tracing {}.",
+                hint=f"Begin: {next_call('start_tracing')}.",
                 details={"sessionId": session.session_id},
             )
         self._trace = None
         try:
             kept = await asyncio.shield(trace.end("it was stopped"))
         except PlaywrightError as error:
-            again = "Begin anew: start_tracing {}."
+            again = f"Begin anew: {next_call('start_tracing')}."
             raise BrowserCrashed("The trace was lost with its browser.", hint=again) from error
         if trace.dropped:
             raise Forbidden(
                 f"The trace was dropped, because {trace.dropped}.",
-                hint="In a session of your own no page is another's: create_session {}.",
+                hint=f"In a session of your own no page is another's: {next_call('create_session')}.",
             )
         line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
         return {"observed": line, "artifact": kept}

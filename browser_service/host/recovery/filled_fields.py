@@ -7,6 +7,7 @@ from typing import Any, Final
 from browser_service.host.elements.locators import scope_of
 from browser_service.host.scripts import script
 from shared.model import Json, weight
+from shared.next_calls import next_call
 
 FIELD: Final = script("field")
 _MOST: Final = 50
@@ -89,7 +90,7 @@ class Filled:
         kept, others = [f for f in fields if f.kept], [f for f in fields if not f.kept]
         told = []
         if kept:
-            told.append(f'fill again {_named(kept)}: refill {{"pageId": "{page_id}"}}')
+            told.append(f"fill again {_named(kept)}: {next_call('refill', page_id=page_id)}")
         if others:
             told.append(f"to be given again: {_named(others)}")
         return "; ".join(told)

@@ -17,6 +17,7 @@ from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.errors import CannotUndo
 from shared.model import Json
+from shared.next_calls import next_call
 
 Kept = dict[str, Any]  # Any: JSON
 """JSON, of the form that the act's handler gave it."""
@@ -84,13 +85,13 @@ async def _routes(page: BrowserPage, kept: Kept) -> Json:
 
 
 async def _headers(page: BrowserPage, kept: Kept) -> Json:
-    _check_same(page.entry.settings.network.headers, kept["made"], 'set_extra_headers {"headers": {...}}')
+    _check_same(page.entry.settings.network.headers, kept["made"], next_call("set_extra_headers", headers={...}))
     await page.entry.settings.network.set_headers(page.live, kept["was"])
     return {"observed": f"the page's extra headers are as before: {_names(kept['was'])}"}
 
 
 async def _session_headers(session: BrowserSession, kept: Kept) -> Json:
-    _check_same(session.entry.headers, kept["made"], 'set_session_headers {"headers": {...}}')
+    _check_same(session.entry.headers, kept["made"], next_call("set_session_headers", headers={...}))
     await session.entry.set_headers(kept["was"])
     return {"observed": f"the session's extra headers are as before: {_names(kept['was'])}"}
 

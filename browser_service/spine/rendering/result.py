@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from shared.actions.base import Action
 from shared.catalogue import NAMES
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.replies import headers_line, one_line
 
 _OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says"}
@@ -23,8 +24,9 @@ Spell = Callable[[str], str]
 def result_text(action: type[Action], result: Json, page_url: str, spell: Spell) -> str:
     """Return what the tool is about as text, or all of the result as JSON; then how to read on."""
     if result.get("stillRunning"):
-        call = json.dumps({"callId": result.get("callId")})
-        return spell(f"Still running. Read on with get_call {call}; cancel_call {call} stops it.")
+        call_id = result.get("callId")
+        on, stop = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
+        return spell(f"Still running. Read on with {on}; {stop} stops it.")
     if result.get("suspended"):
         return f"{result.get('observed')} Its call: {json.dumps({'callId': result.get('callId')})}."
     value: JsonValue = result.get(action.shown, result)
@@ -74,7 +76,7 @@ def _reading_on(action: type[Action], result: Json) -> str:
         return ""
     of_all = f"of {result['length']} characters, " if "length" in result else ""
     reader = action.name() if "cursor" in action.model_fields else "content"
-    return f"\n… {of_all}more: {reader} {json.dumps({'cursor': cursor})}"
+    return f"\n… {of_all}more: {next_call(reader, cursor=cursor)}"
 
 
 def _beside(action: type[Action], result: Json, origin: str) -> Iterator[str]:

@@ -1,0 +1,32 @@
+"""The calls that errors, hints and notices name, spelled as a caller makes them: `goto {"url": "..."}`.
+
+Nothing is looked up here, since actions name calls too; a test holds every call against the catalogue.
+"""
+
+import json
+from collections.abc import Mapping
+from types import EllipsisType
+
+from pydantic.alias_generators import to_camel
+
+
+def next_call(action: str, *more: EllipsisType, **given: object) -> str:
+    """Return a call in words, such as `next_call("snapshot")` or `next_call("goto", page_id="cart", url="...")`.
+
+    Arguments have the names that callers write, in snake case, and `as_` for `as`. An Ellipsis stands for what the
+    caller puts there: after the action for further arguments, as `[...]` for items, as `{...}` for an object.
+    """
+    arguments = [f'"{to_camel(name.removesuffix("_"))}": {_spelled(value)}' for name, value in given.items()]
+    return f"{action} {{{', '.join([*arguments, *map(_spelled, more)])}}}"
+
+
+def _spelled(value: object) -> str:
+    if value is ...:
+        return "..."
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{json.dumps(name)}: {_spelled(item)}' for name, item in value.items())}}}"
+    if isinstance(value, set):
+        return f"{{{', '.join(map(_spelled, value))}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_spelled, value))}]"
+    return json.dumps(value, ensure_ascii=False)
