@@ -40,6 +40,8 @@ class Running:
     last: "asyncio.Future[Outcome]"
     """The outcome."""
     cancel: Cancel = field(default_factory=Cancel)
+    admitted: bool = False
+    """It was let in; until then nothing of it is done."""
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
     done: list[Json] = field(default_factory=list)

@@ -36,6 +36,7 @@ from browser_service.host.session import SessionEntry
 from browser_service.host.session_handle import BrowserSession
 from browser_service.host.steps import Parts
 from browser_service.observability.logging import unexpected
+from browser_service.rules.leases import Lease
 from browser_service.security.urls import UrlPolicy, abridged_in
 from shared import catalogue
 from shared.actions.base import Action
@@ -45,6 +46,7 @@ from shared.errors import (
     BrowseError,
     ErrorBody,
     PageNotFound,
+    PageOwned,
     SessionNotFound,
 )
 from shared.events import CallEnded, CallMoved, EventBatch, NoticeGiven, PageChanged, PageOpened, StateSaved
@@ -258,6 +260,7 @@ class LocalHost:
     async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", last: "asyncio.Future[Outcome]") -> Outcome:
         entry: PageEntry | None = None
         running: Running | None = None
+        lease: Lease | None = None
         result, error = None, None
         try:
             running = Running(call, catalogue.parse(call.body), reply, last)
@@ -272,8 +275,11 @@ class LocalHost:
             await self._room.look()
             await self._make_room(running)
             entry = self._entry(running)
+            lease = entry.lease
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
+            if running is not None and isinstance(failure, PageOwned) and not running.done:
+                running.admitted = False  # it had only asked whether it may have the page
             told = account(running.action, running.done, running.at, failure) if running is not None else failure
             told.__traceback__ = failure.__traceback__
             crashes.describe(told, entry.record if entry is not None else None, self._memory)
@@ -284,8 +290,8 @@ class LocalHost:
             error = unexpected("The service failed at this call.").body()
         finally:
             self._running.pop(call.call_id, None)
-            if entry is not None:
-                self._after(entry, call, uses=running is not None and running.action.opens)
+            if entry is not None and running is not None:
+                self._after(entry, running, taken=entry.lease is not lease)
         page = entry.state() if entry is not None and (result is not None or not entry.record.life.over) else None
         outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
         if running is not None:
@@ -301,12 +307,14 @@ class LocalHost:
         if (action.lane is Lane.BESIDE and call.undo is None) or self._dialogs.open_beside(entry.record):
             if action.wakes_page and not entry.live:
                 await self._live_in_a_turn(entry, running)
+            running.admitted = True
             return await perform(entry, running, handler, page)
         async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms) as waited:
             running.check_not_cancelled()
             self._admit(entry, running)
             if waited:
                 self._started(running)
+            running.admitted = True
             return await perform_live(entry, running, handler, page)
 
     async def _on_session(self, running: Running, action: Action) -> Json:
@@ -314,13 +322,13 @@ class LocalHost:
         session = self._sessions.get(running.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
-        session.used_at = time.monotonic()
         self._launcher.check_free()
         if url := action.asked_url:
             self._policy.check(url)
         seen, handler = BrowserSession(session, running.call, self._artifacts, running.undoable), self._handler(running)
         pages = self._pages_of(session)
         check_others(action, running.call.client_id, [page.record for page in pages])
+        session.used_at = time.monotonic()
         if action.lane is Lane.BESIDE:
             return await perform_on_session(seen, running, handler, pages)
         async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
@@ -410,19 +418,24 @@ class LocalHost:
         self._log.emit(PageOpened(page=entry.state()))
         return entry
 
-    def _after(self, entry: PageEntry, call: Call, *, uses: bool) -> None:
-        """Follow up on what the call did to the page. A holder is idle from the end of its last call on."""
-        entry.record.used()
-        entry.session.used_at = entry.record.used_at
-        if entry.lease is not None and entry.lease.client_id == call.client_id and uses:
+    def _after(self, entry: PageEntry, running: Running, *, taken: bool) -> None:
+        """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that
+        was refused has used nothing, though it may have `taken` the page before."""
+        call = running.call
+        if running.admitted:
+            entry.record.used()
+            entry.session.used_at = entry.record.used_at
+        if entry.lease is not None and entry.lease.client_id == call.client_id and running.action.opens:
             entry.lease.renew(call.seq)
         new = entry.record.revision == 0 or call.undo is not None
         never_opened = entry.tab is None and new and not entry.record.life.over and not entry.queue.busy
         if entry.record.life.over or never_opened:
             self._registry.forget(entry)
             return
-        self._log.emit(PageChanged(page=entry.state()))
-        entry.session.logins.save_soon()
+        if running.admitted or taken:
+            entry.changed()
+        if running.admitted:
+            entry.session.logins.save_soon()
 
     def _started(self, running: Running) -> None:
         """Told to those who were told that they wait; the others know it by the reply, mostly sooner."""

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from shared.events import PageChanged
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become, sent
-from tests.support.resting import host_of, parked, rests
+from tests.support.resting import HOUR_S, host_of, parked, rests
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
@@ -62,6 +63,33 @@ async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
         assert site.counts["/first"] == visits
         assert (await agent.call("go_back", pageId="long"))["url"] == first
         await agent.call("close_page", pageId="long")
+
+
+async def test_a_strangers_refused_calls_keep_no_page_from_being_parked_and_tell_nothing_of_it(
+    resting: RunningService, site: Site
+) -> None:
+    host = host_of(resting)
+    async with resting.agent() as holder, resting.agent() as stranger:
+        await holder.call("goto", pageId="held", url=site.page("/held", "x"))
+        await holder.call("share_page", pageId="held", access="private")
+        entry = host._pages["held"]
+        await become(lambda: not entry.session.logins.unsaved)
+        entry.record.used_at -= HOUR_S
+        before = (await host.events_after(0, 0, 100_000)).last_seq
+        refused: dict[str, dict[str, str]] = {
+            "click": {"selector": "p"},
+            "snapshot": {},
+            "claim_page": {},
+            "goto": {"url": site.url("/")},
+        }
+        for action, arguments in refused.items():
+            assert (await stranger.error(action, pageId="held", **arguments))["code"] == "PAGE_OWNED"
+        told = (await host.events_after(before, 0, 100_000)).events
+        assert [event for event in told if isinstance(event, PageChanged)] == []
+        assert not entry.session.logins.unsaved
+        await host.idling.look()
+        assert "held" in parked(resting)
+        await holder.call("close_page", pageId="held")
 
 
 async def test_nothing_is_said_of_what_was_only_read_and_many_calls_open_one_window(
