@@ -155,7 +155,7 @@ class LocalHost:
         if session is None:
             return None
         entries = self._pages_of(session)
-        pages, former = [entry.state() for entry in entries], await asyncio.gather(*map(remember, entries))
+        pages, former = [entry.record.state() for entry in entries], await asyncio.gather(*map(remember, entries))
         keep_back = any(entry.record.dialog or entry.life is Life.SUSPECT for entry in entries)
         for entry in entries:
             self._registry.forget(entry, LifeEvent.SESSION_CLOSED)
@@ -182,7 +182,7 @@ class LocalHost:
         for entry in self._pages.values():
             entry.seen.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq):
-                self._log.emit(PageChanged(page=entry.state()))
+                self._log.emit(PageChanged(page=entry.record.state()))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)
@@ -194,7 +194,7 @@ class LocalHost:
             await bounded(entry.leave())
 
     async def describe(self) -> list[PageState]:
-        return [entry.state() for entry in self._pages.values()]
+        return [entry.record.state() for entry in self._pages.values()]
 
     async def figures(self) -> Figures:
         parked = sum(entry.record.place.parked is not None for entry in self._pages.values())
@@ -292,7 +292,9 @@ class LocalHost:
             self._running.pop(call.call_id, None)
             if entry is not None and running is not None:
                 self._after(entry, running, taken=entry.lease is not lease)
-        page = entry.state() if entry is not None and (result is not None or not entry.record.life.over) else None
+        page = (
+            entry.record.state() if entry is not None and (result is not None or not entry.record.life.over) else None
+        )
         outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
         if running is not None:
             outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
@@ -415,7 +417,7 @@ class LocalHost:
             state = PageState(page_id=page_id, session_id=session.session_id)
             entry = self._registry.add(state, session)
             entry.record.ownership.take(call, action.agent)
-        self._log.emit(PageOpened(page=entry.state()))
+        self._log.emit(PageOpened(page=entry.record.state()))
         return entry
 
     def _after(self, entry: PageEntry, running: Running, *, taken: bool) -> None:

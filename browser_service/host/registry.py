@@ -139,7 +139,7 @@ class PageRegistry:
             opener.popup(entry.page_id)
             if opener.record.person is not None:
                 self.people.cover(opener.record.person, entry.record)
-        self._log.emit(PageOpened(page=entry.state()))
+        self._log.emit(PageOpened(page=entry.record.state()))
         self._adopted(entry)
 
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:

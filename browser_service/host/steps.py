@@ -6,10 +6,11 @@ from functools import partial
 from typing import Final
 
 from browser_service.host.call_run import Handler, Running
+from browser_service.host.cursors import read_on, read_picture
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.page.entry import PageEntry
-from browser_service.host.page.handle import BrowserPage, read_on, read_picture
+from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_kept
 from browser_service.host.run import bring_up, perform
 from browser_service.security.urls import origin_of

@@ -14,7 +14,7 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
     if action.reset:
         changes = {**dict.fromkeys(entry.settings.emulation.settings), **changes}
     was = {**entry.settings.emulation.settings}
-    await entry.settings.emulation.change(page.live, entry.cdp, changes)
+    await entry.settings.emulation.change(page.live, page.tab.cdp, changes)
     await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
     if was != entry.settings.emulation.settings:
         state: Json = {"was": was, "made": {**entry.settings.emulation.settings}}
@@ -28,7 +28,7 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
 
 async def _allowed(page: BrowserPage) -> str:
     origin = origin_of(page.url)
-    if origin is None or page.entry.cdp is None:
+    if origin is None or page.tab.cdp is None:
         return "; no site may ask for the position yet: repeat this when the page is at one"
-    await allow_position(page.entry.cdp, origin)
+    await allow_position(page.tab.cdp, origin)
     return f"; {origin} may ask for the position"

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Final
 
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
 from browser_service.host.background import Background
 from browser_service.host.elements.fields_left import FieldsLeft
 from browser_service.host.events import queued
 from browser_service.host.network.downloads import Downloads
+from browser_service.host.page import losses
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.listener import Listener
 from browser_service.host.page.observer import Observer
@@ -37,12 +38,6 @@ from shared.pages import Access, PageState
 
 _SEEN_BY: Final = 50
 """Clients that a page remembers what it showed to; one that is forgotten takes a snapshot again."""
-_LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
-
-_ENDED: Final = {Life.VANISHED: LifeEvent.TAB_CLOSED, Life.LOST: LifeEvent.BROWSER_ENDED}
-"""How the tab had ended when it was looked at last."""
-
-Emit = Callable[[HostEvent], None]
 Busy = Callable[[str, str], bool]
 """Says whether a client has a call queued or running on a page."""
 
@@ -56,7 +51,7 @@ class PageEntry:
         session: SessionEntry,
         policy: UrlPolicy,
         *,
-        emit: Emit,
+        emit: Callable[[HostEvent], None],
         on_close: Callable[["PageEntry", Tab], None],
         on_lost: Callable[[Tab], None],
         busy: Busy,
@@ -119,12 +114,9 @@ class PageEntry:
     @property
     def life(self) -> Life:
         """The state that it is in now. What has become of its tab in the browser is noted first."""
-        record, tab = self.record, self.tab
-        if tab is not None and (record.life.live or record.life in {Life.VANISHED, Life.LOST}):
-            end, known = tab.end(), _ENDED.get(record.life)
-            if end is not known and (end or known is LifeEvent.BROWSER_ENDED):
-                record.move(end or LifeEvent.FOUND)
-        return record.life
+        if self.tab is not None:
+            self.record.saw(self.tab.end())
+        return self.record.life
 
     @property
     def live(self) -> bool:
@@ -157,20 +149,6 @@ class PageEntry:
         by_get = record.url.startswith(("http:", "https:")) and self.settings.network.traffic.document_by_get
         return self.session.attached or not (record.untouched or by_get or record.url.startswith("data:"))
 
-    @property
-    def filled(self) -> bool:
-        """True while calls have filled something in that has gone nowhere yet."""
-        return self.fields.waits
-
-    def state(self) -> PageState:
-        """Describe it without asking its tab, so that this can never hang."""
-        return self.record.state()
-
-    @property
-    def cdp(self) -> CDPSession | None:
-        """Chromium's session for its tab."""
-        return self.tab.cdp if self.tab is not None else None
-
     def changed(self) -> None:
         """Tell how it is now."""
         self._emit(PageChanged(page=self.record.state()))
@@ -189,7 +167,9 @@ class PageEntry:
         reopened = await self.recovery.ensure_live(navigates=navigates, replaces=replaces)
         if reopened is not None and self.tab is not None:
             await self._give_back(self.tab, client_id, reopened)
-        await self._end_foreign_settings(client_id)
+        if self.tab is not None and self.lease is not None and self.settings.foreign:
+            await self.settings.clear(self.tab)
+            self._emit(losses.of_settings(self.record, client_id))
 
     async def adopt(self, page: Page) -> None:
         """Make a tab of a Playwright page, and have it behind the pageId. Raises BrowserCrashed where it ends
@@ -229,36 +209,13 @@ class PageEntry:
     async def _give_back(self, tab: Tab, client_id: str, reopened: Reopened) -> None:
         """Scroll a page that had been parked to where it was; tell what is lost of one."""
         parked, self.record.place = self.record.place.parked, Place()
-        if parked is None:
-            if reopened.was_open:
-                self._tell_reopened(client_id, reopened)
-            return
-        if reopened.revisits:
+        if parked is None and reopened.was_open:
+            for notice in losses.of_reopening(self.record, self.settings, self.fields, reopened, client_id):
+                self._emit(notice)
+        if parked is not None and reopened.revisits:
             await scroll_back(tab.page, parked)
-        if reopened.revisits and parked.loses:
-            idled = f"{self.page_id} had been idle, and was loaded anew at {self.record.url}"
-            self.tell(client_id, f"{idled}; what its scripts had in memory is lost.")
-
-    def _tell_reopened(self, client_id: str, reopened: Reopened) -> None:
-        """Tell what was lost, in one line: to the holder, and to the client whose call met it."""
-        where = f" at {self.record.url}" if reopened.revisits else ""
-        because = f", because {reopened.why}" if reopened.why else ""
-        lines = [f"{self.page_id} was reopened{where}{because}; {_LOST}"]
-        if reopened.first:
-            lines.append("routes, headers, init scripts and emulation that were set ended with the service")
-        if again := self.settings.named():
-            lines.append(f"set again: {', '.join(again)}")
-        for each in {client_id, self.record.holder_id} - {""}:
-            offer = self.fields.offer(each, self.page_id) if reopened.revisits else ""
-            self.tell(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
-
-    async def _end_foreign_settings(self, client_id: str) -> None:
-        """End what another client had set, once the page has a new holder."""
-        if self.tab is None or self.lease is None or not self.settings.foreign:
-            return
-        await self.settings.clear(self.tab)
-        ended = f"{self.page_id}: routes, headers, init scripts and emulation that another client had set are removed."
-        self.tell(client_id, ended)
+            if parked.loses:
+                self._emit(losses.of_parking(self.record, client_id))
 
     def acted(self, client_id: str) -> None:
         """Note that a client does something to what it shows."""

@@ -8,27 +8,26 @@ from pydantic import JsonValue
 
 from browser_service.host import errors
 from browser_service.host.call_run import Undoes
+from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.record import BLANK
+from browser_service.host.page.tab import Tab
 from browser_service.host.reading import identity, snapshot, tree
 from browser_service.host.reading.snapshot import Refs, Seen, State
 from browser_service.security.urls import abridged
-from browser_service.spine.pictures import slice_of
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.wire import MAX_MESSAGE_BYTES
 
 _FRAME_MS = 1_000
 _SAME = 5
-_DIGITS = 15
 _HEAD = 1_000
 
 
@@ -61,9 +60,14 @@ class BrowserPage:
     @property
     def live(self) -> Page:
         """The Playwright page."""
+        return self.tab.page
+
+    @property
+    def tab(self) -> Tab:
+        """What is live behind the pageId. Raises BrowserCrashed where nothing is."""
         if self.entry.tab is None:
             raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
-        return self.entry.tab.page
+        return self.entry.tab
 
     @property
     def url(self) -> str:
@@ -276,37 +280,6 @@ class BrowserPage:
         seen.give(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
         return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})
-
-
-def reader(call: Call) -> str | None:
-    """Whose files a call may read: its client's, or where the account's own person calls, all of them."""
-    return None if call.by_person else call.client_id
-
-
-async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
-    artifact_id, start = _place(cursor)
-    text = await artifacts.text(artifact_id, reader(call))
-    end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
-    more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}
-    return {key: text[start:end], **more, "length": len(text)}
-
-
-async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json:
-    """The next rows of a picture that is kept."""
-    artifact_id, top = _place(cursor)
-    data, _ = await artifacts.data(artifact_id, reader(call))
-    shown = await slice_of(data, artifact_id, top)
-    kept = await artifacts.known(artifact_id, reader(call))
-    return {"artifact": kept.model_copy(update={"preview": shown}).model_dump(exclude_none=True)}
-
-
-def _place(cursor: str) -> tuple[str, int]:
-    artifact_id, _, offset = cursor.rpartition(":")
-    if not artifact_id or not (offset.isascii() and offset.isdecimal() and len(offset) < _DIGITS):
-        raise ValidationFailed(
-            f"cursor {cursor!r} is not one of ours.", hint="Give it exactly as a reply did.", details=_field("cursor")
-        )
-    return artifact_id, int(offset)
 
 
 def _field(name: str, **context: str | int) -> Json:

@@ -44,6 +44,8 @@ class Place(NamedTuple):
     """The addresses that it was at before, and its own as the last."""
 
 
+_ENDED: Final = {Life.VANISHED: LifeEvent.TAB_CLOSED, Life.LOST: LifeEvent.BROWSER_ENDED}
+"""How the tab of a page in that state had ended when it was looked at last."""
 _NOWHERE: Final = Place()
 _ASKED: Final = DialogPolicy()
 
@@ -131,6 +133,12 @@ class PageRecord:
     def move(self, event: LifeEvent) -> None:
         """Change its state by an event. Raises IllegalMove for one that cannot happen now."""
         self.life = after(self.life, event)
+
+    def saw(self, end: LifeEvent | None) -> None:
+        """Note how its tab was found to have ended: with its window, with its browser, or not at all."""
+        known = _ENDED.get(self.life)
+        if end is not known and (self.life.live or known is not None):
+            self.move(end or LifeEvent.FOUND)
 
     # --- whose it is ---------------------------------------------------------------------------------------------
 

@@ -105,9 +105,9 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
 async def _sizes(page: BrowserPage) -> list[float]:
     """The document's width and height, where the window is in it, and the window's own. Asked of Chromium, whose answer
     no script of the page makes; elsewhere what the page says is taken for what it can be."""
-    if page.entry.cdp is None:
+    if page.tab.cdp is None:
         return [_within(each, 0.0, _FARTHEST, otherwise=0.0) for each in await page.live.evaluate(_SIZES)]
-    known = await page.entry.cdp.send("Page.getLayoutMetrics")
+    known = await page.tab.cdp.send("Page.getLayoutMetrics")
     document, window = known["cssContentSize"], known["cssVisualViewport"]
     shown = [window[name] for name in ("pageX", "pageY", "clientWidth", "clientHeight")]
     return [document["width"], document["height"], *shown]

@@ -38,7 +38,7 @@ class Retiring:
         known = await remember(entry)
         if not self._parking.abandoned([entry]):
             return  # somebody has come back to it meanwhile
-        page_id, state = entry.page_id, entry.state()
+        page_id, state = entry.page_id, entry.record.state()
         undo = Undoable(
             body={"action": "close_page", "pageId": page_id},
             page_id=page_id,

@@ -115,7 +115,7 @@ async def _emulate(page: BrowserPage, kept: Kept) -> Json:
     changed = [name for name in was | made if was.get(name) != made.get(name)]
     newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
     back = {name: was.get(name) for name in changed if name not in newer}
-    await entry.settings.emulation.change(page.live, entry.cdp, back)
+    await entry.settings.emulation.change(page.live, page.tab.cdp, back)
     await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
     return {"emulated": entry.settings.emulation.shown(), "observed": _told(f"{_names(back)} as before", back, newer)}
 

@@ -1,0 +1,44 @@
+"""Cursors: where in a kept text or picture a caller reads on."""
+
+from browser_service.host.files import ArtifactPort
+from browser_service.spine.pictures import slice_of
+from shared.calls import Call
+from shared.errors import ValidationFailed
+from shared.model import Json
+from shared.wire import MAX_MESSAGE_BYTES
+
+_DIGITS = 15
+
+
+def reader(call: Call) -> str | None:
+    """Name the client whose files a call may read; None for all, where the account's own person calls."""
+    return None if call.by_person else call.client_id
+
+
+async def read_on(artifacts: ArtifactPort, call: Call, key: str, cursor: str, budget: int | None) -> Json:
+    """Return the next part of a text that is kept, under `key`, and a cursor where there is more."""
+    artifact_id, start = _place(cursor)
+    text = await artifacts.text(artifact_id, reader(call))
+    end = start + (budget or call.inline_text or MAX_MESSAGE_BYTES // 2)
+    more: Json = {"cursor": f"{artifact_id}:{end}"} if end < len(text) else {}
+    return {key: text[start:end], **more, "length": len(text)}
+
+
+async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json:
+    """Return the next rows of a picture that is kept."""
+    artifact_id, top = _place(cursor)
+    data, _ = await artifacts.data(artifact_id, reader(call))
+    shown = await slice_of(data, artifact_id, top)
+    kept = await artifacts.known(artifact_id, reader(call))
+    return {"artifact": kept.model_copy(update={"preview": shown}).model_dump(exclude_none=True)}
+
+
+def _place(cursor: str) -> tuple[str, int]:
+    artifact_id, _, offset = cursor.rpartition(":")
+    if not artifact_id or not (offset.isascii() and offset.isdecimal() and len(offset) < _DIGITS):
+        raise ValidationFailed(
+            f"cursor {cursor!r} is not one of ours.",
+            hint="Give it exactly as a reply did.",
+            details={"context": {"field": "cursor"}},
+        )
+    return artifact_id, int(offset)
