@@ -25,6 +25,7 @@ from shared import wire
 from shared.errors import ErrorBody, Relayed, ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.replies import ReplyForm
 
 UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
 """Why what nobody waits for did not get to the service."""
@@ -94,8 +95,9 @@ class ServiceClient:
         other.credentials = credentials
         return other
 
-    async def call(self, call_id: str, body: Json) -> Reply:
-        """Return the reply to a call. Raises ServiceUnavailable where there is none to be had.
+    async def call(self, call_id: str, body: Json, form: ReplyForm | None = None) -> Reply:
+        """Return the reply to a call: in a form, or without one the whole envelope. Raises ServiceUnavailable where
+        there is none to be had.
 
         A call that cannot be sent starts the service, once. One whose connection breaks is sent again under its id, for
         `patience_s` from the break; so is one that a service which ends says it has not done.
@@ -103,7 +105,7 @@ class ServiceClient:
         sending = _Sending(may_start=self.autostart.enabled, patience_s=self.patience_s)
         while True:
             try:
-                reply = await self._post(call_id, body, sending.attempt)
+                reply = await self._post(call_id, body, form, sending.attempt)
                 if not _was_ending(reply) or sending.is_over:
                     self._answered.at = _now()
                     return reply
@@ -223,13 +225,14 @@ class ServiceClient:
         with contextlib.suppress(*UNREACHED):
             await self.http.post(f"{wire.CALLS}/{call_id}/cancel", json={}, headers=self._headers())
 
-    async def _post(self, call_id: str, body: Json, attempt: int) -> Reply:
+    async def _post(self, call_id: str, body: Json, form: ReplyForm | None, attempt: int) -> Reply:
         headers = {
             wire.CALL_ID: call_id,
             wire.ATTEMPT: str(attempt),
             wire.INLINE: str(wire.INLINE_TEXT),
             wire.CATALOGUE: self._catalogue,
             "Content-Type": "application/json",
+            **_form_header(form),
         }
         path, content = wire.call_path(body.get("pageId")), json.dumps(body).encode()
         response = await self._send(path, content, headers | self._headers())
@@ -320,6 +323,11 @@ def _check_size(artifact_id: str, size: int) -> None:
 def _was_ending(reply: Reply) -> bool:
     """Say whether a service that ends says that it did not do the call, which the next one may."""
     return reply.error is not None and reply.error.context.get("ending") is True
+
+
+@functools.lru_cache(maxsize=64)
+def _form_header(form: ReplyForm | None) -> dict[str, str]:
+    return {} if form is None else {wire.REPLY: form.model_dump_json()}
 
 
 @functools.lru_cache(maxsize=64)

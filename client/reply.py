@@ -7,7 +7,6 @@ from pydantic.alias_generators import to_camel
 
 from shared.errors import BrowseError
 from shared.model import Json
-from shared.wire import DEFAULT_SESSION
 
 
 class Lenient(BaseModel):
@@ -36,39 +35,14 @@ class Failure(Lenient):
         return context if isinstance(context, dict) else {}
 
 
-class Owner(Lenient):
-    """Who holds a page."""
-
-    label: str = ""
-    you: bool = False
-
-
-class Page(Lenient):
-    """The page of a call, as it is after it."""
-
-    page_id: str
-    session_id: str = DEFAULT_SESSION
-    url: str = ""
-    title: str = ""
-    revision: int = 0
-    owner: Owner | None = None
-    dialog: str | None = None
-
-
-class Notice(Lenient):
-    """What happened to the client's pages since its last reply."""
-
-    text: str
-
-
 class Reply(Lenient):
     """The envelope of every answer, whatever its HTTP status."""
 
     success: bool
     result: Json = {}
     error: Failure | None = None
-    page: Page | None = None
-    notices: list[Notice] = []
+    rendered: Json | None = None
+    """What the service made of the result, in the form that was asked for."""
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> "Reply":

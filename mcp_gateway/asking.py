@@ -30,7 +30,6 @@ from shared.pages import HumanRequestState
 _PATIENCE_S: Final = 1_800
 _KEY: Final = "person"
 _STATE: Final = re.compile(r"(form|link):([\w-]+):(\d)")
-_PENDING: Final = "pending"
 _REMEMBERED: Final = 200
 _SHOWN_AT_MOST: Final = 3
 """A form that comes back with nothing is shown again, so many times in all."""
@@ -88,8 +87,8 @@ class Asking:
         if ctx.protocol_version not in HANDSHAKE_VERSIONS:
             return await self._until_asked(ways, answered, call)
         reply = await call(lambda request: self._show(ctx, _way(ways, request), request))
-        if reply.result.get("state", _PENDING) != _PENDING:
-            await self._over(ctx, str(reply.result.get("requestId")))
+        if answered_request := (reply.rendered or {}).get("answered"):
+            await self._over(ctx, str(answered_request))
         return reply
 
     async def _over(self, ctx: ServerRequestContext, request_id: str) -> None:

@@ -36,9 +36,8 @@ from mcp.types import (
 from client.http import ServiceClient
 from client.instance import is_local
 from client.reply import Failure, Reply
-from mcp_gateway import parameters, prompts
+from mcp_gateway import convert, parameters, prompts
 from mcp_gateway.chats import Chat, Chats
-from mcp_gateway.convert import Conversion, host_error
 from mcp_gateway.faults import Faults
 from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.instructions import INSTRUCTIONS
@@ -53,12 +52,18 @@ from shared.actions.help import CallTool
 from shared.actions.traits import Unaddressed
 from shared.errors import BrowseError, InternalError
 from shared.model import Json
+from shared.replies import Completions, ForCompletion, ForModel, ForReader, ReplyForm
 from shared.wire import APP_NAME, VERSION
 
 _DEFECT: Final = (
     "This is a fault of the gateway, which its stderr tells more of; whether the call was done is not known."
 )
 
+_LINKS_SINCE: Final = "2025-06-18"
+"""The revision of the protocol that has links to resources."""
+
+Called = tuple[str, Json]
+"""A tool and its arguments."""
 Requests = MemoryObjectReceiveStream[SessionMessage | Exception]
 Replies = MemoryObjectSendStream[SessionMessage]
 
@@ -124,32 +129,31 @@ class Connection:
             raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
         chat = self._chat(ctx)
         arguments = cast("Json", params.arguments or {})  # they came as JSON
-        spelled = chat.listing.spelled
-        how = {"is_local": is_local(chat.service.url), "structured": self.settings.structured}
-        conversion = Conversion(ctx.protocol_version, spelled, **how)
+        form = self._form(ctx, chat)
         try:
             try:
                 tool, arguments = _meant(params.name, arguments)
             except BrowseError as error:
-                refused = Reply(success=False, error=Failure.of(error))
-                return conversion.result(params.name, chat.listing.within_reach(refused))
-            reply = await self._called(ctx, chat, params, tool, arguments)
+                return _failed(error, params.name, form)
+            reply = await self._called(ctx, chat, params, (tool, arguments), form)
             if isinstance(reply, InputRequiredResult):
                 return reply
-            if chat.listing.grow(tool, reply):
+            shown = convert.shown(reply, tool, form, self.faults.advice)
+            if chat.listing.add(shown.toolsets):
                 await self.subscriptions.tools_changed(ctx.session)
-            return conversion.result(tool, chat.listing.within_reach(reply), advice=self.faults.advice)
+            return convert.result(shown, is_error=not reply.success)
         except MCPError:
             raise
         except Exception as error:  # a defect of the gateway, which only its reply can tell a model of
             log.exception("a call failed in the gateway", tool=params.name)
             defect = InternalError(f"{type(error).__name__}: {error}", hint=_DEFECT, details={"tool": params.name})
-            return conversion.result(params.name, Reply(success=False, error=Failure.of(defect)))
+            return _failed(defect, params.name, form)
 
     async def _called(
-        self, ctx: ServerRequestContext, chat: Chat, params: CallToolRequestParams, tool: str, arguments: Json
+        self, ctx: ServerRequestContext, chat: Chat, params: CallToolRequestParams, called: Called, form: ForModel
     ) -> Reply | InputRequiredResult:
-        """The reply of a call whose files were sent ahead, or what its client is asked for before."""
+        """Return the reply of a call whose files were sent ahead, or what its client is asked for before."""
+        tool, arguments = called
         try:
             sent = await sent_ahead(ctx, params, chat.service, tool, arguments)
         except BrowseError as error:
@@ -157,8 +161,18 @@ class Connection:
         if isinstance(sent, InputRequiredResult):
             return sent
         answered = await chat.asking.answered(without_roots(params))
-        call = functools.partial(self._reply, ctx, tool, sent | answered.arguments)
+        call = functools.partial(self._reply, ctx, (tool, sent | answered.arguments), form)
         return await chat.asking.beside(ctx, answered, call)
+
+    def _form(self, ctx: ServerRequestContext, chat: Chat) -> ForModel:
+        """Return how the service is to make a reply for this chat: what its client can show, and call."""
+        return ForModel(
+            links=ctx.protocol_version >= _LINKS_SINCE,
+            local=is_local(chat.service.url),
+            structured=self.settings.structured,
+            toolsets=chat.listing.toolsets,
+            read=chat.listing.read_last,
+        )
 
     async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
         return self.resources.listed
@@ -174,8 +188,9 @@ class Connection:
         if artifact_id := file_of(uri):
             return await self.resources.file(artifact_id, service, uri, shakes_hands=shakes_hands)
         asked = self.resources.request(uri, shakes_hands=shakes_hands)
-        reply = await self._reply(ctx, asked.resource.action, asked.arguments)
-        return await self.resources.contents(uri, asked, reply, service, shakes_hands=shakes_hands)
+        form = ForReader(mime_type=asked.resource.mime_type)
+        reply = await self._reply(ctx, (asked.resource.action, asked.arguments), form)
+        return await self.resources.contents(uri, reply, service, shakes_hands=shakes_hands)
 
     async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
         self.resources.request(str(params.uri), shakes_hands=True)
@@ -187,26 +202,28 @@ class Connection:
         if isinstance(reference, PromptReference):
             values = prompts.completed(reference.name, argument.name, argument.value)
         else:
-            pages = await self._listing(ctx, "list_pages", {"all": True})
-            sessions = await self._listing(ctx, "list_sessions", {})
-            values = completed(argument.name, argument.value, pages, sessions)
+            pages = await self._ids(ctx, ("list_pages", {"all": True}), "pageId")
+            sessions = await self._ids(ctx, ("list_sessions", {}), "sessionId")
+            values = completed(argument.name, argument.value, [*pages, *sessions])
         return CompleteResult(completion=Completion(values=values))
 
-    async def _listing(self, ctx: ServerRequestContext, tool: str, arguments: Json) -> Reply:
-        reply = await self._reply(ctx, tool, arguments)
+    async def _ids(self, ctx: ServerRequestContext, called: Called, key: str) -> list[str]:
+        """Return what a listing lists, by the ids under a key. Raises MCPError where there is none to be had."""
+        reply = await self._reply(ctx, called, ForCompletion(key=key))
         if reply.error:
-            raise host_error("completion/complete", reply.error)
-        return reply
+            raise convert.host_error("completion/complete", reply.error)
+        return Completions.model_validate(reply.rendered or {}).values
 
     async def _reply(
-        self, ctx: ServerRequestContext, tool: str, arguments: Json, on_person: OnPerson = lambda _: None
+        self, ctx: ServerRequestContext, called: Called, form: ReplyForm, on_person: OnPerson = lambda _: None
     ) -> Reply:
+        """Return the reply of a call in a form; for one that does not reach the service, the error that says why."""
         call_id, chat = uuid4().hex, self._chat(ctx)
         try:
             with chat.presence.watch(call_id, ctx.session.report_progress, on_person):
                 await chat.service.started()
                 await chat.presence.ready()
-                reply = await chat.service.call(call_id, self._body(tool, arguments))
+                reply = await chat.service.call(call_id, self._body(*called), form)
                 self.faults.note_catalogue(chat.service.other_catalogue)
         except BrowseError as error:
             reply = Reply(success=False, error=Failure.of(error, call_id))
@@ -233,7 +250,13 @@ class Connection:
         return chat
 
 
-def _meant(tool: str, arguments: Json) -> tuple[str, Json]:
+def _failed(error: BrowseError, tool: str, form: ForModel) -> CallToolResult:
+    """Return the result of a call that failed on this side."""
+    reply = Reply(success=False, error=Failure.of(error))
+    return convert.result(convert.shown(reply, tool, form), is_error=True)
+
+
+def _meant(tool: str, arguments: Json) -> Called:
     """The tool that is called, and its arguments: those that `call_tool` names. Raises BrowseError."""
     if tool != CallTool.name():
         return tool, arguments

@@ -6,11 +6,11 @@ import structlog
 
 from client.reply import Failure
 from shared.catalogue import fingerprint
+from shared.replies import OTHER_VERSION
 
 _UNAVAILABLE: Final = "SERVICE_UNAVAILABLE"
 _LOGGED: Final = frozenset({_UNAVAILABLE, "UNAUTHORIZED", "INTERNAL_ERROR"})
 _MOST: Final = 200
-_OTHER_VERSION: Final = "Gateway and service are of different versions: restart the older one."
 
 log = structlog.get_logger()
 
@@ -25,12 +25,12 @@ class Faults:
     @property
     def advice(self) -> str:
         """A line for failed results, while the service has another catalogue."""
-        return _OTHER_VERSION if self._other_catalogue else ""
+        return OTHER_VERSION if self._other_catalogue else ""
 
     def note_catalogue(self, other: str) -> None:
         """Take in the fingerprint of the service's catalogue, empty where it is ours."""
         if other and not self._other_catalogue:
-            log.warning(_OTHER_VERSION, gateway=fingerprint(), service=other)
+            log.warning(OTHER_VERSION, gateway=fingerprint(), service=other)
         self._other_catalogue = other
 
     def note(self, client_id: str, failure: Failure | None) -> None:

@@ -19,10 +19,11 @@ from mcp.types import (
 
 from client.http import ServiceClient
 from client.reply import Failure, Reply
-from mcp_gateway.convert import Artifact, host_error
+from mcp_gateway.convert import host_error
 from mcp_gateway.settings import Settings
-from shared.catalogue import ACTIONS
 from shared.errors import BrowseError
+from shared.model import Json
+from shared.replies import Contents
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
 from shared.wire import FILE_URI
 
@@ -76,24 +77,20 @@ class Resources:
         return found
 
     async def contents(
-        self, uri: str, asked: Request, reply: Reply, service: ServiceClient, *, shakes_hands: bool
+        self, uri: str, reply: Reply, service: ServiceClient, *, shakes_hands: bool
     ) -> ReadResourceResult:
-        """What the action shows, or all of its result. Raises MCPError for a failure: there is no other way to tell."""
+        """Return what the service made of the reply. Raises MCPError for a failure: there is no other way to tell."""
         if reply.error and reply.error.code in _MISSING:
             raise self._not_found(uri, reply.error, shakes_hands=shakes_hands)
         if reply.error:
             raise host_error("resources/read", reply.error)
-        if "artifact" in reply.result:
-            artifact = Artifact.model_validate(reply.result["artifact"])
-            if artifact.data is None:
-                return await self.file(artifact.artifact_id, service, uri, shakes_hands=shakes_hands)
-            return _blob(uri, artifact.mime_type, artifact.data)
-        shown = ACTIONS[asked.resource.action].shown
-        value = reply.result.get(shown, reply.result)
-        if asked.resource.mime_type == JSON and isinstance(value, str):  # what is text elsewhere is data here
-            value = {key: each for key, each in reply.result.items() if key != shown}
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return _text(uri, asked.resource.mime_type, text)
+        whole: Json = {"mimeType": JSON, "text": json.dumps(reply.result, ensure_ascii=False)}
+        found = Contents.model_validate(whole if reply.rendered is None else reply.rendered)
+        if found.artifact_id is not None:
+            return await self.file(found.artifact_id, service, uri, shakes_hands=shakes_hands)
+        if found.blob is not None:
+            return _blob(uri, found.mime_type, found.blob)
+        return _text(uri, found.mime_type, found.text or "")
 
     async def file(
         self, artifact_id: str, service: ServiceClient, uri: str, *, shakes_hands: bool
@@ -126,18 +123,11 @@ def file_of(uri: str) -> str | None:
     return name if name != uri and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) else None
 
 
-def completed(variable: str, begun: str, pages: Reply, sessions: Reply | None) -> list[str]:
-    """The values that a variable of a template can have and that begin so."""
-    found = {"screenshotId": ["current"], "sessionId": [*_ids(pages, "pageId"), *_ids(sessions, "sessionId")]}
+def completed(variable: str, begun: str, ids: list[str]) -> list[str]:
+    """Return the values that a variable of a template can have and that begin so; `ids` are of pages and sessions."""
+    found = {"screenshotId": ["current"], "sessionId": ids}
     values = dict.fromkeys(value for value in found.get(variable, []) if value.startswith(begun))
     return [*values][:_MOST_VALUES]
-
-
-def _ids(reply: Reply | None, name: str) -> list[str]:
-    """The ids of what a listing lists, in whichever parts."""
-    parts = reply.result.values() if reply else ()
-    items = [item for part in parts if isinstance(part, list) for item in part]
-    return [str(item[name]) for item in items if isinstance(item, dict)]
 
 
 def _text(uri: str, mime_type: str, text: str) -> ReadResourceResult:

@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 import pytest
 from mcp.types import TextContent
 
-from client.reply import Reply
-from mcp_gateway.convert import Conversion
+from browser_service.spine.rendering.reply import rendered
+from mcp_gateway import convert
 from shared import wire
 from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS
+from shared.replies import ForModel, ModelReply
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
@@ -95,7 +96,9 @@ NOT_SAID: Final[dict[str, str]] = {
 
 
 def texts(reply: Json, tool: str) -> str:
-    result = Conversion("2025-11-25", is_local=True).result(tool, Reply.model_validate(reply))
+    form = ForModel(links=True, local=True)
+    shown = ModelReply.model_validate(rendered(reply, {"action": tool}, form)["rendered"])
+    result = convert.result(shown, is_error=not reply["success"])
     assert result.structured_content is None
     blocks = [block.text for block in result.content if isinstance(block, TextContent)]
     kinds = [block.model_dump_json(by_alias=True, exclude={"data", "blob"}) for block in result.content]

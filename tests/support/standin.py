@@ -14,10 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from browser_service.spine.rendering.reply import asked_form, rendered
 from shared import wire
+from shared.replies import OTHER_VERSION
 
 Json = dict[str, JsonValue]
 PATIENCE_S = 10
+UNAUTHORIZED = 401
 
 
 class Seen(NamedTuple):
@@ -38,6 +41,17 @@ def failure(
 ) -> Response:
     body = {"code": code, "message": message, "hint": None, "details": {}, "timestamp": "", "requestId": "", **error}
     return JSONResponse({"success": False, "error": body}, status_code=status, headers=headers)
+
+
+def _in_form(response: Response, seen: Seen) -> Response:
+    """Make a reply into what its caller can show, as the service does of all that its spine answers."""
+    form = asked_form(seen.headers.get(wire.REPLY.lower()))
+    if form is None or not isinstance(response, JSONResponse) or response.status_code == UNAUTHORIZED:
+        return response
+    other = response.headers.get(wire.CATALOGUE) not in {None, seen.headers[wire.CATALOGUE.lower()]}
+    body = rendered(json.loads(bytes(response.body)), seen.body, form, OTHER_VERSION if other else "")
+    headers = {key: value for key, value in response.headers.items() if key != "content-length"}
+    return JSONResponse(body, response.status_code, headers)
 
 
 class BrokenOff(Response):
@@ -106,7 +120,7 @@ class StandIn:
     async def _act(self, request: Request) -> Response:
         seen = Seen(request.scope["raw_path"].decode(), dict(request.headers), await request.json())
         self.calls.put_nowait(seen)
-        return await self.answer(seen)
+        return _in_form(await self.answer(seen), seen)
 
     async def _cancel(self, request: Request) -> Response:
         self.cancels.put_nowait(request.path_params["call_id"])

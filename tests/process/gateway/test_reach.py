@@ -9,12 +9,13 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
+from browser_service.spine.rendering.reach import within_reach
 from client.process import ServiceProcess
-from client.reply import Reply
-from mcp_gateway.listing import Listing, messages
-from shared.catalogue import ACTIONS, NAMES, tools
+from mcp_gateway.listing import messages
+from shared.catalogue import ACTIONS, NAMES, listed, tools
 from shared.errors import every_error
 from shared.helping import described
+from shared.mentions import spelled
 from shared.toolsets import APART, names
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.gateways import chat, environment, service_process, text_of
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.anyio
 HOVERED = """<title>Shop</title><button id=b onmouseover="document.title='hovered'">Buy</button>"""
 
 
+CORE = listed(frozenset({"core"}))
 ADVICE = re.compile(r"(?<![\w\"'])(\w+) (?=\{)")
 
 
@@ -177,24 +179,23 @@ async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service:
 
 @pytest.mark.parametrize("toolset", [name for name in names(ACTIONS.values()) if name != APART])
 def test_whatever_is_listed_the_way_to_the_rest_is_too(toolset: str) -> None:
-    listed = {tool["name"] for tool in messages(frozenset({toolset}))}
-    assert "call_tool" in listed
-    assert {tool.name for tool in tools({toolset})} <= listed
+    names = {tool["name"] for tool in messages(frozenset({toolset}))}
+    assert "call_tool" in names
+    assert {tool.name for tool in tools({toolset})} <= names
 
 
 def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shortest_list() -> None:
     """The hints that are written down, as a chat on `core` is told them."""
-    listing = Listing({"core"})
-    listed = {str(tool["name"]) for tool in messages(frozenset({"core"}))}
+    core = {str(tool["name"]) for tool in messages(frozenset({"core"}))}
     hints = [error.hint for error in every_error() if error.hint]
     hints += [hint for action in ACTIONS.values() for hint in (*action.hints.values(), f"{action.undone_by}.")]
     hints += [described(name) for name in ACTIONS]
     advised = set()
     for hint in hints:
-        told = listing.spelled(hint)
+        told = spelled(hint, core)
         advised |= {name for name in ADVICE.findall(told) if name in NAMES}
-        assert listing.spelled(told) == told
-    assert advised <= listed, advised - listed
+        assert spelled(told, core) == told
+    assert advised <= core, advised - core
     assert "call_tool" in advised
 
 
@@ -212,24 +213,28 @@ def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shor
     ],
 )
 def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str, told: str) -> None:
-    assert Listing({"core"}).spelled(text) == told
-    assert Listing({"all"}).spelled(text) == text
+    assert spelled(text, CORE) == told
+    assert spelled(text, listed(frozenset({"all"}))) == text
 
 
 def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
     for text in ("undo {" * 100_000, "{" * 100_000_000):
-        assert Listing({"core"}).spelled(text) == text
-    assert Listing({"core"}).spelled("undo {} " * 10_000).count("call_tool") == 50
+        assert spelled(text, CORE) == text
+    assert spelled("undo {} " * 10_000, CORE).count("call_tool") == 50
 
 
 def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
     own: Any = {"observed": "undo {}", "content": "undo {}"}  # Any: JSON
     failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "undo {}", "details": {"context": {"done": [{**own}]}}}
-    reply = Reply.model_validate(
-        {"success": False, "result": {**own, "steps": [{**own}]}, "error": failed, "notices": [{"text": "undo {}"}]}
+    reply: Any = {  # Any: JSON
+        "success": False,
+        "result": {**own, "steps": [{**own}]},
+        "error": failed,
+        "notices": [{"text": "undo {}"}],
+    }
+    told: Any = within_reach(reply, lambda text: spelled(text, CORE))  # Any: JSON
+    assert (
+        told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "undo", "arguments": {}}')
     )
-    told = Listing({"core"}).within_reach(reply)
-    assert told.error is not None
-    assert told.error.hint == told.notices[0].text == (said := 'call_tool {"name": "undo", "arguments": {}}')
-    steps: Any = [told.result, *told.result["steps"], *told.error.context["done"]]  # type: ignore[misc] # lists of objects
+    steps = [told["result"], *told["result"]["steps"], *told["error"]["details"]["context"]["done"]]
     assert [(step["observed"], step["content"]) for step in steps] == [(said, "undo {}")] * 3

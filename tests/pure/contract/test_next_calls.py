@@ -24,7 +24,6 @@ TYPED = re.compile(rf"(?<![\w.])({'|'.join(NAMES)}) (?:\{{|\0json)")
 COMPUTED = {
     "browser_service/host/elements/causes.py",
     "browser_service/spine/rendering/result.py",
-    "mcp_gateway/convert.py",
 }
 """Where the action is the caller's own, and no name stands there."""
 

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp.types import EmbeddedResource, ImageContent, ResourceLink, TextContent, TextResourceContents
+from mcp.types import CallToolResult, EmbeddedResource, ImageContent, ResourceLink, TextContent, TextResourceContents
 from pydantic import JsonValue
 
+from browser_service.spine.rendering.reply import rendered
 from client.reply import Failure, Reply
-from mcp_gateway.convert import Conversion, host_error
+from mcp_gateway import convert
 from shared.errors import every_error
+from shared.replies import ForModel
 
 Json = dict[str, JsonValue]
 URI = "browse://files/shot-1"
@@ -25,18 +27,25 @@ PAGE: Json = {
 PICTURE: Json = {"artifactId": "shot-1", "mimeType": "image/png", "size": 70, "url": "/api/files/shot-1"}
 
 
-def convert(envelope: Json, tool: str = "screenshot", version: str = "2025-11-25", advice: str = "") -> list[object]:
+def made(envelope: Json, tool: str = "screenshot", version: str = "2025-11-25", advice: str = "") -> list[object]:
     """Blocks, then what a client that asked for the JSON gets, then whether it is an error."""
-    reply = Reply.model_validate(envelope)
-    plain = Conversion(version, is_local=True).result(tool, reply, advice=advice)
-    asked = Conversion(version, is_local=True, structured=True).result(tool, reply, advice=advice)
+    links = version >= "2025-06-18"
+    plain = carried(envelope, tool, ForModel(links=links, local=True), advice)
+    asked = carried(envelope, tool, ForModel(links=links, local=True, structured=True), advice)
     assert plain.structured_content is None
     assert (plain.content, plain.is_error) == (asked.content, asked.is_error)
     return [*asked.content, asked.structured_content, asked.is_error]
 
 
+def carried(envelope: Json, tool: str, form: ForModel, advice: str = "") -> CallToolResult:
+    """What the service makes of a reply, and the gateway of that, which comes to it as JSON."""
+    sent = json.loads(json.dumps(rendered(envelope, {"action": tool}, form, advice)))
+    reply = Reply.model_validate(sent)
+    return convert.result(convert.shown(reply, tool, form), is_error=not reply.success)
+
+
 def lines(envelope: Json, tool: str = "list_pages", advice: str = "") -> list[str]:
-    block = convert(envelope, tool, advice=advice)[0]
+    block = made(envelope, tool, advice=advice)[0]
     assert isinstance(block, TextContent)
     return block.text.split("\n")
 
@@ -140,7 +149,7 @@ def test_a_page_without_a_title_has_a_shorter_line_and_a_long_url_is_cut() -> No
 
 def test_a_picture_is_given_as_a_picture_and_its_base64_only_there() -> None:
     envelope = done({"artifact": {**PICTURE, "data": "aGk="}, "width": 1}, page=PAGE)
-    text, picture, link, structured, is_error = convert(envelope)
+    text, picture, link, structured, is_error = made(envelope)
     assert isinstance(link, ResourceLink)
     assert text == TextContent(
         type="text",
@@ -157,7 +166,7 @@ def test_a_picture_is_given_as_a_picture_and_its_base64_only_there() -> None:
 def test_a_small_text_is_embedded_as_a_resource(kind: str, version: str) -> None:
     artifact: Json = {**PICTURE, "mimeType": kind, "data": "w6k="}
     contents = TextResourceContents(uri=URI, mime_type=kind, text="é")
-    assert convert(done({"artifact": artifact}), version=version)[1] == EmbeddedResource(
+    assert made(done({"artifact": artifact}), version=version)[1] == EmbeddedResource(
         type="resource", resource=contents
     )
 
@@ -166,7 +175,7 @@ def test_a_large_picture_is_shown_reduced_and_said_to_be_with_the_link_to_the_wh
     preview: Json = {"mimeType": "image/jpeg", "width": 640, "height": 1280, "data": "aGk=", "cursor": "shot-1:0"}
     preview["said"] = "Shown reduced to 640 x 1280 as JPEG; the whole is in the file."
     envelope = done({"artifact": {**PICTURE, "preview": preview}, "width": 1280, "height": 2560})
-    text, picture, link, structured, _ = convert(envelope)
+    text, picture, link, structured, _ = made(envelope)
     assert isinstance(text, TextContent)
     assert text.text.splitlines()[0] == '{"width":1280,"height":2560}'
     assert text.text.splitlines()[-1] == f'{preview["said"]} … more: screenshot {{"cursor": "shot-1:0"}}'
@@ -177,7 +186,7 @@ def test_a_large_picture_is_shown_reduced_and_said_to_be_with_the_link_to_the_wh
 
 @pytest.mark.parametrize("artifact", [PICTURE, {**PICTURE, "mimeType": "application/pdf", "data": "aGk="}])
 def test_other_bytes_are_given_as_a_link(artifact: Json) -> None:
-    assert convert(done({"artifact": artifact}))[1] == ResourceLink(
+    assert made(done({"artifact": artifact}))[1] == ResourceLink(
         type="resource_link",
         uri=URI,
         name="shot-1",
@@ -188,7 +197,7 @@ def test_other_bytes_are_given_as_a_link(artifact: Json) -> None:
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
 def test_revisions_that_know_no_links_get_the_address_as_text(version: str) -> None:
-    text, structured, is_error = convert(done({"artifact": PICTURE}), version=version)
+    text, structured, is_error = made(done({"artifact": PICTURE}), version=version)
     assert text == TextContent(type="text", text="shot-1: image/png, 70 bytes, browse://files/shot-1")
     assert (structured, is_error) == (done({"artifact": PICTURE}), False)
 
@@ -196,7 +205,7 @@ def test_revisions_that_know_no_links_get_the_address_as_text(version: str) -> N
 def test_base64_is_left_out_wherever_an_artifact_stands_and_other_data_is_kept() -> None:
     parts: Json = {"parts": [{"artifact": {**PICTURE, "data": "aGk="}}, {"data": "kept"}]}
     expected: Json = {"parts": [{"artifact": PICTURE}, {"data": "kept"}]}
-    text, structured, _ = convert(done(parts), "list_pages")
+    text, structured, _ = made(done(parts), "list_pages")
     assert isinstance(text, TextContent)
     assert json.loads(text.text) == expected
     assert structured == done(expected)
@@ -204,12 +213,12 @@ def test_base64_is_left_out_wherever_an_artifact_stands_and_other_data_is_kept()
 
 def test_what_a_newer_service_says_besides_is_passed_on() -> None:
     envelope = done({"url": "u"}, page={**PAGE, "mood": "good"}, weather="fine")
-    assert convert(envelope, "get_current_url")[1] == envelope
+    assert made(envelope, "get_current_url")[1] == envelope
 
 
 def test_a_failure_says_code_message_and_hint_and_is_marked() -> None:
     envelope = failed("PAGE_OWNED", '"cart" is in use by "Claude".', hint="Own copy: open_page {}.", status=423)
-    text, structured, is_error = convert({**envelope, "notices": [{"text": "news", "pageId": "cart"}]})
+    text, structured, is_error = made({**envelope, "notices": [{"text": "news", "pageId": "cart"}]})
     assert text == TextContent(
         type="text", text='PAGE_OWNED: "cart" is in use by "Claude".\nOwn copy: open_page {}.\nNotice: news'
     )
@@ -244,7 +253,7 @@ def test_advice_is_added_to_failures_alone() -> None:
 @pytest.mark.parametrize("tool", ["screenshot", "browser_click"])
 @pytest.mark.parametrize("code", sorted({error.code for error in every_error()} - {"PAGE_REQUIRED"}))
 def test_every_error_is_a_result_whose_text_has_cause_and_hint(code: str, tool: str) -> None:
-    text, _, is_error = convert(failed(code, "No token.", hint="Send it."), tool)
+    text, _, is_error = made(failed(code, "No token.", hint="Send it."), tool)
     assert isinstance(text, TextContent)
     assert is_error is True
     assert "No token." in text.text
@@ -253,9 +262,9 @@ def test_every_error_is_a_result_whose_text_has_cause_and_hint(code: str, tool: 
 
 def test_before_a_browser_is_launched_its_tools_say_so_by_the_protocol_in_the_message() -> None:
     with pytest.raises(MCPError) as raised:
-        convert(failed("PAGE_REQUIRED", "Call browser_launch first.", hint="Use it."), "browser_click")
+        made(failed("PAGE_REQUIRED", "Call browser_launch first.", hint="Use it."), "browser_click")
     assert (raised.value.code, raised.value.message) == (-32603, "Call browser_launch first.")
-    assert convert(failed("PAGE_REQUIRED"))[-1] is True
+    assert made(failed("PAGE_REQUIRED"))[-1] is True
 
 
 def test_a_fault_of_the_service_is_told_with_the_id_that_its_log_has() -> None:
@@ -265,7 +274,7 @@ def test_a_fault_of_the_service_is_told_with_the_id_that_its_log_has() -> None:
 def test_an_error_of_the_protocol_says_cause_and_hint_in_its_message() -> None:
     details: Json = {"selector": "#buy", "stack": "at click", "url": "u"}
     failure = Failure(code="INTERNAL_ERROR", message="Broken.", hint="Look.", details=details)
-    error = host_error("resources/read", failure)
+    error = convert.host_error("resources/read", failure)
     assert (error.code, error.message) == (-32603, "resources/read failed: Broken. Look.")
     told = {"error": "Broken.", "code": "INTERNAL_ERROR", "hint": "Look."}
     assert error.data == {**told, "selector": "#buy", "stack": "at click"}
@@ -345,31 +354,27 @@ def test_a_file_that_is_on_this_machine_is_named_by_its_path_and_another_by_its_
     artifact: Json = {"artifactId": "art-1", "mimeType": "application/pdf", "size": 5, "url": "/api/files/art-1"}
     here: Json = {**artifact, "name": "a.pdf", "path": str(file)}
     assert lines(done({"artifact": here}), "generate_pdf") == [f"art-1: application/pdf, 5 bytes, {file}"]
-    link = convert(done({"artifact": here}), "generate_pdf")[1]
+    link = made(done({"artifact": here}), "generate_pdf")[1]
     assert isinstance(link, ResourceLink)
     assert (link.uri, link.name) == ("browse://files/art-1", "a.pdf")
     elsewhere = "art-1: application/pdf, 5 bytes, browse://files/art-1"
     for other in ({**here, "path": str(tmp_path / "none.pdf")}, {**here, "size": 6}, artifact):
         assert lines(done({"artifact": other}), "generate_pdf")[0].replace(", 6 ", ", 5 ") == elsewhere
-    remote = Conversion("2025-11-25", is_local=False).result(
-        "generate_pdf", Reply.model_validate(done({"artifact": here}))
-    )
+    remote = carried(done({"artifact": here}), "generate_pdf", ForModel(local=False))
     assert isinstance(remote.content[0], TextContent)
     assert remote.content[0].text == elsewhere
 
 
 def test_a_text_that_is_not_shown_is_read_by_a_call_and_a_download_is_a_file_like_any_other() -> None:
     known: Json = {"name": "a.csv", "state": "finished", "artifactId": "art-2", "mimeType": "text/csv", "size": 8}
-    text, link, *_ = convert(
-        done({"observed": "clicked", "downloads": [{**known, "url": "https://a.example/"}]}), "click"
-    )
+    text, link, *_ = made(done({"observed": "clicked", "downloads": [{**known, "url": "https://a.example/"}]}), "click")
     assert isinstance(text, TextContent)
     assert text.text == (
         'clicked\nart-2: text/csv, 8 bytes, browse://files/art-2; read it: content {"cursor": "art-2:0"}'
     )
     assert isinstance(link, ResourceLink)
     long: Json = {**PICTURE, "mimeType": "application/json", "size": 20_001, "data": "e30="}
-    text, link, *_ = convert(done({"artifact": long}), "export_har")
+    text, link, *_ = made(done({"artifact": long}), "export_har")
     assert isinstance(text, TextContent)
     assert (text.text.endswith('read it: content {"cursor": "shot-1:0"}'), type(link)) == (True, ResourceLink)
     logins: Json = {**PICTURE, "mimeType": "application/json", "secret": True}
@@ -377,4 +382,4 @@ def test_a_text_that_is_not_shown_is_read_by_a_call_and_a_download_is_a_file_lik
         "shot-1: application/json, 70 bytes, browse://files/shot-1"
     ]
     refused = failed("NAVIGATION_FAILED", "A download.", details={"context": {"downloads": [known]}})
-    assert [type(block) for block in convert(refused, "goto")[:2]] == [TextContent, ResourceLink]
+    assert [type(block) for block in made(refused, "goto")[:2]] == [TextContent, ResourceLink]
