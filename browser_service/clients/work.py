@@ -1,46 +1,33 @@
 """Work that agents share out: claims on names, with the waiting and the words that the rules know nothing of."""
 
-import asyncio
-import contextlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
-from browser_service.rules.claims import Claim, Claims, Clock, Move, Place, Why
+from browser_service.rules.claims import Claim, Claims, Clock, Move, Why
+from browser_service.rules.line import Send
 from browser_service.spine.register import Record
+from browser_service.waits import until_granted
 from shared.actions.work import ClaimWork
-from shared.calls import CallState, ClientRef
+from shared.calls import ClientRef
 from shared.errors import Cancelled, ResourceExhausted, WorkOwned
-from shared.events import CallMoved
 from shared.model import Json
 from shared.next_calls import next_call
 
 _KEYS_EACH = 100
-_SHORTEST_WAIT_S = 0.05
 
 Tell = Callable[[str, str], None]
-"""Give a client, by its id, a notice."""
-Send = Callable[[CallMoved], None]
-
-
-@dataclass
-class _Waiting:
-    """A call that waits in line."""
-
-    call_id: str
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+"""Gives a client, by its id, a notice."""
 
 
 class Work:
     """One for the whole service. Others read a holder's label, never its id."""
 
     def __init__(self, idle_lease_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
-        self._claims = Claims(idle_lease_ms / 1000, self._moved, clock=clock)
+        self._claims = Claims(idle_lease_ms / 1000, self._moved, send, clock=clock)
         self._tell = tell
-        self._send = send
-        self._waiting: dict[Place, _Waiting] = {}
 
     async def claim(self, who: ClientRef, asked: ClaimWork, call: Record) -> Json:
         """Raises WorkOwned where another keeps it, Cancelled where the wait was."""
@@ -60,73 +47,50 @@ class Work:
     def release(self, who: ClientRef, key: str) -> Json:
         if self._claims.release(key, who.client_id):
             holder = self._claims.holder(key)
-            then = f'offered to "{holder.who.named}", who waited for it' if holder else "free"
+            then = f'offered to "{holder.who}", who waited for it' if holder else "free"
             return {"key": key, "released": True, "observed": f"{key} is {then}"}
         if self._claims.holder(key) is not None:
             raise self._owned(key)
         return {"key": key, "released": False, "observed": f"nobody had claimed {key}"}
 
-    def list(self, client_id: str) -> Json:
+    def listed(self, client_id: str) -> Json:
         return {"work": [self._shown(key, claim, client_id) for key, claim in self._claims.held().items()]}
+
+    def waiting(self, key: str) -> list[str]:
+        """Return the labels of those who wait for it, the first one first."""
+        return [candidate.claim.client.label for candidate in self._claims.line(key)]
 
     def gone(self, client_id: str) -> None:
         self._claims.gone(client_id)
 
     def advance(self) -> None:
         """Do what the clock has made due, for all that somebody waits for."""
-        for key in {place.key for place in self._waiting}:
-            self._claims.advance(key)
+        self._claims.advance_all()
 
     async def _waited(self, key: str, who: ClientRef, asked: ClaimWork, call: Record) -> bool:
-        """Wait in line; whether it is offered to the caller now."""
-        place = self._claims.wait(key, who, _plain(asked.reason))
-        waiting = self._waiting[place] = _Waiting(call.call_id)
-        self._show_line(key)
+        """Wait in line; return whether the name is offered to the caller now."""
+        candidate = self._claims.wait(key, who, _plain(asked.reason), call.call_id)
         try:
             async with call.cancel.within(asked.wait_seconds):
-                while not place.granted:
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(max(self._claims.free_in(key), _SHORTEST_WAIT_S)):
-                            await waiting.news.wait()
-                    self._claims.advance(key)
+                await until_granted(candidate, partial(self._claims.free_in, key), partial(self._claims.advance, key))
         except TimeoutError:
             if call.cancel.requested:
-                if place.granted:
+                if candidate.granted:
                     self._claims.release(key, who.client_id)
                 raise Cancelled(f"The call was cancelled while it waited for {key}; it is not yours.") from None
         finally:
-            self._claims.leave(place)
-            del self._waiting[place]
-            self._show_line(key)
-        return place.granted
+            self._claims.leave(key, candidate)
+        return candidate.granted
 
-    def _moved(self, move: Move) -> None:
-        """Tell who lost it, and wake who got it."""
-        for place, waiting in self._waiting.items():
-            if place.granted:
-                waiting.news.set()
-        if move.before is None or (move.after is not None and move.after.who.client_id == move.before.who.client_id):
+    def _moved(self, move: Move[Claim]) -> None:
+        """Tell who lost it."""
+        if move.before is None or (move.after is not None and move.after.client_id == move.before.client_id):
             return
-        self._tell(move.before.who.client_id, _lost(move))
-
-    def _show_line(self, key: str) -> None:
-        """Progress for those who wait: who stands where, behind whom."""
-        holder, line = self._claims.holder(key), self._claims.line(key)
-        for position, place in enumerate(line, 1):
-            if waiting := self._waiting.get(place):
-                self._send(
-                    CallMoved(
-                        call_id=waiting.call_id,
-                        client_id=place.who.client_id,
-                        state=CallState.QUEUED,
-                        position=position,
-                        behind=holder.who.named if holder else "",
-                    )
-                )
+        self._tell(move.before.client_id, _lost(move))
 
     def _check_room(self, who: ClientRef, before: Claim | None) -> None:
-        own = before is not None and before.who.client_id == who.client_id
-        if not own and self._claims.of(who.client_id) >= _KEYS_EACH:
+        own = before is not None and before.client_id == who.client_id
+        if not own and self._claims.count(who.client_id) >= _KEYS_EACH:
             raise ResourceExhausted(
                 f"You hold or wait for {_KEYS_EACH} pieces of work, which is the limit.",
                 hint=f"Give one up: {next_call('list_work')}, {next_call('release_work', key='...')}.",
@@ -136,8 +100,8 @@ class Work:
     def _told(self, who: ClientRef, key: str, before: Claim | None) -> Json:
         """What has become of a name that is the caller's now."""
         taken = ""
-        if before is not None and before.who.client_id != who.client_id:
-            taken = f'; it was taken from "{before.who.named}", who is told'
+        if before is not None and before.client_id != who.client_id:
+            taken = f'; it was taken from "{before.who}", who is told'
         free_at = self._free_at(key)
         said = f"{key} is yours until {free_at}{taken}. Claim it again to keep it longer, release_work when it is done"
         return {"key": key, "yours": True, "freeAt": free_at, "observed": said}
@@ -151,31 +115,31 @@ class Work:
         return {"key": key, "yours": False, "offered": True, "freeAt": self._free_at(key), "observed": said}
 
     def _owned(self, key: str) -> WorkOwned:
-        holder, waiting = self._claims.holder(key), len(self._claims.line(key))
+        holder, waiting = self._claims.holder(key), len(self.waiting(key))
         if holder is None:
             return WorkOwned(f"{key} has just become free.", hint=f"Claim it: {next_call('claim_work', key=key)}.")
         why = f" ({holder.reason})" if holder.reason else ""
-        idle = round(self._claims.clock() - holder.used_at)
+        idle = round(holder.idle_s)
         line = f" Waiting for it: {waiting}." if waiting else ""
         free_at = self._free_at(key)
         return WorkOwned(
-            f'"{key}" is claimed by "{holder.who.named}"{why}, claimed {idle} s ago, free at {free_at} if not '
+            f'"{key}" is claimed by "{holder.who}"{why}, claimed {idle} s ago, free at {free_at} if not '
             f"claimed again.{line}",
             hint=f"Wait: {next_call('claim_work', key=key, wait_seconds=30)}. The user asked you for this very one: "
             f"{next_call('claim_work', key=key, reason='...')}. Or do other work: {next_call('list_work')} shows what "
             "is claimed.",
-            details={"context": {"key": key, "owner": holder.who.label, "freeAt": free_at, "waiting": waiting}},
+            details={"context": {"key": key, "owner": holder.client.label, "freeAt": free_at, "waiting": waiting}},
         )
 
     def _shown(self, key: str, claim: Claim, client_id: str) -> Json:
         return {
             "key": key,
-            "owner": {"label": claim.who.label, "you": claim.who.client_id == client_id},
+            "owner": {"label": claim.client.label, "you": claim.client_id == client_id},
             "reason": claim.reason,
             "offered": claim.offered_until is not None,
-            "claimedMsAgo": round((self._claims.clock() - claim.used_at) * 1000),
+            "claimedMsAgo": round(claim.idle_s * 1000),
             "freeAt": self._free_at(key),
-            "waiting": [place.who.label for place in self._claims.line(key)],
+            "waiting": [*self.waiting(key)],
         }
 
     def _free_at(self, key: str) -> str:
@@ -183,8 +147,8 @@ class Work:
         return free.strftime("%H:%M:%S")
 
 
-def _lost(move: Move) -> str:
-    after = move.after.who.named if move.after else "nobody"
+def _lost(move: Move[Claim]) -> str:
+    after = move.after.who if move.after else "nobody"
     reason = f": {move.after.reason}" if move.after and move.after.reason else ""
     words = {
         Why.FORCED: f'"{after}" took {move.key} from you{reason}',

@@ -80,7 +80,7 @@ def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
 def _until(page: PageRecord, held: Lease, free_at: str | None) -> str:
     if page.ownership.access == "private":
         return "it is private"
-    if held.hold_left_s > 0:
+    if held.kept_s > 0:
         return f"held until {free_at}: {held.reason}"
     return f"acted {held.idle_ms // 1000} s ago; free at {free_at} if idle"
 

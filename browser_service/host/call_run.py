@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from browser_service.rules.cancel import Cancel
+from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Call, Outcome, Undoable

@@ -6,8 +6,7 @@ from collections import deque
 
 from pydantic import JsonValue
 
-from shared.calls import Call, CallState
-from shared.events import CallMoved, EventBatch, HostEvent, StateSaved
+from shared.events import EventBatch, HostEvent, StateSaved
 from shared.model import Json, weight
 
 _KEPT = 4_000
@@ -31,12 +30,6 @@ def _sendable(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [_sendable(item) for item in value]
     return sendable(value) if isinstance(value, dict) else value
-
-
-def queued(call: Call, position: int, behind: str) -> CallMoved:
-    return CallMoved(
-        call_id=call.call_id, client_id=call.client_id, state=CallState.QUEUED, position=position, behind=behind
-    )
 
 
 class EventLog:

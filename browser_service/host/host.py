@@ -15,7 +15,7 @@ from browser_service.host.call_run import Handler, Running
 from browser_service.host.capacity import Room
 from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
-from browser_service.host.events import EventLog, queued, sendable
+from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
 from browser_service.host.kept_outcomes import Replies
 from browser_service.host.launching.memory import Memory
@@ -38,6 +38,7 @@ from browser_service.host.steps import Parts
 from browser_service.observability.logging import unexpected
 from browser_service.rules.leases import Lease
 from browser_service.security.urls import UrlPolicy, abridged_in
+from browser_service.waits import turn_on
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Lane, Scope, Unaddressed
@@ -311,7 +312,7 @@ class LocalHost:
                 await self._live_in_a_turn(entry, running)
             running.admitted = True
             return await perform(entry, running, handler, page)
-        async with entry.queue.turn(call, action.name(), self._limits.queue_wait_ms) as waited:
+        async with turn_on(entry.queue, call, action.name(), self._limits.queue_wait_ms) as waited:
             running.check_not_cancelled()
             self._admit(entry, running)
             if waited:
@@ -333,7 +334,7 @@ class LocalHost:
         session.used_at = time.monotonic()
         if action.lane is Lane.BESIDE:
             return await perform_on_session(seen, running, handler, pages)
-        async with session.queue.turn(running.call, action.name(), self._limits.queue_wait_ms):
+        async with turn_on(session.queue, running.call, action.name(), self._limits.queue_wait_ms):
             running.check_not_cancelled()
             self._launcher.check_free()
             pages = self._pages_of(session)
@@ -356,7 +357,7 @@ class LocalHost:
 
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
         """A waiting call on a page that is not open: open it in a turn, then wait beside."""
-        async with entry.queue.turn(running.call, running.action.name(), self._limits.queue_wait_ms):
+        async with turn_on(entry.queue, running.call, running.action.name(), self._limits.queue_wait_ms):
             await bring_up(entry, running)
 
     def _admit(self, entry: PageEntry, running: Running) -> None:
@@ -459,8 +460,8 @@ class LocalHost:
         for session in self._sessions.values():
             await session.logins.save(whole=True)
 
-    def waits(self, call: Call, position: int, behind: str) -> None:
-        self._log.emit(queued(call, position, behind))
+    def moved(self, event: CallMoved) -> None:
+        self._log.emit(event)
 
     def opened(self) -> None:
         if not self._launcher.attached:

@@ -23,8 +23,8 @@ from browser_service.host.recovery.logins import Logins, all_in
 from browser_service.host.windows import Windows
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Call
 from shared.errors import BrowserCrashed
+from shared.events import CallMoved
 from shared.model import Json
 from shared.pages import SessionSpec
 
@@ -65,8 +65,8 @@ class SessionEvents(Protocol):
     def opened(self) -> None:
         """Its context was opened, in a browser that may be new."""
 
-    def waits(self, call: Call, position: int, behind: str) -> None:
-        """A call waits for its turn."""
+    def moved(self, event: CallMoved) -> None:
+        """A call waits for its turn, and has another place in the line."""
 
 
 class SessionEntry:
@@ -87,7 +87,7 @@ class SessionEntry:
         """Of the browser that it was opened in last."""
         self._windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
-        self.queue = PageQueue(lambda turn, position, behind: on.waits(turn.call, position, behind))
+        self.queue = PageQueue(on.moved)
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._ours, on_saved=self._changed)
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()

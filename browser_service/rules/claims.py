@@ -1,16 +1,16 @@
-"""Who holds a name, and who waits for it. Rules alone: no browser, no clock of its own, nothing asynchronous.
+"""Claims: who holds a name, and who waits for it.
 
 A claim is renewed by use and lapses when idle, unless it is kept for longer; whoever comes then takes it. A name that
 becomes free while somebody waits is offered to the first in line, and passes on where the offer is not used.
 """
 
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
+from browser_service.rules.line import Line, Place, Send
 from shared.calls import ClientRef
 
 OFFER_S = 12.0
@@ -19,174 +19,264 @@ _LAPSED_ONES_KEPT = 1_000
 Clock = Callable[[], float]
 
 
-@dataclass
 class Claim:
-    """A holder's, from when it got the name."""
+    """A client's hold of a name, from when it got it."""
 
-    who: ClientRef
-    reason: str
-    since: float
-    used_at: float
-    kept_until: float = 0.0
-    offered_until: float | None = None
-    """Until the first use, where it was waited for."""
+    def __init__(self, client: ClientRef, clock: Clock, reason: str = "") -> None:
+        self.client = client
+        self.reason = reason
+        self.used_at = clock()
+        self.kept_until = 0.0
+        self.offered_until: float | None = None
+        """Until the first use, where the name was waited for."""
+        self._clock = clock
+
+    @property
+    def client_id(self) -> str:
+        return self.client.client_id
+
+    @property
+    def who(self) -> str:
+        """Say who holds it, for others to read."""
+        return self.client.named
+
+    @property
+    def idle_s(self) -> float:
+        return self._clock() - self.used_at
+
+    @property
+    def kept_s(self) -> float:
+        """Return the seconds for which it is still kept though idle."""
+        return max(0.0, self.kept_until - self._clock())
+
+    def use(self, reason: str = "", keep_s: float = 0) -> None:
+        """Renew it, and keep it for so long at least."""
+        now = self._clock()
+        self.used_at, self.offered_until = now, None
+        self.reason = reason or self.reason
+        self.kept_until = max(self.kept_until, now + keep_s)
+
+
+C = TypeVar("C", bound=Claim)
 
 
 @dataclass(eq=False)
-class Place:
-    """In the line for a name."""
+class Candidate(Place, Generic[C]):
+    """A call that waits for a name, with the claim that it will have."""
 
-    key: str
-    who: ClientRef
-    reason: str = ""
-    granted: bool = False
+    claim: C
 
 
 class Why(StrEnum):
     IDLE = "idle"
+    """It had lapsed, or was nobody's."""
     FORCED = "forced"
     OFFERED = "offered"
     UNUSED = "unused"
 
 
-class Move(NamedTuple):
+class Move(NamedTuple, Generic[C]):
     """A name went from one holder to another, or to nobody."""
 
     key: str
     why: Why
-    before: Claim | None
-    after: Claim | None
+    before: C | None
+    after: C | None
+
+
+class Claimable(Generic[C]):
+    """A name that one client at a time holds. What is due by the clock happens in `advance`.
+
+    `lapses_at` says when a claim lapses, by the clock; one that is `in_use` does not lapse.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        lapses_at: Callable[[C], float],
+        on_move: Callable[[Move[C]], None],
+        send: Send,
+        *,
+        clock: Clock,
+        in_use: Callable[[C], bool] = lambda _: False,
+    ) -> None:
+        self.claim: C | None = None
+        """The last one, which may have lapsed by now."""
+        self.line = Line[Candidate[C]](send, lambda: self.claim.who if self.claim else "")
+        self._key = key
+        self._lapses_at = lapses_at
+        self._on_move = on_move
+        self._clock = clock
+        self._in_use = in_use
+
+    @property
+    def lapsed(self) -> bool:
+        """Say whether whoever comes next may have it."""
+        claim = self.claim
+        return claim is None or (self._clock() >= self._lapses_at(claim) and not self._in_use(claim))
+
+    @property
+    def unused(self) -> bool:
+        """Say whether it was offered, not used in time, and nobody else waits for it."""
+        return self.claim is not None and self.claim.offered_until is not None and self.lapsed and not self.line
+
+    def free_in(self) -> float:
+        """Return the seconds until the claim lapses if its holder does nothing; infinite where it does not."""
+        return max(0.0, self._lapses_at(self.claim) - self._clock()) if self.claim is not None else 0.0
+
+    def take(self, claim: C, why: Why) -> None:
+        """Make a claim the holder's; other calls of its client have waited long enough."""
+        for candidate in [each for each in self.line if each.client_id == claim.client_id]:
+            self.line.serve(candidate)
+        self._move(why, claim)
+
+    def free(self) -> None:
+        """Let go of it: the first in line is offered it."""
+        self.claim = None
+        self.advance()
+        self.line.wake()
+
+    def wait(self, candidate: Candidate[C]) -> None:
+        self.line.join(candidate)
+        self.advance()
+
+    def leave(self, candidate: Candidate[C]) -> None:
+        """Wait no longer; what was granted stays so."""
+        if self.line.leave(candidate):
+            self.line.tell()
+
+    def advance(self) -> None:
+        """Offer a free name to the first in line."""
+        first = self.line.first() if self.lapsed else None
+        if first is not None:
+            now = self._clock()
+            first.claim.used_at, first.claim.offered_until = now, now + OFFER_S
+            unused = self.claim is not None and self.claim.offered_until is not None
+            self.take(first.claim, Why.UNUSED if unused else Why.OFFERED)
+        self.line.tell()
+
+    def _move(self, why: Why, after: C) -> None:
+        before, self.claim = self.claim, after
+        self._on_move(Move(self._key, why, before, after))
+        self.line.tell()
+        self.line.wake()
 
 
 class Claims:
-    """Keys are any text. What is due by the clock happens at the next question, or in `advance`."""
+    """Claims on any names. What is due by the clock happens at the next question, or in `advance`."""
 
     def __init__(
-        self, idle_s: float, on_move: Callable[[Move], None], *, clock: Clock = time.monotonic, offer_s: float = OFFER_S
+        self,
+        idle_s: float,
+        on_move: Callable[[Move[Claim]], None],
+        send: Send = lambda _: None,
+        *,
+        clock: Clock = time.monotonic,
     ) -> None:
         self.clock = clock
-        self.offer_s = offer_s
         self._idle_s = idle_s
         self._on_move = on_move
-        self._held: dict[str, Claim] = {}
-        self._lines: dict[str, deque[Place]] = {}
+        self._send = send
+        self._names: dict[str, Claimable[Claim]] = {}
 
     def holder(self, key: str) -> Claim | None:
-        """Whose it is, though it may be idle by now."""
+        """Return whose it is, though it may be idle by now."""
         self.advance(key)
-        return self._held.get(key)
+        return self._names[key].claim if key in self._names else None
 
-    def line(self, key: str) -> list[Place]:
+    def line(self, key: str) -> list[Candidate[Claim]]:
         self.advance(key)
-        return [*self._lines.get(key, ())]
+        return [*self._names[key].line] if key in self._names else []
 
     def held(self) -> dict[str, Claim]:
-        for key in [*self._held]:
-            self.advance(key)
-        return {**self._held}
+        claims = {key: self.holder(key) for key in [*self._names]}
+        return {key: claim for key, claim in claims.items() if claim is not None}
 
     def free_in(self, key: str) -> float:
-        """Seconds until it lapses, if its holder does nothing."""
-        claim = self.holder(key)
-        return max(0.0, self._lapses_at(claim) - self.clock()) if claim else 0.0
+        """Return the seconds until it lapses if its holder does nothing."""
+        self.advance(key)
+        return self._names[key].free_in() if key in self._names else 0.0
 
-    def claim(self, key: str, who: ClientRef, reason: str = "", keep_s: float = 0) -> Claim | None:
+    def claim(self, key: str, client: ClientRef, reason: str = "", keep_s: float = 0) -> Claim | None:
         """Renew what is one's own, take what is free or idle; None where another holds it."""
         self.advance(key)
-        held = self._held.get(key)
-        if held is not None and held.who.client_id == who.client_id:
-            return self._use(held, reason, keep_s)
-        if held is not None and not self._lapsed(held):
-            return None
-        return self._take(key, who, reason, keep_s, Why.IDLE)
+        name = self._name(key)
+        if name.claim is not None and name.claim.client_id == client.client_id:
+            name.claim.use(reason, keep_s)
+            return name.claim
+        return self._take(key, client, reason, keep_s, Why.IDLE) if name.lapsed else None
 
-    def force(self, key: str, who: ClientRef, reason: str, keep_s: float = 0) -> Claim:
+    def force(self, key: str, client: ClientRef, reason: str, keep_s: float = 0) -> Claim:
         """Take it from whoever holds it; those in line wait on."""
-        return self.claim(key, who, reason, keep_s) or self._take(key, who, reason, keep_s, Why.FORCED)
+        return self.claim(key, client, reason, keep_s) or self._take(key, client, reason, keep_s, Why.FORCED)
 
-    def wait(self, key: str, who: ClientRef, reason: str = "") -> Place:
-        """A place at the end of the line; it is `granted` when its turn has come."""
-        place = Place(key, who, reason)
-        self._lines.setdefault(key, deque()).append(place)
+    def wait(self, key: str, client: ClientRef, reason: str = "", call_id: str = "") -> Candidate[Claim]:
+        """Return a place at the end of the line; it is granted when its turn has come."""
+        candidate = Candidate(call_id, client.client_id, Claim(client, self.clock, reason))
+        self._name(key).wait(candidate)
+        return candidate
+
+    def leave(self, key: str, candidate: Candidate[Claim]) -> None:
+        self._name(key).leave(candidate)
         self.advance(key)
-        return place
-
-    def leave(self, place: Place) -> None:
-        line = self._lines.get(place.key)
-        if line is not None and place in line:
-            line.remove(place)
-            if not line:
-                del self._lines[place.key]
 
     def release(self, key: str, client_id: str) -> bool:
-        """Whether it was the client's to give up."""
-        self.advance(key)
-        held = self._held.get(key)
-        if held is None or held.who.client_id != client_id:
+        """Give it up; return whether it was the client's."""
+        held = self.holder(key)
+        if held is None or held.client_id != client_id:
             return False
-        del self._held[key]
+        self._names[key].free()
         self.advance(key)
         return True
 
     def gone(self, client_id: str) -> None:
-        """A client that left holds nothing, and waits for nothing."""
-        for key in [*self._lines]:
-            for place in [place for place in self._lines[key] if place.who.client_id == client_id]:
-                self.leave(place)
-        for key in [*self._held]:
+        """Forget a client that left: it holds nothing, and waits for nothing."""
+        for name in self._names.values():
+            for candidate in [each for each in name.line if each.client_id == client_id]:
+                name.leave(candidate)
+        for key in [*self._names]:
             self.release(key, client_id)
 
-    def of(self, client_id: str) -> int:
-        """How many names a client holds or waits for."""
-        held = sum(claim.who.client_id == client_id for claim in self._held.values())
-        return held + sum(place.who.client_id == client_id for line in self._lines.values() for place in line)
+    def count(self, client_id: str) -> int:
+        """Return how many names a client holds or waits for."""
+        names = self._names.values()
+        held = sum(name.claim is not None and name.claim.client_id == client_id for name in names)
+        return held + sum(candidate.client_id == client_id for name in names for candidate in name.line)
 
     def advance(self, key: str) -> None:
-        """What is due: an offer that nobody used ends, and a free name goes to the first in line."""
-        held = self._held.get(key)
-        if held is not None and held.offered_until is not None and self._lapsed(held) and key not in self._lines:
-            del self._held[key]
-            self._on_move(Move(key, Why.UNUSED, held, None))
-        elif key in self._lines and (held is None or self._lapsed(held)):
-            self._offer(key, held)
+        """Do what is due: an offer that nobody used ends, and a free name goes to the first in line."""
+        if (name := self._names.get(key)) is None:
+            return
+        if name.unused:
+            unused, name.claim = name.claim, None
+            self._on_move(Move(key, Why.UNUSED, unused, None))
+        name.advance()
+        if name.claim is None and not name.line:
+            del self._names[key]
 
-    def _offer(self, key: str, before: Claim | None) -> None:
-        first = self._lines[key][0]
-        for place in [place for place in self._lines[key] if place.who.client_id == first.who.client_id]:
-            place.granted = True
-            self.leave(place)
-        now = self.clock()
-        after = self._held[key] = Claim(first.who, first.reason, now, now, offered_until=now + self.offer_s)
-        unused = before is not None and before.offered_until is not None
-        self._on_move(Move(key, Why.UNUSED if unused else Why.OFFERED, before, after))
+    def advance_all(self) -> None:
+        """Do what is due for all that somebody waits for."""
+        for key in [key for key, name in self._names.items() if name.line]:
+            self.advance(key)
 
-    def _take(self, key: str, who: ClientRef, reason: str, keep_s: float, why: Why) -> Claim:
-        before, now = self._held.get(key), self.clock()
+    def _take(self, key: str, client: ClientRef, reason: str, keep_s: float, why: Why) -> Claim:
         self._drop_lapsed()
-        taken = self._held[key] = self._use(Claim(who, reason, now, now), reason, keep_s)
-        for place in [place for place in self._lines.get(key, ()) if place.who.client_id == who.client_id]:
-            place.granted = True
-            self.leave(place)
-        if before is not None:
-            self._on_move(Move(key, why, before, taken))
-        return taken
-
-    def _use(self, claim: Claim, reason: str, keep_s: float) -> Claim:
-        now = self.clock()
-        claim.used_at, claim.offered_until = now, None
-        claim.reason = reason or claim.reason
-        claim.kept_until = max(claim.kept_until, now + keep_s)
+        claim = Claim(client, self.clock, reason)
+        claim.use(keep_s=keep_s)
+        self._name(key).take(claim, why)
         return claim
+
+    def _name(self, key: str) -> Claimable[Claim]:
+        if key not in self._names:
+            self._names[key] = Claimable(key, self._lapses_at, self._on_move, self._send, clock=self.clock)
+        return self._names[key]
 
     def _lapses_at(self, claim: Claim) -> float:
         if claim.offered_until is not None:
             return claim.offered_until
         return max(claim.used_at + self._idle_s, claim.kept_until)
 
-    def _lapsed(self, claim: Claim) -> bool:
-        return self.clock() >= self._lapses_at(claim)
-
     def _drop_lapsed(self) -> None:
-        """Names that were left behind stay only while they are few."""
-        if len(self._held) > _LAPSED_ONES_KEPT:
-            self._held = {key: claim for key, claim in self._held.items() if not self._lapsed(claim)}
+        """Forget names that were left behind, where they are many."""
+        if len(self._names) > _LAPSED_ONES_KEPT:
+            self._names = {key: name for key, name in self._names.items() if not name.lapsed or name.line}

@@ -1,120 +1,117 @@
-"""Leases: who may act on a page, what others may do with it meanwhile, and who waits for it. Rules only, no browser."""
+"""Leases: who may act on a page, what others may do with it meanwhile, and who waits for it."""
 
-import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import inf
 
 from browser_service.rules.bounded import Latest
+from browser_service.rules.claims import Candidate, Claim, Claimable, Clock, Move, Why
+from browser_service.rules.line import Send
 from shared.calls import Call, ClientRef
 from shared.errors import PageNotFound, TimedOut
 from shared.next_calls import next_call
 from shared.pages import Access, PageState
 
-OFFER_S = 12.0
-"""A page that somebody waited for passes on if it is not used within this."""
 _TOLD_OF = 100
 """Agents, and others, that a holder is told of once; of more it may be told again."""
 
 Busy = Callable[[str], bool]
-"""Whether a client has a call queued or running on the page: its lease does not lapse meanwhile."""
+"""Says whether a client has a call queued or running on the page: its lease does not lapse meanwhile."""
 Tell = Callable[[str, str], None]
-"""Give a client, by its id, a notice."""
-Moved = Callable[[Call, int, str], None]
-"""A call waits at a position, behind somebody."""
+"""Gives a client, by its id, a notice."""
 
 
-@dataclass
-class Lease:
-    """A client's right to act on a page, renewed by use."""
+class Lease(Claim):
+    """A client's claim on a page: its right to act there, renewed by use."""
 
-    client_id: str
-    label: str
-    seq: int = 0
-    """The front's number of the last call that used it."""
-    agent: str = ""
-    acted_at: float = field(default_factory=time.monotonic)
-    offered_until: float | None = None
-    held_until: float | None = None
-    reason: str = ""
-    gone: bool = False
+    def __init__(
+        self, client: ClientRef, clock: Clock = time.monotonic, *, seq: int = 0, agent: str = "", reason: str = ""
+    ) -> None:
+        super().__init__(client, clock, reason)
+        self.seq = seq
+        """The front's number of the last call that used it."""
+        self.agent = agent
+        self.gone = False
+        """Its client has left."""
 
     def renew(self, seq: int) -> None:
+        """Note that a call of the holder used it."""
         self.seq = max(seq, self.seq)
-        self.acted_at = time.monotonic()
-        self.offered_until = None
         self.gone = False
+        self.use()
+
+    @property
+    def label(self) -> str:
+        return self.client.label
 
     @property
     def who(self) -> str:
-        """As others may read it."""
-        name = self.label or "another client"
-        return f"{name} · {self.agent}" if self.agent else name
+        """Say who holds it, for others to read: the client, and which of its agents."""
+        return f"{super().who} · {self.agent}" if self.agent else super().who
 
     @property
     def idle_ms(self) -> int:
-        return round((time.monotonic() - self.acted_at) * 1000)
-
-    @property
-    def hold_left_s(self) -> float:
-        return max(0.0, (self.held_until or 0.0) - time.monotonic())
-
-
-@dataclass(eq=False)
-class Claim:
-    """A call that waits until the page is free."""
-
-    call: Call
-    agent: str
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    granted: bool = False
+        return round(self.idle_s * 1000)
 
 
 class Ownership:
-    """A page's lease, and the line of those who wait for it."""
+    """A page's lease, what others may do with the page, and the line of those who wait for it."""
 
-    def __init__(self, state: PageState, idle_ms: int, busy: Busy, tell: Tell, moved: Moved) -> None:
+    def __init__(
+        self, state: PageState, idle_ms: int, busy: Busy, tell: Tell, send: Send, *, clock: Clock = time.monotonic
+    ) -> None:
         self.page_id = state.page_id
         self.access: Access = state.access
         self.left_by = state.left_by
         self.left_by_id = state.left_by_id
-        self.lease = _restored(state)
+        self._clock = clock
         self._idle_s = idle_ms / 1000
-        self._busy = busy
         self._tell = tell
-        self._moved = moved
-        self._line: deque[Claim] = deque()
+        in_use = lambda lease: not lease.gone and busy(lease.client_id)  # noqa: E731 - one expression
+        self._page = Claimable[Lease](state.page_id, self._lapses_at, self._moved, send, clock=clock, in_use=in_use)
+        self._page.claim = _restored(state, clock)
         self._siblings = Latest[None](_TOLD_OF)
         self._visitors = Latest[None](_TOLD_OF)
-        self._kept = False
+        self._with_person = False
         self._closed = False
 
+    @property
+    def lease(self) -> Lease | None:
+        """Return the last lease, which may have lapsed by now."""
+        return self._page.claim
+
     def holder(self) -> Lease | None:
-        """Whose the page is now; None where the next to act gets it."""
-        self._pass_on()
-        return self.lease if self.lease is not None and not self._lapsed(self.lease) else None
+        """Return whose the page is now; None where the next to act gets it."""
+        self.advance()
+        return None if self._page.lapsed else self.lease
+
+    @property
+    def waiting(self) -> int:
+        """Return how many calls wait for the page."""
+        return len(self._page.line)
 
     @property
     def abandoned(self) -> bool:
-        """Whether nobody has it, nobody waits for it, and who had it is not there."""
+        """Say whether nobody has it, nobody waits for it, and who had it is not there."""
         lease = self.lease
-        return not self._line and not self._kept and (lease is None or (lease.gone and self._lapsed(lease)))
+        left = lease is None or (lease.gone and self._page.lapsed)
+        return left and not self.waiting and not self._with_person
 
-    def take(self, call: Call, agent: str) -> Lease | None:
-        """Make the caller the holder; returns whose it was."""
+    def take(self, call: Call, agent: str, why: Why = Why.IDLE) -> Lease | None:
+        """Make the caller the holder; return whose it was."""
         before = self.lease
-        self._set(Lease(call.client_id, call.client_label, call.seq, agent))
+        self._page.take(self._lease_for(call, agent), why)
         return before
 
     def force(self, call: Call, agent: str, reason: str) -> None:
-        before = self.take(call, agent)
+        """Take the page from its holder, who is told the reason."""
+        before = self.take(call, agent, Why.FORCED)
         if before is not None:
             self._tell(before.client_id, f'"{call.client_label}" took {self.page_id} from you: {reason}')
 
     def give(self, recipient: ClientRef) -> None:
-        self._set(Lease(recipient.client_id, recipient.label))
+        self._page.take(Lease(recipient, self._clock), Why.FORCED)
 
     def sibling(self, client_id: str, owner: str, agent: str) -> None:
         """Tell a client once that one of its agents acts on what another of them opened."""
@@ -129,76 +126,73 @@ class Ownership:
             self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
 
     def free(self) -> None:
-        """The holder gives it up, or is gone: the first in line is offered it."""
+        """Let the holder give the page up, or be gone: the first in line is offered it."""
         left_by = self.lease.label if self.lease else self.left_by
-        self._set(None)
+        self._begin_anew()
         self.left_by = left_by
-        self._pass_on()
+        self._page.free()
 
     def leave(self, client_id: str, before_seq: int) -> bool:
-        """A client is gone: its lease lapses, unless a hold or privacy keeps it. Says whether anything changed."""
+        """Let a client's lease lapse that is gone, unless a hold or privacy keeps it; return whether that is news."""
         lease = self.lease
         if lease is None or lease.client_id != client_id or lease.seq >= before_seq or lease.gone:
             return False
         lease.gone = True
-        if self._lapsed(lease):
+        if self._page.lapsed:
             self.free()
             if self.lease is None:
                 self.left_by_id = client_id
         return True
 
     def used_by(self, call: Call) -> None:
-        """What its holder does beside the page shows that it is there."""
+        """Renew the holder's lease: what it does beside the page shows that it is there."""
         if self.lease is not None and self.lease.client_id == call.client_id:
             self.lease.renew(call.seq)
 
     def hold(self, reason: str, minutes: int) -> None:
         if self.lease is not None:
             self.lease.reason = reason
-            self.lease.held_until = time.monotonic() + minutes * 60
+            self.lease.kept_until = self._clock() + minutes * 60
 
     def keep(self, *, kept: bool) -> None:
         """While a person has the page, its lease neither lapses nor passes on; afterwards its holder goes on first."""
-        self._kept = kept
+        self._with_person = kept
         if self.lease is not None and not self.lease.gone:
-            self.lease.acted_at = time.monotonic()
-        for claim in self._line:
-            claim.news.set()
+            self.lease.used_at = self._clock()
+        self._page.line.wake()
 
     def share(self, access: Access) -> None:
         self.access = access
         self._visitors.clear()
 
     def close(self) -> None:
-        """The page is gone, and whoever waits for it is told."""
+        """Send those away who wait: the page is gone."""
         self._closed = True
-        for claim in self._line:
-            claim.news.set()
+        self._page.line.refuse(lambda _: self._gone_error())
 
-    async def wait(self, call: Call, agent: str, seconds: float) -> bool:
-        """Wait in line for the page; whether it is the caller's now. Raises PageNotFound if it is closed."""
-        claim = Claim(call, agent)
-        later = next((i for i, other in enumerate(self._line) if other.call.seq > call.seq), len(self._line))
-        self._line.insert(later, claim)
-        self._show_line()
-        until = time.monotonic() + seconds
-        try:
-            while not claim.granted and (left := until - time.monotonic()) > 0:
-                await self._news(claim, min(left, self._free_in()))
-                self._pass_on()
-                if self._closed:
-                    raise PageNotFound(f"Page {self.page_id!r} was closed while you waited for it.")
-        except asyncio.CancelledError:
-            if claim.granted:
-                self.free()
-            raise
-        finally:
-            if claim in self._line:
-                self._line.remove(claim)
-                self._show_line()
-        return claim.granted
+    def wait(self, call: Call, agent: str) -> Candidate[Lease]:
+        """Return the call's place in the line for the page; it is refused with PageNotFound where that is closed."""
+        lease = self._lease_for(call, agent)
+        candidate = Candidate(call.call_id, call.client_id, lease, seq=call.seq)
+        if self._closed:
+            candidate.refuse(self._gone_error())
+        else:
+            self._page.wait(candidate)
+        return candidate
+
+    def stop_waiting(self, candidate: Candidate[Lease]) -> None:
+        self._page.leave(candidate)
+
+    def advance(self) -> None:
+        """Do what the clock has made due: offer a free page to the first in line."""
+        self._page.advance()
+
+    def free_in(self) -> float:
+        """Return the seconds until the lease lapses by itself; infinite where it does not."""
+        return self._page.free_in()
 
     def too_long(self, seconds: float) -> TimedOut:
+        """Return the error of a wait that was in vain."""
         lease = self.lease
         who = lease.who if lease else "nobody"
         return TimedOut(
@@ -209,80 +203,47 @@ class Ownership:
         )
 
     def free_at(self) -> str | None:
-        """The time of day when it becomes free if its holder does nothing; None where it does not."""
-        seconds = self._free_in()
-        if seconds == float("inf"):
+        """Return the time of day when it becomes free if its holder does nothing; None where it does not."""
+        seconds = self.free_in()
+        if seconds == inf:
             return None
         return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
 
-    def _set(self, lease: Lease | None) -> None:
-        """A new holder: what the page was shared for ends, and those in line look anew when it may be free."""
-        self.lease, self.left_by, self.left_by_id = lease, "", None
+    def _lease_for(self, call: Call, agent: str) -> Lease:
+        client = ClientRef(client_id=call.client_id, label=call.client_label)
+        return Lease(client, self._clock, seq=call.seq, agent=agent)
+
+    def _lapses_at(self, lease: Lease) -> float:
+        if self._with_person:
+            return inf
+        if lease.offered_until is not None:
+            return lease.offered_until
+        if self.access == "private":
+            return inf
+        return max(-inf if lease.gone else lease.used_at + self._idle_s, lease.kept_until)
+
+    def _moved(self, move: Move[Lease]) -> None:
+        """A new holder begins anew; who lost the page to somebody in the line is told."""
+        self._begin_anew()
+        if move.before is not None and move.after is not None and move.why in {Why.OFFERED, Why.UNUSED}:
+            self._tell(move.before.client_id, f'{self.page_id} went to "{move.after.label}", who waited for it.')
+
+    def _begin_anew(self) -> None:
+        """Forget what was between the page's last holder and others."""
+        self.left_by, self.left_by_id = "", None
         self.share("read")
         self._siblings.clear()
-        for claim in self._line:
-            claim.news.set()
 
-    def _lapsed(self, lease: Lease) -> bool:
-        if self._kept:
-            return False
-        now = time.monotonic()
-        if lease.offered_until is not None:
-            return now >= lease.offered_until and not self._busy(lease.client_id)
-        if self.access == "private" or lease.hold_left_s > 0:
-            return False
-        return lease.gone or (now - lease.acted_at >= self._idle_s and not self._busy(lease.client_id))
-
-    def _free_in(self) -> float:
-        """Seconds until the lease lapses by itself."""
-        lease = self.lease
-        if lease is None:
-            return 0.0
-        if self._kept:
-            return float("inf")
-        now = time.monotonic()
-        if lease.offered_until is not None:
-            return max(0.0, lease.offered_until - now)
-        if self.access == "private":
-            return float("inf")
-        idle = 0.0 if lease.gone else self._idle_s - (now - lease.acted_at)
-        return max(0.0, idle, lease.hold_left_s)
-
-    def _pass_on(self) -> None:
-        """Offer a free page to the first in line."""
-        if not self._line or (self.lease is not None and not self._lapsed(self.lease)):
-            return
-        before = self.lease
-        claim = self._line.popleft()
-        self.take(claim.call, claim.agent)
-        if self.lease is not None:
-            self.lease.offered_until = time.monotonic() + OFFER_S
-        if before is not None:
-            self._tell(before.client_id, f'{self.page_id} went to "{claim.call.client_label}", who waited for it.')
-        claim.granted = True
-        claim.news.set()
-        self._show_line()
-
-    async def _news(self, claim: Claim, seconds: float) -> None:
-        """Until something changes, or so long; a holder that works on is looked at again soon."""
-        try:
-            async with asyncio.timeout(max(seconds, 0.05)):
-                await claim.news.wait()
-        except TimeoutError:
-            return
-        claim.news.clear()
-
-    def _show_line(self) -> None:
-        behind = self.lease.who if self.lease else ""
-        for position, claim in enumerate(self._line, 1):
-            self._moved(claim.call, position, behind)
+    def _gone_error(self) -> PageNotFound:
+        return PageNotFound(f"Page {self.page_id!r} was closed while you waited for it.")
 
 
-def _restored(state: PageState) -> Lease | None:
-    """The lease that a page had before its host started anew."""
+def _restored(state: PageState, clock: Clock) -> Lease | None:
+    """Return the lease that a page had before its host started anew."""
     if not state.holder_id:
         return None
-    lease = Lease(state.holder_id, state.holder_label, agent=state.holder_agent, reason=state.hold_reason)
+    client = ClientRef(client_id=state.holder_id, label=state.holder_label)
+    lease = Lease(client, clock, agent=state.holder_agent, reason=state.hold_reason)
     if state.hold_left_ms:
-        lease.held_until = time.monotonic() + state.hold_left_ms / 1000
+        lease.kept_until = clock() + state.hold_left_ms / 1000
     return lease

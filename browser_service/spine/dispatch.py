@@ -17,7 +17,6 @@ from browser_service.host.seam import SessionHost
 from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
-from browser_service.rules.cancel import Cancel
 from browser_service.security.auth import Identity
 from browser_service.security.revocation import Revoked
 from browser_service.security.urls import abridged
@@ -30,6 +29,7 @@ from browser_service.spine.ports import Service
 from browser_service.spine.quotas import Quotas, retry_after
 from browser_service.spine.register import CallRegister, Record, Reply
 from browser_service.spine.undo import Undos
+from browser_service.waits import Cancel
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Scope

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin
 
-from browser_service.rules.cancel import Cancel
 from browser_service.security.urls import is_private, origin_of
 from browser_service.spine.quotas import Clock, Recent, in_words, rate_limited
+from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.calls import CallState
 from shared.errors import Cancelled, RateLimited

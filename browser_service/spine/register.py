@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from browser_service.rules.cancel import Cancel
+from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Outcome

@@ -14,4 +14,4 @@ async def release_work(service: Service, action: work.ReleaseWork) -> Json:
 
 
 async def list_work(service: Service, _: work.ListWork) -> Json:
-    return service.work.list(service.who.client_id)
+    return service.work.listed(service.who.client_id)

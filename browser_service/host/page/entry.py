@@ -8,7 +8,6 @@ from playwright.async_api import Page
 
 from browser_service.host.background import Background
 from browser_service.host.elements.fields_left import FieldsLeft
-from browser_service.host.events import queued
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page import losses
 from browser_service.host.page.life import Life, LifeEvent
@@ -31,7 +30,6 @@ from browser_service.rules.human import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Call
 from shared.errors import BrowserCrashed
 from shared.events import HostEvent, PageChanged
 from shared.pages import Access, PageState
@@ -64,10 +62,10 @@ class PageEntry:
         self.tab: Tab | None = None
         self.record = record = PageRecord.of(
             state,
-            Ownership(state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, self._waits),
+            Ownership(state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, emit),
             guarded=not (state.of_person and session.attached),
         )
-        self.queue = PageQueue(lambda turn, position, behind: self._waits(turn.call, position, behind))
+        self.queue = PageQueue(emit)
         self.settings = PageSettings(lambda: record.holder_id, lambda: record.person is not None)
         self.recovery = Recovery(record, self, session, self.settings)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
@@ -134,7 +132,7 @@ class PageEntry:
         return (
             record.of_person
             or record.person is not None
-            or (lease is not None and lease.hold_left_s > 0)
+            or (lease is not None and lease.kept_s > 0)
             or record.dialog is not None
             or self.queue.busy
             or (self.recording is not None and self.recording.running)
@@ -156,9 +154,6 @@ class PageEntry:
     def tell(self, client_id: str, text: str) -> None:
         """Give a client a notice about it."""
         self._emit(self.record.notice(client_id, text))
-
-    def _waits(self, call: Call, position: int, behind: str) -> None:
-        self._emit(queued(call, position, behind))
 
     # --- its tab -------------------------------------------------------------------------------------------------
 

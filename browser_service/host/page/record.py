@@ -240,6 +240,6 @@ def _lease_state(lease: Lease) -> dict[str, object]:
         "holder_label": lease.label,
         "holder_agent": lease.agent,
         "acted_ago_ms": lease.idle_ms,
-        "hold_reason": lease.reason if lease.hold_left_s else "",
-        "hold_left_ms": round(lease.hold_left_s * 1000) or None,
+        "hold_reason": lease.reason if lease.kept_s else "",
+        "hold_left_ms": round(lease.kept_s * 1000) or None,
     }

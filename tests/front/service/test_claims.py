@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from browser_service.rules import leases
+from browser_service.rules import claims, leases
 from shared.calls import CallState
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
@@ -118,7 +118,7 @@ async def test_a_released_page_goes_to_those_who_wait_for_it_in_the_order_in_whi
 
 @pytest.fixture
 def short_offers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leases, "OFFER_S", 0.2)
+    monkeypatch.setattr(claims, "OFFER_S", 0.2)
 
 
 @pytest.mark.usefixtures("short_offers")
@@ -235,8 +235,8 @@ async def test_a_hold_that_is_over_keeps_nobody_out(
     await agent.call("hold_page", pageId="cart", reason="waiting for a code", minutes=1)
     lease = ownership(service, "cart").lease
     assert lease is not None
-    assert lease.held_until is not None
-    lease.held_until -= 61
+    assert lease.kept_until > 0
+    lease.kept_until -= 61
     await service.parts.host.release(agent.client_id, 1_000_000)
     await other.call("click", pageId="cart", selector="#b")
 
@@ -440,7 +440,7 @@ async def test_of_many_who_claim_at_once_each_has_the_page_once_and_never_two_at
             await one.call("release_page", pageId="cart")
 
     waiting = [asyncio.ensure_future(claims(number)) for number in range(8)]
-    await become(lambda: len(ownership(service, "cart")._line) == 8)
+    await become(lambda: ownership(service, "cart").waiting == 8)
     await agent.call("release_page", pageId="cart")
     await asyncio.gather(*waiting)
     assert had[::2] == had[1::2]

@@ -52,10 +52,13 @@ async def listed(agent: Agent) -> dict[str, AnyJson]:
 
 async def in_line(service: RunningService, agent: Agent, call_id: str, **more: object) -> "asyncio.Task[AnyJson]":
     """A call that waits in line now."""
-    waiting = service.parts.dispatcher.work._waiting
-    before = len(waiting)
+
+    def waiting() -> int:
+        return len(service.parts.dispatcher.work.waiting(KEY))
+
+    before = waiting()
     call = sent(agent, call_id, "claim_work", key=KEY, waitSeconds=60, **more)
-    await become(lambda: len(waiting) > before)
+    await become(lambda: waiting() > before)
     return call
 
 

@@ -12,6 +12,7 @@ from browser_service.rules.leases import Lease
 from shared import catalogue
 from shared.actions.base import PageAction
 from shared.actions.traits import Effect
+from shared.calls import ClientRef
 from tests.support.bodies import smallest
 from tests.support.listening import become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
@@ -136,7 +137,7 @@ async def test_a_turn_checks_ownership_again_when_it_comes(
         await become(lambda: lease(service, "p") is not None)
         await service.parts.host.release(second.client_id, 1_000_000)
         entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-        entry.record.ownership.lease = Lease("a-third", "third", 1_000_000)
+        entry.record.ownership.give(ClientRef(client_id="a-third", label="third"))
         hold.set()
         assert (await queued).json()["error"]["code"] == "PAGE_OWNED"
         await going
@@ -149,7 +150,7 @@ async def test_an_idle_page_is_taken_by_acting_and_both_are_told(start: StartSer
     service = await start(idle_lease_ms=150)
     async with service.agent("Claude") as first, service.agent("Codex") as second:
         await first.call("goto", pageId="p", url=site.page("/", FORM))
-        await become(lambda: (lease(service, "p") or Lease("", "")).idle_ms > 150)
+        await become(lambda: (lease(service, "p") or Lease(ClientRef(client_id=""))).idle_ms > 150)
         taken = (await second.reply("fill", pageId="p", selector="#a", value="mine")).json()
         assert taken["success"] is True
         assert taken["page"]["owner"] == {"label": "Codex", "you": True}
@@ -184,7 +185,7 @@ async def test_a_page_is_not_idle_while_its_holder_has_a_call_queued_or_running(
             reading = sent(second, "r", "snapshot", pageId="p")  # somebody else's read may stand between
             busy = sent(first, "q", "evaluate_script", pageId="p", expression="1")
             await become(lambda: len(service.parts.host._running) == 3)  # type: ignore[attr-defined] # as above
-        await become(lambda: (lease(service, "p") or Lease("", "")).idle_ms > 100)
+        await become(lambda: (lease(service, "p") or Lease(ClientRef(client_id=""))).idle_ms > 100)
         assert (await second.error("fill", pageId="p", selector="#a", value="x"))["code"] == "PAGE_OWNED"
         hold.set()
         if action == "a wait beside":
@@ -205,7 +206,7 @@ async def test_a_holder_is_idle_from_the_end_of_its_call_on(
         await become(lambda: site.counts["/held"] == 1)
         held = lease(service, "p")
         assert held is not None
-        held.acted_at -= 60  # as if it had taken a minute
+        held.used_at -= 60  # as if it had taken a minute
         hold.set()
         await going
         assert (await second.error("fill", pageId="p", selector="#a", value="x"))["code"] == "PAGE_OWNED"

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from browser_service.rules.turns import PageQueue
+from browser_service.waits import turn_on
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
 from tests.support import processes
@@ -154,17 +155,17 @@ async def test_a_call_that_waits_too_long_times_out_naming_who_is_ahead_and_does
 
 async def test_a_turn_that_comes_in_the_instant_of_its_deadline_is_not_lost() -> None:
     """The holder ends in the very pass of the loop in which the waiter's time is up."""
-    queue = PageQueue(lambda *_: None)
+    queue = PageQueue(lambda _: None)
     loop = asyncio.get_running_loop()
     let_go = asyncio.Event()
 
     async def hold_it() -> None:
-        async with queue.turn(_call(1), "first", 1_000):
+        async with turn_on(queue, _call(1), "first", 1_000):
             await let_go.wait()
 
     async def wait_for_it() -> str:
         try:
-            async with queue.turn(_call(2), "second", 50):
+            async with turn_on(queue, _call(2), "second", 50):
                 return "had its turn"
         except TimedOut:
             return "timed out"
@@ -177,19 +178,19 @@ async def test_a_turn_that_comes_in_the_instant_of_its_deadline_is_not_lost() ->
     loop.call_later(0.04, time.sleep, 0.02)
     assert await asyncio.wait_for(waiter, 5) in {"had its turn", "timed out"}
     await holder
-    async with asyncio.timeout(1), queue.turn(_call(3), "third", 500):
+    async with asyncio.timeout(1), turn_on(queue, _call(3), "third", 500):
         assert queue.busy
 
 
 async def test_turns_go_by_the_fronts_order_and_a_cancelled_one_is_left_out() -> None:
     told: list[tuple[str, int]] = []
-    queue = PageQueue(lambda turn, position, _: told.append((turn.action, position)))
+    queue = PageQueue(lambda moved: told.append((moved.call_id, moved.position)))
     done: list[str] = []
     let_go = asyncio.Event()
 
     async def take(seq: int) -> None:
         try:
-            async with queue.turn(_call(seq), f"call-{seq}", 5_000):
+            async with turn_on(queue, _call(seq), f"call-{seq}", 5_000):
                 if seq == 1:
                     await let_go.wait()
                 done.append(f"call-{seq}")

@@ -63,7 +63,7 @@ async def test_calls_that_ran_are_told_what_may_have_happened_and_those_that_wai
         await become(lambda: site.counts["/held"] > 0 and under_way(service, "batch") == "wait_for_selector")
         queued = sent(agent, "queued", "fill", pageId="act", selector="#a", value="y")
         entry = service.parts.host._pages["act"]  # type: ignore[attr-defined] # the host in this process
-        await become(lambda: bool(entry.queue._waiting))
+        await become(lambda: len(entry.queue.line) > 0)
         await disaster(service)
         async with asyncio.timeout(60):
             replies = {name: (await call).json() for name, call in running.items()}

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from browser_service.rules.claims import OFFER_S, Claims, Move, Place, Why
+from browser_service.rules.claims import OFFER_S, Candidate, Claim, Claims, Move, Why
 from shared.calls import ClientRef
 from tests.support.clock import Clock
 
@@ -27,27 +27,27 @@ class Sharing(RuleBasedStateMachine):
         self.used: dict[str, float] = {}
         self.kept: dict[str, float] = defaultdict(float)
         self.offered: dict[str, float] = {}
-        self.line: dict[str, list[Place]] = defaultdict(list)
+        self.line: dict[str, list[Candidate[Claim]]] = defaultdict(list)
 
-    def told(self, move: Move) -> None:
+    def told(self, move: Move[Claim]) -> None:
         """Every change that its loser did not make itself is told, and names the right loser."""
         believer = self.believers.pop(move.key, None)
-        assert believer == (move.before.who.client_id if move.before else None)
+        assert believer == (move.before.client_id if move.before else None)
         if believer is not None and move.why is not Why.FORCED:
             assert self.lapsed(move.key), "an active holder lost it without force"
         if move.why in {Why.OFFERED, Why.UNUSED} and (move.after or self.line[move.key]):
             self.passed_on(move)
         elif move.after is not None:
-            self.begins(move.key, move.after.who)
+            self.begins(move.key, move.after.client)
 
-    def passed_on(self, move: Move) -> None:
+    def passed_on(self, move: Move[Claim]) -> None:
         assert move.after is not None, "somebody waits, and it went to nobody"
         first = self.line[move.key][0]
-        assert move.after.who == first.who, "not the first in line"
-        mine = [place for place in self.line[move.key] if place.who == first.who]
+        assert move.after.client == first.claim.client, "not the first in line"
+        mine = [place for place in self.line[move.key] if place.client_id == first.client_id]
         assert all(place.granted for place in mine)
         self.line[move.key] = [place for place in self.line[move.key] if place not in mine]
-        self.begins(move.key, first.who)
+        self.begins(move.key, first.claim.client)
         self.offered[move.key] = self.clock() + OFFER_S
 
     def begins(self, key: str, who: ClientRef, keep_s: float = 0) -> None:
@@ -67,7 +67,7 @@ class Sharing(RuleBasedStateMachine):
             assert self.believers[key] != who.client_id
             assert not self.lapsed(key), "refused for the sake of nobody"
             return
-        assert claim.who == who
+        assert claim.client == who
         kept = self.kept[key] if self.believers.get(key) == who.client_id else 0
         self.begins(key, who)
         self.kept[key] = max(kept, self.clock() + keep_s)
@@ -76,7 +76,7 @@ class Sharing(RuleBasedStateMachine):
     @rule(key=KEYS, who=CLIENTS)
     def force(self, key: str, who: ClientRef) -> None:
         kept = self.kept[key] if self.believers.get(key) == who.client_id else 0
-        assert self.claims.force(key, who, "the user said so").who == who
+        assert self.claims.force(key, who, "the user said so").client == who
         if self.believers.get(key) == who.client_id:
             kept = max(kept, self.kept[key])
         self.begins(key, who)
@@ -86,13 +86,13 @@ class Sharing(RuleBasedStateMachine):
     @rule(key=KEYS, who=CLIENTS)
     def wait(self, key: str, who: ClientRef) -> None:
         holder = self.claims.holder(key)
-        if holder is not None and holder.who != who and not self.lapsed(key):  # who waits was refused before
+        if holder is not None and holder.client != who and not self.lapsed(key):  # who waits was refused before
             self.line[key].append(self.claims.wait(key, who))
 
     @rule(key=KEYS, which=st.integers(0, 5))
     def leave(self, key: str, which: int) -> None:
         if which < len(self.line[key]):
-            self.claims.leave(self.line[key].pop(which))
+            self.claims.leave(key, self.line[key].pop(which))
 
     @rule(key=KEYS, who=CLIENTS)
     def release(self, key: str, who: ClientRef) -> None:
@@ -106,15 +106,15 @@ class Sharing(RuleBasedStateMachine):
     @rule(who=CLIENTS)
     def gone(self, who: ClientRef) -> None:
         for key in ("ticket/1", "ticket/2"):
-            self.line[key] = [place for place in self.line[key] if place.who != who]
+            self.line[key] = [place for place in self.line[key] if place.client_id != who.client_id]
             self.claims.holder(key)
-        for place in [place for line in self.claims._lines.values() for place in line if place.who == who]:
-            self.claims.leave(place)
+            for place in [place for place in self.claims.line(key) if place.client_id == who.client_id]:
+                self.claims.leave(key, place)
         for key in [key for key, client_id in self.believers.items() if client_id == who.client_id]:
             del self.believers[key]
             self.offered.pop(key, None)
         self.claims.gone(who.client_id)
-        assert self.claims.of(who.client_id) == 0
+        assert self.claims.count(who.client_id) == 0
 
     @rule(seconds=st.sampled_from([1.0, OFFER_S, IDLE_S, 600.0]))
     def pass_time(self, seconds: float) -> None:
@@ -126,8 +126,8 @@ class Sharing(RuleBasedStateMachine):
         for key in [key for key in self.offered if not self.lapsed(key)]:
             claim = self.claims.holder(key)
             assert claim is not None
-            assert self.claims.claim(key, claim.who) is claim
-            self.begins(key, claim.who)
+            assert self.claims.claim(key, claim.client) is claim
+            self.begins(key, claim.client)
         self.clock.pass_s(OFFER_S)
 
     @precondition(lambda self: bool(self.offered))
@@ -143,7 +143,7 @@ class Sharing(RuleBasedStateMachine):
     def nobody_believes_to_hold_what_another_holds(self) -> None:
         for key in ("ticket/1", "ticket/2"):
             holder = self.claims.holder(key)
-            assert self.believers.get(key) == (holder.who.client_id if holder else None)
+            assert self.believers.get(key) == (holder.client_id if holder else None)
 
     @invariant()
     def nobody_waits_for_what_is_free(self) -> None:
@@ -157,7 +157,7 @@ TestSharing.settings = settings(max_examples=150, stateful_step_count=40, deadli
 
 
 def test_a_client_that_waits_twice_is_offered_it_once() -> None:
-    moves: list[Move] = []
+    moves: list[Move[Claim]] = []
     claims = Claims(IDLE_S, moves.append, clock=Clock())
     a, b, c = (ClientRef(client_id=name) for name in "abc")
     claims.claim("k", a)
@@ -167,7 +167,7 @@ def test_a_client_that_waits_twice_is_offered_it_once() -> None:
     claims.release("k", "b")
     holder = claims.holder("k")
     assert holder is not None
-    assert holder.who.client_id == "c"
+    assert holder.client_id == "c"
     assert claims.line("k") == []
 
 

@@ -1,0 +1,122 @@
+"""A line of calls that wait for the same thing: who is first, who stands where, and what each is told of it."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Generic, TypeVar
+
+from shared.calls import CallState
+from shared.errors import BrowseError
+from shared.events import CallMoved
+
+Send = Callable[[CallMoved], None]
+
+
+@dataclass(eq=False)
+class Place:
+    """A call's place in a line. It is over once it is granted or refused."""
+
+    call_id: str
+    client_id: str
+    _: KW_ONLY
+    seq: int = 0
+    """The front's number of the call: an earlier call stands before a later one, whenever it arrives."""
+    position: int = 0
+    """The position that the caller was told last, counted from 1."""
+    granted: bool = False
+    refusal: BrowseError | None = None
+    wake: Callable[[], None] = lambda: None
+    """Called when there is news; whoever waits sets it."""
+
+    def grant(self) -> None:
+        self.granted = True
+        self.wake()
+
+    def refuse(self, why: BrowseError) -> None:
+        self.refusal = why
+        self.wake()
+
+    def moved(self, state: CallState, behind: str = "") -> CallMoved:
+        """Return what the caller is told of its place."""
+        return CallMoved(
+            call_id=self.call_id, client_id=self.client_id, state=state, position=self.position, behind=behind
+        )
+
+
+P = TypeVar("P", bound=Place)
+
+
+class Line(Generic[P]):
+    """Serves first who came first. A fair line serves its clients in turn, one call of each.
+
+    `behind` says whom the first one waits for.
+    """
+
+    def __init__(self, send: Send, behind: Callable[[], str], *, fair: bool = False) -> None:
+        self._send = send
+        self._behind = behind
+        self._fair = fair
+        self._queues: dict[str, deque[P]] = {}
+
+    def __iter__(self) -> Iterator[P]:
+        """Go through the places in the order in which they will be served if nobody else comes."""
+        queues = [*self._queues.values()]
+        rounds = max(map(len, queues), default=0)
+        return (queue[number] for number in range(rounds) for queue in queues if number < len(queue))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._queues.values()))
+
+    @property
+    def clients(self) -> set[str]:
+        """Return the ids of the clients that wait."""
+        return {place.client_id for place in self}
+
+    def join(self, place: P) -> None:
+        queue = self._queues.setdefault(self._key(place), deque())
+        queue.insert(next((i for i, other in enumerate(queue) if other.seq > place.seq), len(queue)), place)
+
+    def leave(self, place: P) -> bool:
+        """Take a place out; return whether it was in the line."""
+        queue = self._queues.get(self._key(place), deque[P]())
+        if place not in queue:
+            return False
+        queue.remove(place)
+        if not queue:
+            del self._queues[self._key(place)]
+        return True
+
+    def first(self, fits: Callable[[P], bool] = lambda _: True) -> P | None:
+        """Return the first place that fits: of each client's calls only the first one can go."""
+        return next((queue[0] for queue in self._queues.values() if fits(queue[0])), None)
+
+    def serve(self, place: P) -> None:
+        """Grant a place; the other calls of its client go behind those of the other clients."""
+        self.leave(place)
+        key = self._key(place)
+        if key in self._queues:
+            self._queues[key] = self._queues.pop(key)
+        place.grant()
+
+    def refuse(self, why: Callable[[P], BrowseError]) -> list[P]:
+        """Send everybody away, each with an error of its own; return who it was."""
+        waiting = [*self]
+        self._queues.clear()
+        for place in waiting:
+            place.refuse(why(place))
+        return waiting
+
+    def wake(self) -> None:
+        """Have everybody look again: what they wait for has changed."""
+        for place in self:
+            place.wake()
+
+    def tell(self) -> None:
+        """Tell those whose position has changed."""
+        for position, place in enumerate(self, 1):
+            if place.position != position:
+                place.position = position
+                self._send(place.moved(CallState.QUEUED, self._behind()))
+
+    def _key(self, place: P) -> str:
+        return place.client_id if self._fair else ""

@@ -1,0 +1,102 @@
+"""Waiting, for the rules that know no event loop: until a place in a line is granted, or the call is cancelled."""
+
+import asyncio
+import contextlib
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from browser_service.rules.line import Place
+from browser_service.rules.turns import PageQueue
+from shared.calls import Call
+
+_SHORTEST_S: Final = 0.05
+"""What may be due at any time is looked at no more often than this."""
+
+
+class Cancel:
+    """Ends what runs within its scope at once, without a task that waits for it. Requested once, and for good."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self.ending = False
+        """Says that the service ends, and that the caller did not ask for it."""
+        self._scopes: set[asyncio.Timeout] = set()
+        self._left: dict[asyncio.Timeout, float] = {}
+
+    def request(self, *, ending: bool = False) -> None:
+        self.ending = ending and not self.requested
+        self.requested = True
+        for scope in self._scopes:
+            self._end(scope)
+
+    def pause(self) -> None:
+        """Stop the call's clock: the time that a dialog takes is not the call's own."""
+        now = asyncio.get_running_loop().time()
+        for scope in self._scopes:
+            if (when := scope.when()) is not None and not self.requested and not scope.expired():
+                self._left[scope] = when - now
+                scope.reschedule(None)
+
+    def resume(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for scope, left in self._left.items():
+            if scope in self._scopes and not self.requested and not scope.expired():
+                scope.reschedule(now + left)
+        self._left.clear()
+
+    @asynccontextmanager
+    async def within(self, seconds: float | None = None) -> AsyncIterator[None]:
+        """Bound what runs inside. Raises TimeoutError when the time is over or the call is cancelled: `requested` says
+        which."""
+        async with asyncio.timeout(seconds) as scope:
+            self._scopes.add(scope)
+            if self.requested:
+                self._end(scope)
+            try:
+                yield
+            finally:
+                self._scopes.discard(scope)
+
+    @staticmethod
+    def _end(scope: asyncio.Timeout) -> None:
+        if not scope.expired():
+            scope.reschedule(asyncio.get_running_loop().time())
+
+
+async def until_granted(
+    place: Place, due_in: Callable[[], float] = lambda: math.inf, advance: Callable[[], None] = lambda: None
+) -> None:
+    """Wait until a place is granted; the caller bounds the time. Raises what the place is refused with.
+
+    `due_in` says in how many seconds the clock may change something, which `advance` then does.
+    """
+    news = asyncio.Event()
+    place.wake = news.set
+    while not place.granted:
+        if place.refusal is not None:
+            raise place.refusal
+        seconds = due_in()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(seconds, _SHORTEST_S) if seconds < math.inf else None):
+                await news.wait()
+        news.clear()
+        advance()
+
+
+@asynccontextmanager
+async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> AsyncIterator[bool]:
+    """Hold a page's turn; yields whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
+    turn = queue.enter(call, action)
+    waits = not turn.granted
+    try:
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                await until_granted(turn)
+        except TimeoutError:
+            if not turn.granted:  # else its turn came in the very instant of the deadline
+                raise queue.too_long(turn, wait_ms) from None
+        yield waits
+    finally:
+        queue.leave(turn)
