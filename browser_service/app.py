@@ -249,7 +249,7 @@ def _manners(settings: Settings, clients: Clients, clock: Clock) -> tuple[Quotas
         settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.origin_local
     )
     tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
-    work = Work(settings.idle_lease_ms, tell, clients.send, clock)
+    work = Work(settings.idle_work_ms, tell, clients.send, clock)
     return Quotas(each, clock), Origins(site, clients.send, clock), work
 
 
@@ -294,7 +294,7 @@ def _local_host(app: FastAPI, settings: Settings, artifacts: Artifacts, make_hos
         memory_mb=settings.memory_mb,
         idle=Idle(
             page_s=settings.park_after_ms / 1000,
-            page_in_need_s=settings.idle_lease_ms / 1000,
+            page_in_need_s=settings.park_in_need_ms / 1000,
             browser_s=settings.instance_idle_ms / 1000,
             browsers_kept=settings.min_instances,
         ),

@@ -84,6 +84,12 @@ class Settings(BaseSettings):
     idle_lease_ms: int = Field(
         default=120_000, ge=0, description="A page whose holder did nothing for this long is taken by acting."
     )
+    idle_work_ms: int = Field(
+        default_factory=lambda given: given["idle_lease_ms"],
+        ge=0,
+        description="A piece of work that was claimed and not claimed again for this long is free; by default as long "
+        "as a page.",
+    )
     session_idle_ms: int = Field(
         default=3_600_000, ge=1_000, description="Milliseconds after which a session that nobody uses is closed."
     )
@@ -112,6 +118,12 @@ class Settings(BaseSettings):
         ge=0,
         description="A page that nobody uses for this long is parked: its window is closed, and comes back with the "
         "next call. 0 is never.",
+    )
+    park_in_need_ms: int = Field(
+        default_factory=lambda given: given["idle_lease_ms"],
+        ge=0,
+        description="Where memory is short, a page that nobody uses for this long is parked; by default as long as a "
+        "page is kept for a holder that does nothing.",
     )
     blank_pages_ms: int = Field(
         default=600_000,

@@ -25,8 +25,8 @@ Tell = Callable[[str, str], None]
 class Work:
     """One for the whole service. Others read a holder's label, never its id."""
 
-    def __init__(self, idle_lease_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
-        self._claims = Claims(idle_lease_ms / 1000, self._moved, send, clock=clock)
+    def __init__(self, idle_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
+        self._claims = Claims(idle_ms / 1000, self._moved, send, clock=clock)
         self._tell = tell
 
     async def claim(self, who: ClientRef, asked: ClaimWork, call: Record) -> Json:

@@ -171,3 +171,10 @@ def test_by_default_everything_is_limited_and_generously() -> None:
         "origin_local": False,
         "origin_pause_s": 900,
     }
+
+
+def test_a_lease_a_piece_of_work_and_a_page_in_need_of_memory_have_a_clock_each() -> None:
+    alone = Settings(idle_lease_ms=1_000)
+    assert (alone.idle_work_ms, alone.park_in_need_ms) == (1_000, 1_000), "as before, where they are not set"
+    each = Settings(idle_lease_ms=1_000, idle_work_ms=2_000, park_in_need_ms=3_000)
+    assert (each.idle_lease_ms, each.idle_work_ms, each.park_in_need_ms) == (1_000, 2_000, 3_000)
