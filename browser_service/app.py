@@ -26,6 +26,8 @@ from browser_service.http.openapi import describe
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.observability.notifications import Notifier
+from browser_service.rules.clock import Clock
+from browser_service.rules.origin_turns import OriginLimits
 from browser_service.security.revocation import Revoked
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import UrlPolicy
@@ -35,8 +37,8 @@ from browser_service.settings import Settings
 from browser_service.spine.directory import Directory
 from browser_service.spine.dispatch import Dispatcher
 from browser_service.spine.feed import Feed
-from browser_service.spine.politeness import OriginLimits, Origins
-from browser_service.spine.quotas import ClientLimits, Clock, Quotas
+from browser_service.spine.politeness import Origins
+from browser_service.spine.quotas import ClientLimits, Quotas
 from browser_service.spine.undo import Undos
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
-from browser_service.rules.claims import Claim, Claims, Clock, Move, Why
+from browser_service.rules.claims import Claim, Claims, Move, Why
+from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.spine.register import Record
 from browser_service.waits import until_granted

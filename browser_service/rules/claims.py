@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
 
+from browser_service.rules.clock import Clock
 from browser_service.rules.line import Line, Place, Send
 from shared.calls import ClientRef
 
 OFFER_S = 12.0
 _LAPSED_ONES_KEPT = 1_000
-
-Clock = Callable[[], float]
 
 
 class Claim:

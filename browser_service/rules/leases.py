@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from math import inf
 
 from browser_service.rules.bounded import Latest
-from browser_service.rules.claims import Candidate, Claim, Claimable, Clock, Move, Why
+from browser_service.rules.claims import Candidate, Claim, Claimable, Move, Why
+from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from shared.calls import Call, ClientRef
 from shared.errors import PageNotFound, TimedOut

@@ -38,9 +38,8 @@ class Place:
 
     def moved(self, state: CallState, behind: str = "") -> CallMoved:
         """Return what the caller is told of its place."""
-        return CallMoved(
-            call_id=self.call_id, client_id=self.client_id, state=state, position=self.position, behind=behind
-        )
+        position = self.position if state is CallState.QUEUED else 0
+        return CallMoved(call_id=self.call_id, client_id=self.client_id, state=state, position=position, behind=behind)
 
 
 P = TypeVar("P", bound=Place)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from browser_service.rules.claims import Clock
+from browser_service.rules.clock import Clock
 from browser_service.rules.line import Line, Place, Send
 from shared.calls import Call
 from shared.errors import BrowseError, Cancelled, TimedOut

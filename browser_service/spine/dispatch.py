@@ -17,6 +17,7 @@ from browser_service.host.seam import SessionHost
 from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
+from browser_service.rules.origin_turns import Visit
 from browser_service.security.auth import Identity
 from browser_service.security.revocation import Revoked
 from browser_service.security.urls import abridged
@@ -24,7 +25,7 @@ from browser_service.sessions.lifecycle import Keeper
 from browser_service.spine.batch import Stepping
 from browser_service.spine.directory import Address, Directory
 from browser_service.spine.feed import Feed
-from browser_service.spine.politeness import Origins, Visit, visited
+from browser_service.spine.politeness import Origins, visited
 from browser_service.spine.ports import Service
 from browser_service.spine.quotas import Quotas, retry_after
 from browser_service.spine.register import CallRegister, Record, Reply

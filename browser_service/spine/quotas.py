@@ -2,14 +2,16 @@
 
 import math
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from browser_service.rules.clock import Clock
+from browser_service.rules.recent import Recent
 from browser_service.spine.register import Record
 from shared.actions.base import Action
 from shared.actions.files import UploadFile
@@ -18,32 +20,7 @@ from shared.errors import ErrorBody, RateLimited, ResourceExhausted
 from shared.model import Json
 from shared.next_calls import next_call
 
-MINUTE_S = 60.0
 _IDLE_ONES_KEPT = 1_000
-
-Clock = Callable[[], float]
-
-
-class Recent:
-    """Who did something within the last minute: a moving window, in order."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._seen: deque[tuple[float, str]] = deque()
-
-    def add(self, who: str) -> None:
-        self._seen.append((self._clock(), who))
-
-    def seen(self) -> Collection[tuple[float, str]]:
-        horizon = self._clock() - MINUTE_S
-        while self._seen and self._seen[0][0] <= horizon:
-            self._seen.popleft()
-        return self._seen
-
-    def forgets_in(self, number: int) -> float:
-        """Seconds until the oldest `number` are out of the window."""
-        at = [*self.seen()][number - 1][0]
-        return max(0.0, at + MINUTE_S - self._clock())
 
 
 @dataclass(frozen=True)

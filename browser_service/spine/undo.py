@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from browser_service.rules.clock import Clock
 from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import Closed
 from browser_service.sessions.records import Sessions
 from browser_service.spine.directory import Address
-from browser_service.spine.quotas import Clock
 from browser_service.spine.register import Record
 from shared import catalogue
 from shared.actions.base import Action

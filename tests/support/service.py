@@ -12,8 +12,8 @@ import httpx
 from fastapi import FastAPI
 
 from browser_service.app import Carrier, Parts, create_app
+from browser_service.rules.clock import Clock
 from browser_service.settings import Settings
-from browser_service.spine.quotas import Clock
 from client.credentials import mint
 from shared import wire
 from tests.support import browsers

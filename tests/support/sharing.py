@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from browser_service.app import Carrier
-from browser_service.spine.quotas import Clock
+from browser_service.rules.clock import Clock
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 

@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
 from browser_service.security.urls import is_private, origin_of
 from browser_service.settings import Settings
-from browser_service.spine.politeness import Origin, OriginLimits, Visit, retry_after_s
+from browser_service.spine.politeness import retry_after_s
 from shared.events import CallMoved
 from tests.support.clock import Clock
 
@@ -20,9 +21,9 @@ def visits(*clients: str) -> list[Visit]:
     return [Visit(f"{client}{n}", client, "goto", 30.0) for n, client in enumerate(clients)]
 
 
-def origin(clock: Clock, at_once: int, per_minute: int) -> tuple[Origin, list[CallMoved]]:
+def origin(clock: Clock, at_once: int, per_minute: int) -> tuple[OriginTurns, list[CallMoved]]:
     told: list[CallMoved] = []
-    return Origin("http://x", OriginLimits(at_once, per_minute), told.append, clock), told
+    return OriginTurns("http://x", OriginLimits(at_once, per_minute), told.append, clock), told
 
 
 def test_clients_take_turns_however_many_calls_one_of_them_sent(clock: Clock) -> None:
