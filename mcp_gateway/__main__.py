@@ -7,8 +7,8 @@ import sys
 import threading
 
 from mcp_gateway.front import Front
-from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.stdio import Stdio
+from shared.instructions import INSTRUCTIONS
 
 EXIT_WITHIN_S = 0.7
 

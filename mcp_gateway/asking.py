@@ -33,7 +33,6 @@ _STATE: Final = re.compile(r"(form|link):([\w-]+):(\d)")
 _REMEMBERED: Final = 200
 _SHOWN_AT_MOST: Final = 3
 """A form that comes back with nothing is shown again, so many times in all."""
-_ANSWER: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 log = structlog.get_logger()
 
@@ -118,10 +117,10 @@ class Asking:
         request = asked.result()
         way = _way(ways, request)
         params: ElicitRequestFormParams | ElicitRequestURLParams = ElicitRequestFormParams(
-            message=_message(request, answered.why), requested_schema=_schema(request)
+            message=request.question(answered.why), requested_schema=request.answer_schema()
         )
         if way is Way.LINK:
-            params = ElicitRequestURLParams(message=_message(request), url=self._link(request))
+            params = ElicitRequestURLParams(message=request.question(), url=self._link(request))
         return InputRequiredResult(
             input_requests={_KEY: ElicitRequest(params=params)},
             request_state=f"{way}:{request.request_id}:{answered.shown + 1}",
@@ -141,12 +140,14 @@ class Asking:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 for _ in range(_SHOWN_AT_MOST):
-                    message, link = _message(request, why), self._link(request)
+                    message, link = request.question(why), self._link(request)
                     if way is Way.LINK:
                         self._links.add(request.request_id)
                         answer = await session.elicit_url(message, link, request.request_id, ctx.request_id)
                     else:
-                        answer = await session.elicit_form(message, _schema(request), related_request_id=ctx.request_id)
+                        answer = await session.elicit_form(
+                            message, request.answer_schema(), related_request_id=ctx.request_id
+                        )
                     why = await self._resolve(way, request.request_id, answer)
                     if not why:
                         return
@@ -179,25 +180,6 @@ def _ways(ctx: ServerRequestContext) -> frozenset[Way]:
 def _way(ways: frozenset[Way], request: HumanRequestState) -> Way:
     """A code passes the chat by, where it can."""
     return Way.LINK if Way.LINK in ways and (request.kind == "code" or Way.FORM not in ways) else Way.FORM
-
-
-def _message(request: HumanRequestState, why: str = "") -> str:
-    """`why`: what was wrong with the answer before."""
-    what = f"An agent asks for {request.what}, on page {request.page_id}: {request.message}"
-    then = "Sign in on that page of the shared browser, then accept." if request.kind == "login" else ""
-    return "\n".join(filter(None, (why, what, then)))
-
-
-def _schema(request: HumanRequestState) -> dict[str, Any]:  # Any: the SDK's type of a schema
-    """A flat object, as clients can show it. Nobody is asked for a password."""
-    if request.kind == "login":
-        return {"type": "object", "properties": {}}
-    title = _ANSWER.get(request.kind, "Your answer, if there is one")
-    answer: dict[str, str | list[str]] = {"type": "string", "title": title}
-    if request.choices:
-        answer["enum"] = request.choices
-    required = {"required": ["answer"]} if request.kind == "decision" else {}
-    return {"type": "object", "properties": {"answer": answer}, **required}
 
 
 def _resolution(answer: ElicitResult) -> dict[str, str]:

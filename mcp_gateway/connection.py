@@ -40,7 +40,6 @@ from mcp_gateway import convert, parameters, prompts
 from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.faults import Faults
 from mcp_gateway.front import HANDSHAKE_VERSIONS
-from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
 from mcp_gateway.resources import Resources, completed, file_of
@@ -51,6 +50,7 @@ from shared import catalogue
 from shared.actions.help import CallTool
 from shared.actions.traits import Unaddressed
 from shared.errors import BrowseError, InternalError
+from shared.instructions import INSTRUCTIONS
 from shared.model import Json
 from shared.replies import Completions, ForCompletion, ForModel, ForReader, ReplyForm
 from shared.wire import APP_NAME, VERSION

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.stdio import Message, Stdio
+from shared.instructions import INSTRUCTIONS
 from shared.wire import APP_NAME, VERSION
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

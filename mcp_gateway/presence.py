@@ -12,28 +12,18 @@ from client.http import ServiceClient
 from client.reply import Failure
 from mcp_gateway.faults import Faults
 from mcp_gateway.subscriptions import Subscriptions
-from shared.calls import CallState
 from shared.errors import ServiceUnavailable
 from shared.events import CallMoved, PageMoved
 from shared.pages import HumanRequestState
-
-_SECOND_MS = 1000
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
 OnPerson = Callable[[HumanRequestState], None]
 
 
 class Moved(CallMoved):
-    """A call's move as it is streamed; a newer service may say more."""
+    """A call's move as it is streamed: a newer service may say more."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
-
-    def __str__(self) -> str:
-        if self.state is CallState.QUEUED:
-            return f"{_ordinal(self.position)} in the queue" + (f", behind {self.behind}" if self.behind else "")
-        if self.request is not None:
-            return f"waiting for a person: {self.request.what}"
-        return "running" + (f", {self.elapsed_ms // _SECOND_MS} s" if self.elapsed_ms >= _SECOND_MS else "")
 
 
 class Presence:
@@ -62,7 +52,7 @@ class Presence:
             steps += 1
             if moved.request is not None:
                 on_person(moved.request)
-            await report(steps, None, str(moved))
+            await report(steps, None, moved.progress)
 
         self._watched[call_id] = tell
         try:
@@ -85,8 +75,3 @@ class Presence:
 
     def unreached(self, error: ServiceUnavailable) -> None:
         self._faults.note(self._client_id, Failure.of(error))
-
-
-def _ordinal(number: int) -> str:
-    teens = range(11, 14)
-    return f"{number}{'th' if number % 100 in teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

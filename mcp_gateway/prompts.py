@@ -11,7 +11,6 @@ from mcp.types import (
     ListPromptsResult,
     PaginatedRequestParams,
     Prompt,
-    PromptArgument,
     PromptMessage,
     TextContent,
 )
@@ -21,15 +20,7 @@ from shared.prompts import PROMPTS, named
 
 LISTED: Final = ListPromptsResult(
     prompts=[
-        Prompt(
-            name=one.name,
-            title=one.title,
-            description=one.description,
-            arguments=[
-                PromptArgument(name=each.name, description=each.description, required=each.required)
-                for each in one.arguments
-            ],
-        )
+        Prompt.model_validate({**one._asdict(), "arguments": [each._asdict() for each in one.arguments]})
         for one in PROMPTS.values()
     ]
 )
@@ -51,9 +42,6 @@ async def rendered(_: ServerRequestContext, params: GetPromptRequestParams) -> G
 
 
 def completed(name: str, argument: str, begun: str) -> list[str]:
-    """The values that an argument can have, where they are known."""
-    found = next((each for each in PROMPTS[name].arguments if each.name == argument), None) if name in PROMPTS else None
-    if found is None:
-        return []
-    choices = found.choices or (("true", "false") if found.kind == "boolean" else ())
-    return [choice for choice in choices if choice.startswith(begun.lower())]
+    """Return the values that an argument can have and that begin so, where they are known."""
+    found = (each for each in PROMPTS[name].arguments if each.name == argument) if name in PROMPTS else ()
+    return [value for each in found for value in each.values if value.startswith(begun.lower())]

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from client.autostart import Autostart
 from client.instance import is_local
 from mcp_gateway.front import Front
-from mcp_gateway.instructions import instructed
 from mcp_gateway.listing import known, messages
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio import Message
 from shared import catalogue, toolsets, variables
+from shared.instructions import instructed
 
 
 def run(front: Front) -> None:
@@ -28,7 +28,7 @@ def run(front: Front) -> None:
     autostart = Autostart(settings.url, settings.data_dir, enabled=enabled)
     if autostart.enabled:
         autostart.begin()
-    from mcp_gateway.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
+    from mcp_gateway.relay import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
 
     gc.freeze()
     gc.enable()

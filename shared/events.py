@@ -8,6 +8,8 @@ from shared.calls import CallState, ClientRef, DownloadState, Notice, Outcome, U
 from shared.model import Json, Model
 from shared.pages import HumanRequestState, PageState
 
+_SECOND_MS = 1000
+
 
 class PageOpened(Model):
     kind: Literal["page_opened"] = "page_opened"
@@ -52,6 +54,15 @@ class CallMoved(Model):
     behind: str = ""
     elapsed_ms: int = 0
     request: HumanRequestState | None = Field(default=None, description="What a person is waited for.")
+
+    @property
+    def progress(self) -> str:
+        """The move in words: 2nd in the queue."""
+        if self.state is CallState.QUEUED:
+            return f"{_ordinal(self.position)} in the queue" + (f", behind {self.behind}" if self.behind else "")
+        if self.request is not None:
+            return f"waiting for a person: {self.request.what}"
+        return "running" + (f", {self.elapsed_ms // _SECOND_MS} s" if self.elapsed_ms >= _SECOND_MS else "")
 
 
 class PageMoved(Model):
@@ -129,3 +140,8 @@ class EventBatch(Model):
     incarnation: str
     events: list[HostEvent] = Field(default=[])
     last_seq: int = 0
+
+
+def _ordinal(number: int) -> str:
+    teens = range(11, 14)
+    return f"{number}{'th' if number % 100 in teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

@@ -1,6 +1,6 @@
 """Pages and sessions, as a host describes them and as it is told to open them."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ Access = Literal["private", "read", "act"]
 
 RequestKind = Literal["login", "code", "decision", "other"]
 """What a person may be asked for."""
+_ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 
 class HumanRequestState(Model):
@@ -34,6 +35,23 @@ class HumanRequestState(Model):
         """In words: a login at https://shop.example."""
         article = "something" if self.kind == "other" else f"a {self.kind}"
         return f"{article} at {self.origin}" if self.origin else article
+
+    def question(self, why: str = "") -> str:
+        """Return how a person is asked. `why` says what was wrong with the answer before."""
+        what = f"An agent asks for {self.what}, on page {self.page_id}: {self.message}"
+        then = "Sign in on that page of the shared browser, then accept." if self.kind == "login" else ""
+        return "\n".join(filter(None, (why, what, then)))
+
+    def answer_schema(self) -> Json:
+        """Return the JSON Schema of an answer: a flat object, as clients can show it. Nobody is asked for a
+        password."""
+        if self.kind == "login":
+            return {"type": "object", "properties": {}}
+        answer: Json = {"type": "string", "title": _ANSWERS.get(self.kind, "Your answer, if there is one")}
+        if self.choices:
+            answer["enum"] = [*self.choices]
+        required: Json = {"required": ["answer"]} if self.kind == "decision" else {}
+        return {"type": "object", "properties": {"answer": answer}, **required}
 
     def next_calls(self, page_id: str) -> str:
         """What those who asked can do, who may have missed the reply that named the request."""

@@ -24,6 +24,11 @@ class Argument(NamedTuple):
     default: JsonValue = None
     choices: tuple[str, ...] = ()
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Every value that it can have, where they are few."""
+        return self.choices or (("true", "false") if self.kind == "boolean" else ())
+
 
 class Prompt(NamedTuple):
     name: str

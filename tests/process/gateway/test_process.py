@@ -18,8 +18,8 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from mcp_gateway.__main__ import EXIT_WITHIN_S
-from mcp_gateway.instructions import INSTRUCTIONS
 from shared import catalogue
+from shared.instructions import INSTRUCTIONS
 from shared.wire import MAX_MESSAGE_BYTES
 from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
 from tests.support.standin import Seen, StandIn, success

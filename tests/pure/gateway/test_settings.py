@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from client.instance import is_local
-from mcp_gateway.instructions import INSTRUCTIONS
 from mcp_gateway.settings import Settings
+from shared.instructions import INSTRUCTIONS
 
 
 @pytest.fixture(autouse=True)

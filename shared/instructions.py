@@ -1,4 +1,4 @@
-"""What a model is told once about the product, when it connects."""
+"""The instructions: a model is told them once, when it connects."""
 
 from typing import Final
 
@@ -31,5 +31,5 @@ before you repeat. All tools: {next_call("help")}; one that your list lacks: \
 
 
 def instructed(problem: str) -> str:
-    """The instructions; first of all what the user should be told of the settings."""
+    """Return the instructions, after what the user should be told of the settings, if anything."""
     return f"Tell the user: {problem}\n\n{INSTRUCTIONS}" if problem else INSTRUCTIONS
