@@ -18,7 +18,7 @@ from hypothesis import settings
 from tests.support import browsers, sharing
 from tests.support.goldens.recorder import record_if_asked
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
-from tests.support.sharing import hold, start
+from tests.support.sharing import hold
 from tests.support.site import Site
 
 if os.environ.get("CI"):
@@ -30,7 +30,7 @@ if os.environ.get("CI"):
 os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache"))
 
 
-__all__ = ["hold", "start"]
+__all__ = ["hold"]
 
 TESTS = Path(__file__).parent
 

@@ -2,14 +2,13 @@
 
 import re
 import threading
-from pathlib import Path
 
 import anyio
 import pytest
 
 from tests.support.json import AnyJson
-from tests.support.service import Agent, running_service, settings_for
-from tests.support.site import Answer, Site
+from tests.support.service import Agent
+from tests.support.site import Answer
 from tests.support.tab import Tab, closed_port
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -265,19 +264,6 @@ async def test_a_redirect_to_a_metadata_address_ends_there(tab: Tab) -> None:
     for _ in range(3):
         assert (await tab.error("goto", pageId="tab", url=url, timeout=5_000))["code"] == "NAVIGATION_FAILED"
         await tab.show("still usable")
-
-
-async def test_a_forbidden_host_is_not_even_asked_by_redirect_or_frame(site: Site, tmp_path: Path) -> None:
-    site.page("/forbidden", "secret")
-    forbidden = site.url("/forbidden", "localhost")
-    async with running_service(settings_for(tmp_path, deny_hosts=["localhost"])) as service, service.agent() as agent:
-        hop = site.page("/hop", Answer(status=302, headers={"location": forbidden}))
-        assert (await agent.error("goto", pageId="p", url=forbidden))["code"] == "FORBIDDEN"
-        assert (await agent.error("goto", pageId="p", url=hop))["code"] == "NAVIGATION_FAILED"
-        await agent.call("goto", pageId="p", url=site.page("/frame", f"<iframe src={forbidden}></iframe>"))
-        await agent.call("evaluate_script", expression=f"location.href = {forbidden!r}")
-        await agent.call("goto", pageId="p", url=site.page("/after", "after"))
-    assert (site.counts["/forbidden"], site.counts["/hop"], site.counts["/frame"]) == (0, 1, 1)
 
 
 async def test_a_host_that_does_not_answer_is_a_failed_navigation_that_names_the_reason(tab: Tab) -> None:

@@ -1,7 +1,6 @@
 """Downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than allowed."""
 
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from tests.support.files import bytes_of
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -114,29 +113,3 @@ async def test_nobody_else_sees_or_gets_it(agent: Agent, other: Agent, links: st
 
 
 # --- a service with a small limit ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    async with running_service(settings_for(tmp_path_factory.mktemp("data"), download_max_mb=1)) as service:
-        yield service
-
-
-async def test_a_download_over_the_limit_is_stopped_and_says_so(small: RunningService, site: Site) -> None:
-    async with small.agent() as agent:
-        site.page("/big.bin", attached("big.bin", b"x" * 1_000_001))
-        await agent.call("goto", pageId="p", url=site.page("/links", LINKS))
-        result = await agent.call("click", selector="text=Big")
-        (known,) = result["downloads"]
-        assert known["state"] == "failed"
-        assert known["reason"] == "it has 1,000,001 bytes, and 1 MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
-        assert "artifactId" not in known
-        assert f"download big.bin failed: {known['reason']}" in result["observed"]
-
-
-async def test_a_download_that_breaks_off_says_why(small: RunningService, site: Site) -> None:
-    async with small.agent() as agent:
-        site.page("/broken.bin", attached("broken.bin", headers={"content-length": "99"}))
-        await agent.call("goto", pageId="q", url=site.page("/links", LINKS))
-        (known,) = (await agent.call("click", selector="text=Broken"))["downloads"]
-        assert (known["state"], known["reason"]) != ("finished", None)

@@ -3,7 +3,6 @@
 import asyncio
 import io
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import av
@@ -11,8 +10,7 @@ import pytest
 from PIL import Image
 
 from browser_service.host.recording.video import Video
-from tests.support.service import Agent, running_service, settings_for
-from tests.support.site import Site
+from tests.support.service import Agent
 from tests.support.tab import Tab
 
 pytestmark = pytest.mark.anyio
@@ -114,16 +112,6 @@ async def test_record_video_ends_before_it_shows_what_became_private_to_another(
     told = await _told(tab.agent, lambda text: "became private" in text)
     url = _file(told)
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
-
-
-async def test_record_video_is_kept_when_the_service_stops(tmp_path: Path, site: Site) -> None:
-    url = site.page("/", PAINTED.format(colour=RED))
-    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
-        await agent.call("goto", url=url)
-        await agent.call("record_video", command="start")
-    (kept,) = (tmp_path / "output").iterdir()
-    assert (kept.name.startswith("video-main-"), kept.suffix) == (True, ".mp4")
-    assert {colour for _, colour in _watched(kept.read_bytes())} == {(240, 0, 0)}
 
 
 def _file(told: str) -> str:

@@ -8,7 +8,6 @@ from playwright.async_api import Page
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
-from tests.support.sharing import StartService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -84,22 +83,3 @@ async def test_a_popup_that_its_own_script_closes_is_gone_and_its_holder_is_told
 
 
 # --- too many --------------------------------------------------------------------------------------------------------
-
-
-async def test_a_popup_over_the_limit_of_pages_is_closed_and_its_openers_holder_is_told(
-    start: StartService, site: Site
-) -> None:
-    service = await start(max_pages=1)
-    site.page("/popup", "<title>popup</title>")
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="shop", url=site.page("/", OPENER))
-        before = windows(service)
-        clicked = (await agent.reply("click", pageId="shop", selector="button")).json()
-        assert clicked["success"] is True
-        await become(lambda: clicked["notices"] or agent.client_id in service.parts.clients._notices)
-        await become(lambda: windows(service) == before)
-        listed = (await agent.reply("list_pages")).json()
-        assert [page["pageId"] for page in listed["result"]["yours"]] == ["shop"]
-        told = [notice["text"] for notice in (*clicked["notices"], *listed["notices"])]
-        assert told == ["shop opened a popup over the limit of 1 pages; it was closed."]
-        await agent.call("evaluate_script", pageId="shop", expression="1")

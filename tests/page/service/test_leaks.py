@@ -8,7 +8,6 @@ from shared import catalogue
 from tests.support.bodies import smallest
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
-from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -79,19 +78,6 @@ async def test_what_a_page_throws_is_in_no_reply_to_another(agent: Agent, other:
     await agent.call("goto", pageId="own", url=site.page("/throws", THROWS))
     replies = [await other.reply("click", pageId="others", selector="h1"), await other.reply("list_pages")]
     assert all(SECRET not in reply.text for reply in replies)
-
-
-async def test_the_last_one_out_leaves_the_login_behind(start: StartService, site: Site) -> None:
-    service = await start(presence_grace_ms=0)
-    site.page("/in", Answer(HTML, headers={"set-cookie": "login=ana; Path=/"}))
-    async with service.agent() as first:
-        await first.call("goto", pageId="own", url=site.url("/in"))
-        await service.parts.host.release(first.client_id, 1_000_000)
-    async with service.agent() as second:
-        await second.call("goto", pageId="mine", url=site.url("/in"))
-        assert (await second.call("evaluate_script", pageId="mine", expression="document.cookie"))[
-            "value"
-        ] == "login=ana"
 
 
 async def test_a_wait_is_ended_by_what_another_client_does_on_the_same_page(

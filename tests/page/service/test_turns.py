@@ -5,18 +5,14 @@ import re
 import threading
 import time
 
-import psutil
 import pytest
 
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import turn_on
 from shared.calls import Call, CallState
 from shared.errors import Cancelled, TimedOut
-from tests.support import processes
-from tests.support.json import AnyJson
-from tests.support.listening import become, connected, listening, present, sent, watching
+from tests.support.listening import become, sent, watching
 from tests.support.service import Agent, RunningService
-from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
@@ -113,44 +109,6 @@ async def test_a_waiting_call_is_never_said_to_run(
         assert {m.position for m in progress.of("two")} == {1}
         hold.set()
         await asyncio.gather(*calls)
-
-
-async def test_the_queue_is_shown_over_a_real_event_stream(tmp_path: object, site: Site, hold: threading.Event) -> None:
-    async with listening(tmp_path / "data") as service, connected(service, "agent-1", "Claude") as agent:  # type: ignore[operator] # a Path
-        await agent.call("goto", pageId="p", url=site.page("/", LINK))
-        async with present(service, agent) as progress:
-            calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
-            await progress.until(lambda p: p.of("one") != [])
-            calls.append(sent(agent, "two", "evaluate_script", pageId="p", expression="1"))
-            await progress.until(lambda p: p.of("two") != [])
-            hold.set()
-            await asyncio.gather(*calls)
-            await progress.until(lambda p: any(m.state is CallState.RUNNING for m in p.of("two")))
-        moved = progress.of("two")[0]
-    assert (moved.state, moved.position) == (CallState.QUEUED, 1)
-    assert moved.behind == "Claude: goto"
-
-
-async def test_a_call_that_waits_too_long_times_out_naming_who_is_ahead_and_does_not_happen(
-    start: StartService, site: Site, hold: threading.Event
-) -> None:
-    service = await start(queue_wait_ms=300)
-    async with service.agent("Claude · shop") as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", LINK))
-        first = sent(agent, "one", "goto", pageId="p", url=site.url("/held"))
-        await running(service, "p")
-        second = sent(agent, "two", "goto", pageId="p", url=site.page("/second", "second"))
-        error = await agent.error("click", pageId="p", selector="#go")
-        assert (error["status"], error["code"]) == (504, "TIMEOUT")
-        assert "click waited 300 ms" in error["message"]
-        assert re.search(r"as number [12] behind Claude · shop: goto, \d+ s", error["message"])
-        assert "did not happen" in error["message"]
-        assert error["details"]["context"]["behind"].startswith("Claude · shop: goto")
-        assert (await second).json()["error"]["code"] == "TIMEOUT"
-        hold.set()
-        assert (await first).status_code == 200
-        assert site.counts["/second"] == 0
-        assert site.counts["/held"] == 1
 
 
 async def test_a_turn_that_comes_in_the_instant_of_its_deadline_is_not_lost() -> None:
@@ -271,44 +229,6 @@ async def test_a_page_that_spins_delays_no_other_page(
     assert (await spinning).json()["error"]["code"] == "TIMEOUT"
 
 
-@pytest.mark.parametrize("cure", ["reload_page", "goto"])
-async def test_a_page_that_does_not_respond_is_refused_with_a_hint_and_replaced_under_its_id(
-    start: StartService, site: Site, cure: str
-) -> None:
-    service = await start()
-    async with service.agent() as agent:
-        await _replaced(service, agent, site, cure)
-
-
-async def _renderer(service: RunningService, agent: Agent) -> psutil.Process:
-    """The process of the agent's page: the one that works when it does."""
-    renderers = processes.renderers(service.settings.data_dir)
-    before = [renderer.cpu_times().user for renderer in renderers]
-    await agent.call("evaluate_script", expression="const end = Date.now() + 400; while (Date.now() < end) {}")
-    worked = [renderer.cpu_times().user - was for renderer, was in zip(renderers, before, strict=True)]
-    return renderers[worked.index(max(worked))]
-
-
-async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str) -> None:
-    url = site.page("/", "<button>b</button>")
-    before = (await agent.reply("goto", pageId="p", url=url)).json()["page"]
-    (await _renderer(service, agent)).suspend()
-    assert (await agent.error("evaluate_script", pageId="p", expression="1", timeout=300))["code"] == "TIMEOUT"
-    playwright_page = live(service, "p")
-    async with asyncio.timeout(5):
-        error = await agent.error("evaluate_script", pageId="p", expression="1")
-    assert (error["status"], error["code"]) == (504, "TIMEOUT")
-    assert 'reload_page {"pageId": "p"}' in error["hint"]
-    arguments: dict[str, AnyJson] = {"url": url} if cure == "goto" else {}
-    reply = await agent.reply(cure, pageId="p", **arguments)
-    assert reply.status_code == 200, reply.text
-    after = reply.json()["page"]
-    assert (after["pageId"], after["url"], after["owner"]) == ("p", url, before["owner"])
-    assert after["revision"] > before["revision"]
-    assert live(service, "p") is not playwright_page
-    await agent.call("click", pageId="p", selector="button")
-
-
 @pytest.mark.parametrize("ends", ["timeout", "cancel"])
 async def test_a_script_that_spins_ends_with_its_call_and_the_page_goes_on(agent: Agent, site: Site, ends: str) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<p>here</p>"))
@@ -328,10 +248,6 @@ async def test_a_click_that_made_the_page_spin_frees_it_with_its_timeout(agent: 
     await agent.reply("click", pageId="p", selector="button", timeout=1_000)
     async with asyncio.timeout(5):
         assert (await agent.reply("evaluate_script", pageId="p", expression="1")).json() is not None
-
-
-def live(service: RunningService, page_id: str) -> object:
-    return service.parts.host._pages[page_id].tab.page  # type: ignore[attr-defined] # the host in this process
 
 
 def _call(seq: int) -> Call:

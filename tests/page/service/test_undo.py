@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from shared.catalogue import ACTIONS
-from tests.support.carriers import JsonCarrier
-from tests.support.clock import Clock
 from tests.support.service import Agent
-from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 from tests.support.tab import closed_port
 
@@ -323,19 +320,6 @@ async def test_what_cannot_be_undone_says_why_and_what_to_call(agent: Agent, sit
         error = await agent.error("undo", callId=f"call-{action}")
         assert (error["code"], said in json.dumps(error)) == ("CANNOT_UNDO", True), error
     assert "restart of the service" in (await agent.error("undo", callId="of-before"))["hint"]
-
-
-async def test_after_ten_minutes_nothing_is_left_of_it(start: StartService, site: Site) -> None:
-    clock = Clock()
-    service = await start(JsonCarrier, clock)
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=site.page("/p", "<p>"))
-        await agent.call("set_storage", pageId="p", kind="session", items={"a": "1"})
-        await agent.call("close_page", pageId="p")
-        clock.pass_s(599)
-        assert (await agent.call("undo"))["action"] == "close_page"
-        clock.pass_s(2)
-        assert (await agent.call("undo", list=True))["undoable"] == []
 
 
 def test_every_action_that_destroys_is_undoable_or_is_made_of_those_that_are() -> None:

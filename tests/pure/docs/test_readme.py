@@ -2,14 +2,9 @@
 
 import json
 import re
-import sys
-from pathlib import Path
-
-import pytest
-from mcp import Client, StdioServerParameters
 
 from scripts.settings_tables import README, filled
-from shared.catalogue import ACTIONS, tools
+from shared.catalogue import ACTIONS
 
 ROOT = README.parent
 TEXT = README.read_text(encoding="utf-8")
@@ -41,14 +36,3 @@ def test_the_configuration_for_chat_hosts_has_the_usual_shape() -> None:
     configuration = _configuration()
     assert set(configuration) == {"command", "args", "env"}
     assert configuration["env"] == {"PORT": "8888"}
-
-
-@pytest.mark.anyio
-async def test_the_configured_command_is_a_gateway_that_lists_its_tools(tmp_path: Path) -> None:
-    command = Path(str(_configuration()["command"]))
-    installed = Path(sys.executable).parent / command.name
-    gateway = StdioServerParameters(
-        command=str(installed), env={"BROWSE_DATA_DIR": str(tmp_path), "BROWSE_AUTOSTART": "false"}
-    )
-    async with Client(gateway, mode="legacy", read_timeout_seconds=30) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {tool.name for tool in tools()}

@@ -75,7 +75,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1].tag == "title":
-            self.found.title += data
+            self.found.title = self.found.title or data
         if not self._open or self._open[-1].tag not in _UNSEEN:
             self.found.text += data
         for each in self._open:

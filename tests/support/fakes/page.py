@@ -217,6 +217,12 @@ class FakePage(Emitter):
         facts = {"status": found.status, "statusText": "", "url": found.url, "type": "basic", "redirected": False}
         return {**facts, "headers": {**found.headers}, "timedOut": False, "body": found.text}
 
+    async def fetch(self, url: str, method: str, body: str | None) -> int:
+        """Send a request as a script of the page does; its status."""
+        found = await self.ask_for(urljoin(self.url, url), "fetch", method, body.encode() if body else None)
+        self.emit("requestfinished", found.request)
+        return found.status
+
     async def ask(self, kind: str, message: str) -> bool:
         """Show a dialog until it is answered."""
         dialog = FakeDialog(self, kind, message)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -16,6 +17,18 @@ _COUNTED = re.compile(r"(?:window|document)\.(\w+) = \((?:window|document)\.\w+ 
 _VARIABLE = re.compile(r"window\.(\w+)")
 _TITLED = re.compile(r"document\.title = '(.*)'")
 _VALUE = re.compile(r"document\.querySelector\('(.+)'\)\.value")
+_RENAMED = re.compile(r"document\.querySelector\('(.+)'\)\.id = '(.+)'")
+_FETCHED = re.compile(r"fetch\('(\S+?)'(?:, \{method: '(\w+)'(?:, body: '(.*)')?\})?\)\.then\(r => r\.status\)")
+_VALUES = {
+    "NaN": math.nan,
+    "[1, Infinity]": [1, math.inf],
+    "undefined": None,
+    "() => {}": None,
+    "10n": 10,
+    "new Map([[1, 2]])": {},
+    "window": "ref: <Window>",
+}
+"""What no JSON has a word for, as Playwright gives it."""
 _DIALOG = re.compile(r"(alert|confirm)\('(.*)'\)")
 
 
@@ -28,6 +41,8 @@ class Window(Protocol):
     def cookie(self) -> str: ...
 
     async def ask(self, kind: str, message: str) -> bool: ...
+
+    async def fetch(self, url: str, method: str, body: str | None) -> int: ...
 
 
 Script = Callable[[Window, re.Match[str]], Any]  # Any: whatever a script gives
@@ -51,6 +66,13 @@ def _value(page: Window, found: re.Match[str]) -> str:
     return element.value
 
 
+def _rename(page: Window, found: re.Match[str]) -> str:
+    element = page.document.find(found[1])
+    if element is not None:
+        element.attributes["id"] = found[2]
+    return found[2]
+
+
 _KNOWN: list[tuple[re.Pattern[str], Script]] = [
     (_SUM, lambda _, found: int(found[1]) + int(found[2])),
     (_COUNTED, _count),
@@ -59,6 +81,7 @@ _KNOWN: list[tuple[re.Pattern[str], Script]] = [
     (re.compile(r"document\.cookie"), lambda page, _: page.cookie),
     (_VARIABLE, lambda page, found: page.document.scripts.get(found[1])),
     (_VALUE, _value),
+    (_RENAMED, _rename),
 ]
 
 
@@ -70,10 +93,12 @@ async def evaluate(page: Window, text: str, arg: object) -> Any:  # Any: whateve
         return arg
     if dialog := _DIALOG.fullmatch(text):
         return await page.ask(dialog[1], dialog[2])
+    if fetched := _FETCHED.fullmatch(text):
+        return await page.fetch(fetched[1], fetched[2] or "GET", fetched[3])
     for pattern, script in _KNOWN:
         if found := pattern.fullmatch(text):
             return script(page, found)
     try:
-        return json.loads(text)
+        return _VALUES[text] if text in _VALUES else json.loads(text)
     except ValueError:
         raise PlaywrightError(f"Page.evaluate: the fake browser knows no such script: {text[:100]}") from None

@@ -1,0 +1,21 @@
+"""What the README says is so: its tables, its tools, its links, its configuration."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from shared.catalogue import tools
+from tests.pure.docs.test_readme import _configuration
+
+
+@pytest.mark.anyio
+async def test_the_configured_command_is_a_gateway_that_lists_its_tools(tmp_path: Path) -> None:
+    command = Path(str(_configuration()["command"]))
+    installed = Path(sys.executable).parent / command.name
+    gateway = StdioServerParameters(
+        command=str(installed), env={"BROWSE_DATA_DIR": str(tmp_path), "BROWSE_AUTOSTART": "false"}
+    )
+    async with Client(gateway, mode="legacy", read_timeout_seconds=30) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {tool.name for tool in tools()}

@@ -1,0 +1,29 @@
+"""The end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
+
+import pytest
+
+from tests.page.service.test_closing import OPENER, windows
+from tests.support.listening import become
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_popup_over_the_limit_of_pages_is_closed_and_its_openers_holder_is_told(
+    start: StartService, site: Site
+) -> None:
+    service = await start(max_pages=1)
+    site.page("/popup", "<title>popup</title>")
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="shop", url=site.page("/", OPENER))
+        before = windows(service)
+        clicked = (await agent.reply("click", pageId="shop", selector="button")).json()
+        assert clicked["success"] is True
+        await become(lambda: clicked["notices"] or agent.client_id in service.parts.clients._notices)
+        await become(lambda: windows(service) == before)
+        listed = (await agent.reply("list_pages")).json()
+        assert [page["pageId"] for page in listed["result"]["yours"]] == ["shop"]
+        told = [notice["text"] for notice in (*clicked["notices"], *listed["notices"])]
+        assert told == ["shop opened a popup over the limit of 1 pages; it was closed."]
+        await agent.call("evaluate_script", pageId="shop", expression="1")

@@ -1,0 +1,90 @@
+"""What a session is made with, how long it lasts, and how its logins are saved, restored and taken elsewhere."""
+
+import pytest
+
+from tests.page.service.test_session_options import LOGIN, SIGN_IN, SIGNED_IN, seen
+from tests.support.listening import become
+from tests.support.resting import host_of
+from tests.support.sharing import StartService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_service_whose_browser_has_windows_gives_one_without_where_that_is_asked(
+    start: StartService, site: Site
+) -> None:
+    service = await start(headless=False, min_instances=0)
+    async with service.agent() as agent:
+        launched = await agent.call("browser_launch", headless=True)
+        assert launched["text"] == "Browser launched successfully (chromium, headless: true)"
+        await agent.call("browser_navigate", url=site.page("/", "<h1>Here</h1>"))
+        assert "Headless" not in await seen(agent, "navigator.userAgent", pageId=launched["pageId"])
+        launcher = host_of(service)._launcher
+        assert (launcher.shared_runs, [kind.headless for kind in launcher.pool.running]) == (False, [True])
+        await agent.call("browser_quit")
+
+
+async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: StartService) -> None:
+    service = await start(session_idle_ms=1_000)
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="idle")
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        for record in service.parts.directory.sessions.all():
+            record.accessed_at -= 2
+        await service.parts.dispatcher.keeper.close_expired()
+        names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
+        assert names == ["default", "kept"]
+        over = await agent.error("get_session", sessionId="idle")
+        assert (over["code"], '"persistent": true' in over["hint"]) == ("SESSION_EXPIRED", True)
+
+
+async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pages(
+    start: StartService, site: Site
+) -> None:
+    url = site.page("/", LOGIN)
+    first = await start()
+    async with first.agent(client_id="ana") as agent:
+        await agent.call("create_session", sessionId="kept", persistent=True, locale="fr-FR")
+        await agent.call("create_session", sessionId="lost")
+        await agent.call("goto", pageId="in", sessionId="kept", url=url)
+        await agent.call("goto", pageId="out", sessionId="lost", url=url)
+        await seen(agent, SIGN_IN, pageId="in")
+        await become(lambda: first.parts.host._sessions["kept"].logins.saved.get("origins"))  # type: ignore[attr-defined] # the host in this process
+        await first.parts.host.stop()  # type: ignore[attr-defined] # as there
+    second = await start()
+    async with second.agent(client_id="ana") as agent, second.agent(client_id="eve") as stranger:
+        site.page("/", "no new cookie")
+        assert await seen(agent, SIGNED_IN, pageId="in") == ["token=t1", "ana"]
+        assert await seen(agent, "navigator.language", pageId="in") == "fr-FR"
+        assert (await stranger.error("open_page", sessionId="kept"))["code"] == "FORBIDDEN"
+        assert (await agent.error("content", pageId="out"))["code"] == "SESSION_NOT_FOUND"
+        await agent.call("destroy_session", sessionId="kept")
+    third = await start()
+    assert third.parts.directory.sessions.names() == ["default"]
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+async def test_a_session_of_an_earlier_ones_name_has_nothing_of_its_logins(
+    start: StartService, site: Site, *, persistent: bool
+) -> None:
+    """Neither after that one was closed, nor where it ended with the service."""
+    url = site.page("/", LOGIN)
+    service = await start()
+    async with service.agent(client_id="ana") as ana:
+        await ana.call("create_session", sessionId="shop", persistent=persistent)
+        await ana.call("goto", pageId="in", sessionId="shop", url=url)
+        await ana.call("save_session_state", sessionId="shop")
+        if persistent:
+            await seen(ana, SIGN_IN, pageId="in")
+            await ana.call("close_session", sessionId="shop")
+        else:
+            await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
+            service = await start()
+    site.page("/", "no new cookie")
+    async with service.agent(client_id="eve") as eve:
+        await eve.call("create_session", sessionId="shop", persistent=True)
+        await eve.call("goto", pageId="hers", sessionId="shop", url=url)
+        assert await seen(eve, SIGNED_IN, pageId="hers") == ["", None]
+        assert (await eve.error("restore_session_state", sessionId="shop"))["status"] == 404
+        assert (await eve.call("get_session", sessionId="shop"))["savedStates"] == []

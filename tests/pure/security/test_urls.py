@@ -1,0 +1,265 @@
+"""Where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from browser_service.http.edge import loopback_hosts
+from browser_service.security.urls import UrlPolicy
+from browser_service.settings import Settings
+from shared.errors import BrowseError, Forbidden, ValidationFailed
+
+OWN_PORT = 8888
+POLICY = UrlPolicy(own_hosts=lambda: frozenset(loopback_hosts(OWN_PORT)))
+
+METADATA = [
+    "http://169.254.169.254/latest/meta-data/",
+    "https://169.254.169.254",
+    "http://169.254.169.254.",
+    "http://169.254.169.254:80/",
+    "http://user:secret@169.254.169.254/",
+    "http://2852039166/",
+    "http://0xA9FEA9FE/",
+    "http://0xa9.0xfe.0xa9.0xfe/",
+    "http://0251.0376.0251.0376/",
+    "http://169.254.43518/",
+    "http://169.16689662/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://[fe80::1]/",
+    "http://[fd00:ec2::254]/",
+    "http://%31%36%39.254.169.254/",
+    "http://１６９.２５４.１６９.２５４/",  # noqa: RUF001 - browsers read these digits
+    "http://169。254。169。254/",
+    "http://①⑥⑨.254.169.254/",
+    "http://169.254.169.2\u00ad54/",
+    "http://169.254.169.254\\@good.example/",
+    "http:\\\\169.254.169.254/",
+    "ht\ntp://169.254.\t169.254/",
+    " http://169.254.169.254 ",
+    "http://METADATA.google.internal/computeMetadata/v1/",
+    "http://metadata.google.internal./",
+    "http://169.254.170.2/v2/credentials",
+]
+OWN = [
+    f"http://127.0.0.1:{OWN_PORT}/",
+    f"http://localhost:{OWN_PORT}/api/browser",
+    f"http://LOCALHOST.:{OWN_PORT}/",
+    f"http://[::1]:{OWN_PORT}/",
+    f"http://[0:0:0:0:0:0:0:1]:{OWN_PORT}/",
+    f"http://[::ffff:127.0.0.1]:{OWN_PORT}/",
+    f"http://127.1:{OWN_PORT}/",
+    f"http://2130706433:{OWN_PORT}/",
+    f"http://0x7f000001:{OWN_PORT}/",
+    f"http://127.0.0.2:{OWN_PORT}/",
+    f"http://0.0.0.0:{OWN_PORT}/",
+    f"http://0:{OWN_PORT}/",
+    f"http://[::]:{OWN_PORT}/",
+    f"http://evil.localhost:{OWN_PORT}/",
+    f"https://127.0.0.1:{OWN_PORT}/",
+]
+SCHEMES = [
+    "file:///etc/passwd",
+    "FILE:///etc/passwd",
+    "javascript:alert(1)",
+    "data:text/html,<h1>x",
+    "chrome://version",
+    "view-source:http://127.0.0.1/",
+    "ftp://127.0.0.1/",
+    "about:srcdoc",
+    "about:version",
+    "ws://127.0.0.1/",
+    "chrome-extension://abc/page.html",
+    "filesystem:http://127.0.0.1/temporary/x",
+]
+
+
+@pytest.mark.parametrize("url", METADATA)
+def test_a_metadata_address_is_refused_however_it_is_spelled(url: str) -> None:
+    with pytest.raises(Forbidden, match="metadata"):
+        POLICY.check(url)
+
+
+@pytest.mark.parametrize("url", OWN)
+def test_the_services_own_port_is_refused_however_this_machine_is_spelled(url: str) -> None:
+    with pytest.raises(Forbidden, match="own address"):
+        POLICY.check(url)
+
+
+@pytest.mark.parametrize("url", SCHEMES)
+def test_other_schemes_are_refused(url: str) -> None:
+    with pytest.raises(Forbidden, match="may not be opened"):
+        POLICY.check(url)
+
+
+def test_only_what_a_caller_goes_to_by_itself_may_be_a_page_that_it_wrote() -> None:
+    for url in ("data:text/html,<h1>x", " DATA:,x", "about:blank", "https://example.com/"):
+        assert POLICY.check_own(url) == url.strip()
+    for url in ("about:srcdoc", "about:version", "file:///etc/passwd", "javascript:alert(1)", "chrome://version"):
+        with pytest.raises(Forbidden, match="may not be opened"):
+            POLICY.check_own(url)
+    with pytest.raises(Forbidden, match="may not be opened"):
+        POLICY.check("data:,x")
+    with pytest.raises(ValidationFailed, match="65,536"):
+        POLICY.check_own("data:," + "ä" * 40_000)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com",
+        "http://127.0.0.1:8900/",
+        "http://localhost:80/",
+        "http://[::1]:8900/x",
+        f"http://example.com:{OWN_PORT}/",
+        f"http://mylocalhost:{OWN_PORT}/",
+        "http://10.0.0.1/",
+        "http://1.169.254.169/",
+        "http://169.253.169.254/",
+        "https://bücher.example/ä?ö=ü#ß",
+        "http://metadata.example/",
+        "about:blank",
+        "about:blank#x",
+        "blob:https://example.com/0f3a",
+        " https://example.com/ ",
+        "https://example.com/a\\b?c=\\d",
+        "http://good.example\\@169.254.169.254/",
+    ],
+)
+def test_the_rest_of_the_web_is_allowed(url: str) -> None:
+    assert POLICY.check(url) == url.strip()
+
+
+@pytest.mark.parametrize(
+    ("url", "guess"),
+    [
+        ("example.com", "https://example.com"),
+        ("example.com:8080/x", "https://example.com:8080/x"),
+        ("localhost:3000", "http://localhost:3000"),
+        ("//example.com/x", "https://example.com/x"),
+        ("   ", "https://example.com/"),
+        ("/cart", "https://example.com/"),
+        ("", "https://example.com/"),
+    ],
+)
+def test_a_url_without_a_scheme_is_explained(url: str, guess: str) -> None:
+    with pytest.raises(ValidationFailed) as raised:
+        POLICY.check(url)
+    assert raised.value.advice is not None
+    assert f'{{"url": "{guess}"}}' in raised.value.advice
+    assert raised.value.details["context"] == {"field": "url"}
+
+
+@pytest.mark.parametrize(
+    "url", ["http://", "http:///path", "https://:80/", "http://a:port/", "http://a:99999/", "http://[x"]
+)
+def test_a_url_without_a_usable_host_is_explained(url: str) -> None:
+    with pytest.raises(ValidationFailed):
+        POLICY.check(url)
+
+
+def test_a_relative_url_is_judged_from_where_the_page_is() -> None:
+    base = "https://example.com/shop/"
+    assert POLICY.check_from(base, "/cart") == "https://example.com/cart"
+    for url in ("//169.254.169.254/x", "\\\\169.254.169.254\\x", "\t//169.254.169.254", "/\\169.254.169.254/x"):
+        with pytest.raises(Forbidden):
+            POLICY.check_from(base, url)
+
+
+def test_only_allowed_hosts_are_opened_where_some_are_named() -> None:
+    policy = UrlPolicy(allow_hosts=frozenset({"example.com", "bücher.example", "10.0.0.5"}))
+    for url in (
+        "https://example.com/",
+        "https://a.b.example.com./",
+        "https://xn--bcher-kva.example/",
+        "http://167772165/",
+    ):
+        assert policy.permits(url)
+    for url in ("https://example.org/", "https://notexample.com/", "https://example.com.evil.org/", "http://10.0.0.6/"):
+        assert not policy.permits(url)
+
+
+def test_denied_hosts_are_not_opened_though_they_are_spelled_otherwise() -> None:
+    policy = UrlPolicy(deny_hosts=frozenset({"Bank.example", "bücher.example", "10.0.0.5"}))
+    for url in ("https://bank.example/", "https://my.BANK.example/", "https://bücher.example/", "http://0xA000005/"):
+        assert not policy.permits(url)
+    assert policy.permits("https://example.com/")
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("http://bank.example:80/path", "bank.example"),
+        ("good.example, *.bank.example", "bank.example"),
+        ("bank.example:8080", "bank.example"),
+        ("//bank.example", "bank.example"),
+        ("[::1]:80", "::1"),
+        ("bank.example/login", "bank.example"),
+        ("*", "example.com"),
+    ],
+)
+def test_a_list_of_hosts_that_would_match_nothing_is_refused_with_what_was_meant(value: str, meant: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Settings(deny_hosts=value)
+    assert f"such as {meant!r}" in str(raised.value)
+    with pytest.raises(ValidationError):
+        Settings(allow_hosts=value)
+
+
+def test_a_list_of_hosts_may_have_every_name_that_matches_something() -> None:
+    hosts = ("bank.example.", "bücher.example", "a_b.example", "localhost", "10.0.0.5", "0xA000005", "::1")
+    settings = Settings(deny_hosts=", ".join(hosts))
+    assert settings.deny_hosts == hosts
+    policy = UrlPolicy(deny_hosts=frozenset(hosts))
+    for url in ("http://bank.example/", "http://a.bücher.example/", "http://a_b.example/", "http://[::1]/"):
+        assert not policy.permits(url)
+
+
+def test_a_host_header_that_no_client_sends_is_refused() -> None:
+    for value in ("https://browse.example/", "browse.example:port", "browse.example/x"):
+        with pytest.raises(ValidationError, match=r"such as 'browse\.example:\d+'"):
+            Settings(allowed_hosts=value)
+    assert Settings(allowed_hosts="browse.example:80,[::1]:8888,me").allowed_hosts == (
+        "browse.example:80",
+        "[::1]:8888",
+        "me",
+    )
+
+
+@given(st.text())
+@example("http://[::1%25eth0]/")
+@example("http://\x00/")
+@example("http://a\ud800b/")
+@example("http://[::ffff:1.2.3.4%1]/")
+@example("http://" + "a" * 70 + ".example/")
+@example("http://xn--/")
+@example("//[")
+@example("http://%00/")
+def test_nothing_but_our_own_errors_is_ever_raised_for_a_text(url: str) -> None:
+    _judge(url)
+
+
+_HOSTS = st.text(alphabet=st.sampled_from("0123456789abcdefx.:%[]@\\/-_~。１①\u00ad\u200b \t\ufeff"), max_size=40)
+
+
+@given(st.sampled_from(["http", "https", "HTTP", "blob:http"]), _HOSTS, st.text(max_size=5))
+def test_nothing_but_our_own_errors_is_ever_raised_for_a_host(scheme: str, host: str, rest: str) -> None:
+    _judge(f"{scheme}://{host}{rest}")
+
+
+@given(st.integers(min_value=0xA9FE0000, max_value=0xA9FEFFFF), st.sampled_from([str, hex, lambda n: f"0{n:o}"]))
+def test_every_link_local_address_is_refused_as_a_number(number: int, spelled: "type[str]") -> None:
+    assert not POLICY.permits(f"http://{spelled(number)}/")
+
+
+def _judge(url: str) -> None:
+    try:
+        POLICY.check(url)
+        POLICY.check_from("https://example.com/", url)
+    except BrowseError as error:
+        if not isinstance(error, Forbidden | ValidationFailed) or not error.message:
+            raise
+
+
+# --- in a browser ---------------------------------------------------------------------------------------------------
