@@ -39,9 +39,10 @@ class ForModel(_Lenient):
 
 
 class ForTerminal(_Lenient):
-    """The caller prints text for a person."""
+    """The caller prints text for a person, or the envelope, which it gets too."""
 
     kind: Literal["terminal"] = "terminal"
+    action: str = Field(default="", description="The tool whose reply it is, where get_call reads on in that.")
 
 
 class ForReader(_Lenient):

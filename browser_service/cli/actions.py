@@ -15,7 +15,6 @@ from browser_service.cli.replies import deliver
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
-from shared.actions.help import CallTool
 from shared.errors import Relayed
 from shared.model import Json
 
@@ -69,14 +68,11 @@ def run(context: typer.Context) -> None:
     command_of(name, named.action)(args=rest, prog_name=f"{context.command_path} {name}")
 
 
-def perform(
-    body: Json, action: type[Action], data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False
-) -> None:
-    if action is CallTool:
-        body = catalogue.unwrapped(body)
-        action = catalogue.NAMES[str(body["action"])].action
+def perform(body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False) -> None:
+    """Make one call and print its reply."""
+    body = catalogue.unwrapped(body)
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
-        deliver(client.call(body), action, client, as_json=as_json, out=out)
+        deliver(client.call(body), client, as_json=as_json, out=out)
 
 
 def command_of(name: str, action: type[Action], then: Callable[..., None] = perform) -> typer.Typer:
@@ -97,7 +93,7 @@ def command_of(name: str, action: type[Action], then: Callable[..., None] = perf
         **typed: Any,  # Any: of each option what typer made of it
     ) -> None:
         body = arguments.body(wire_name, action, typed.pop("positions", None) or [], typed)
-        then(body, action, data_dir, out, as_json=as_json, person=person)
+        then(body, data_dir, out, as_json=as_json, person=person)
 
     single = new_app()
     made = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]

@@ -20,6 +20,7 @@ from client.credentials import DAY_S, mint
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ServiceUnavailable
 from shared.model import Json
+from shared.replies import ForTerminal
 from shared.secret import ensure_secret
 
 _PATIENCE_S: Final = 60.0
@@ -75,12 +76,14 @@ class Client:
         self._http.close()
 
     def call(self, body: Json) -> Json:
-        """The envelope of the reply; one that still runs is waited for. Interrupted, the call is cancelled."""
+        """Return the envelope of the reply, with its text for a terminal. A call that still runs is waited for;
+        interrupted, it is cancelled."""
         call_id = f"cli-{uuid4().hex}"
+        form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
         try:
-            reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id})
+            reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id, **form})
             while _still_runs(reply):
-                reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id})
+                reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id}, form)
         except KeyboardInterrupt:
             self._post(f"{wire.CALLS}/{call_id}/cancel", {})
             raise

@@ -35,7 +35,7 @@ def login(
     output.say(
         "A browser window opens on this screen. Sign in there, then close it (on a Mac: quit it).", to_stderr=True
     )
-    perform(body, Login, data_dir, None, as_json=as_json)
+    perform(body, data_dir, None, as_json=as_json)
 
 
 @app.command("import")
@@ -50,7 +50,7 @@ def import_(
     body: Json = {"action": ImportLogin.name(), "content": _content(file), "affectOthers": True}
     if site:
         body["site"] = site
-    perform(body, ImportLogin, data_dir, None, as_json=as_json)
+    perform(body, data_dir, None, as_json=as_json)
 
 
 def _content(file: Path) -> str:

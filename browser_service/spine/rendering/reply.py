@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.model import for_model
@@ -22,9 +22,9 @@ from shared.replies import (
     ForCompletion,
     ForModel,
     ForReader,
+    ForTerminal,
     ModelReply,
     ReplyForm,
-    TerminalReply,
 )
 
 
@@ -49,28 +49,27 @@ def in_form(reply: Reply, asked: Json, form: ReplyForm | None, fingerprint: str 
 
 
 def rendered(envelope: Json, asked: Json, form: ReplyForm, advice: str = "") -> Json:
-    """Return the envelope with what its caller shows in place of the result, the page and the notices.
-
-    A result that only says that the call still runs stays beside it: who shows text reads on by it too. `advice` is a
-    line for failures.
-    """
+    """Return the envelope with what its caller shows in place of the result, the page and the notices; a terminal may
+    print these too, and keeps them. `advice` is a line for failures."""
+    if isinstance(form, ForTerminal):
+        called: Json = {"action": form.action} if form.action else asked
+        return {**envelope, "rendered": _sendable(for_terminal(envelope, _action(called)))}
     short: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
-    if isinstance(result := envelope.get("result"), dict) and result.get("stillRunning"):
-        short["result"] = result
-    shown = _shown(envelope, _action(asked), form, advice)
-    return {**short, "rendered": shown.model_dump(mode="json", exclude_defaults=True)}
+    return {**short, "rendered": _sendable(_shown(envelope, _action(asked), form, advice))}
 
 
 def _shown(
-    envelope: Json, action: type[Action], form: ReplyForm, advice: str
-) -> ModelReply | TerminalReply | Contents | Completions:
+    envelope: Json, action: type[Action], form: ForModel | ForReader | ForCompletion, advice: str
+) -> ModelReply | Contents | Completions:
     if isinstance(form, ForModel):
         return for_model(envelope, action, form, advice)
     if isinstance(form, ForReader):
         return for_reader(envelope, action, form)
-    if isinstance(form, ForCompletion):
-        return for_completion(envelope, form)
-    return for_terminal(envelope, action)
+    return for_completion(envelope, form)
+
+
+def _sendable(shown: BaseModel) -> Json:
+    return shown.model_dump(mode="json", exclude_defaults=True)
 
 
 def _action(asked: Json) -> type[Action]:

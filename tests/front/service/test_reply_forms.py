@@ -62,8 +62,16 @@ async def test_a_failure_says_that_its_caller_is_of_another_version(agent: Agent
     assert OTHER_VERSION not in done["rendered"]["content"][0]["text"]
 
 
-async def test_a_terminal_gets_text_and_json_that_a_person_can_read(agent: Agent) -> None:
-    assert (await asked(agent, ForTerminal(), "list_work"))["rendered"] == {"text": '{\n  "work": []\n}'}
+async def test_a_terminal_gets_text_and_json_that_a_person_can_read_beside_the_envelope(agent: Agent) -> None:
+    whole = (await agent.reply("list_work")).json()
+    body = await asked(agent, ForTerminal(), "list_work")
+    assert body == {**whole, "rendered": {"text": '{\n  "work": []\n}'}}
+
+
+async def test_a_terminal_that_reads_on_in_a_call_is_shown_what_that_was_about(agent: Agent) -> None:
+    said = await agent.reply("help", headers={wire.CALL_ID: "c-1"}, name="hover")
+    body = await asked(agent, ForTerminal(action="help"), "get_call", callId="c-1")
+    assert body["rendered"]["text"] == said.json()["result"]["help"]
 
 
 async def test_a_reader_gets_contents_and_a_completion_the_ids(agent: Agent) -> None:
