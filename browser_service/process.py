@@ -19,8 +19,9 @@ import uvicorn
 from fastapi import FastAPI
 from filelock import FileLock, Timeout
 
-from browser_service.app import Parts, create_app
+from browser_service.app import create_app
 from browser_service.observability.logging import configure
+from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
 from browser_service.store.opening import NewerJournal, check_version
@@ -104,10 +105,10 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        parts: Parts = self._app.state.parts
-        await parts.clients.close()
-        parts.activity.end_streams()
-        ending = asyncio.get_running_loop().call_later(_CALLS_GO_ON_S, parts.end_calls)
+        services: Services = self._app.state.services
+        await services.clients.close()
+        services.ledger.activity.end_streams()
+        ending = asyncio.get_running_loop().call_later(_CALLS_GO_ON_S, services.end_calls)
         await super().shutdown(sockets)
         ending.cancel()
 

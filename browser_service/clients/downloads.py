@@ -13,11 +13,8 @@ class Downloads:
         self._known: dict[str, DownloadState] = {}
         self._unwritten: dict[str, None] = {}
 
-    @classmethod
-    async def opened(cls, table: DownloadTable) -> "Downloads":
-        downloads = cls(table)
-        downloads._known = {download.download_id: download for download in await table.all()}
-        return downloads
+    async def open(self) -> None:
+        self._known = {download.download_id: download for download in await self._table.all()}
 
     def note(self, download: DownloadState) -> None:
         self._known[download.download_id] = download

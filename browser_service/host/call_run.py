@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from browser_service.host.seam import CallKey
 from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
@@ -56,7 +57,7 @@ class Running:
     @property
     def own_id(self) -> str:
         """Its callId as its client knows it."""
-        return self.call.call_id.removeprefix(f"{self.call.client_id}/")
+        return CallKey.parse(self.call.call_id).call_id
 
     @property
     def ended(self) -> bool:

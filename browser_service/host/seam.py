@@ -9,6 +9,22 @@ from shared.events import EventBatch
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 
+class CallKey(NamedTuple):
+    """How a call is known on both sides of the seam: the client's own callId, which means nothing to other clients."""
+
+    client_id: str
+    call_id: str
+
+    def __str__(self) -> str:
+        return f"{self.client_id}/{self.call_id}"
+
+    @classmethod
+    def parse(cls, text: str) -> "CallKey":
+        """Read what `str` wrote: neither of the two ids has a slash."""
+        client_id, _, call_id = text.rpartition("/")
+        return cls(client_id, call_id)
+
+
 class SessionHost(Protocol):
     """Where sessions live. Every value passes through JSON, so that a host may be elsewhere."""
 

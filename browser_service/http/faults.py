@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from browser_service.observability.logging import unexpected
-from browser_service.spine.dispatch import failed
+from browser_service.spine.envelope import failed
 from shared import catalogue, wire
 from shared.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
 

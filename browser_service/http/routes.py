@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
@@ -15,7 +15,8 @@ from starlette.requests import ClientDisconnect
 
 from browser_service.observability import search
 from browser_service.security.auth import Identity, identify, person_for
-from browser_service.spine.dispatch import Asked
+from browser_service.services import Services
+from browser_service.spine.front_call import Asked
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
 from shared import catalogue, wire
@@ -25,22 +26,19 @@ from shared.events import PageMoved
 from shared.model import Json
 from shared.schema import full_schema
 
-if TYPE_CHECKING:
-    from browser_service.app import Parts
-
 router = APIRouter()
 
 _PING_S = 15
 
 
-def parts(request: Request) -> "Parts":
-    found: Parts = request.app.state.parts
+def services(request: Request) -> Services:
+    found: Services = request.app.state.services
     return found
 
 
 async def identity(request: Request) -> Identity:
     """Async, though it awaits nothing: FastAPI would send it to another thread and back."""
-    return identify(parts(request).secret, request.headers.get("authorization"), parts(request).revoked)
+    return identify(services(request).secret, request.headers.get("authorization"), services(request).revoked)
 
 
 Caller = Annotated[Identity, Depends(identity)]
@@ -96,9 +94,9 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
-    parts(request).quotas.sends(caller.client_id)
+    services(request).quotas.sends(caller.client_id)
     try:
-        kept = await parts(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
+        kept = await services(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
     except ClientDisconnect:
         raise InvalidRequest("The connection ended before its file did.") from None
     return _done(request, kept.model_dump(mode="json", by_alias=True, exclude_none=True))
@@ -106,8 +104,8 @@ async def put_file(request: Request, caller: Caller) -> Response:
 
 @router.get(wire.FILES + "/{artifact_id}")
 async def get_file(artifact_id: str, request: Request, caller: Caller) -> Response:
-    path, mime_type = await parts(request).artifacts.path(artifact_id, None if caller.operator else caller.client_id)
-    name = parts(request).dispatcher.downloads.name_of(artifact_id)
+    path, mime_type = await services(request).artifacts.path(artifact_id, None if caller.operator else caller.client_id)
+    name = services(request).downloads.name_of(artifact_id)
     return FileResponse(path, media_type=mime_type, filename=name, headers={"X-Content-Type-Options": "nosniff"})
 
 
@@ -120,7 +118,7 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
 
     async def feed() -> AsyncIterator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
-        async for moved in parts(request).clients.stream(caller.client_id):
+        async for moved in services(request).clients.stream(caller.client_id):
             yield {"event": "page" if isinstance(moved, PageMoved) else "call", "data": moved.model_dump_json()}
 
     return EventSourceResponse(feed(), ping=_PING_S)
@@ -140,7 +138,7 @@ async def forget(request: Request, caller: Caller) -> Response:
     client = request.query_params.get("client")
     if not client:
         raise ValidationFailed("It is not said whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL")
-    forgotten = await parts(request).dispatcher.forget(client)
+    forgotten = await services(request).administration.forget(client)
     return _done(request, forgotten)
 
 
@@ -152,22 +150,22 @@ async def revoke(request: Request, caller: Caller) -> Response:
     body = await _body(request)
     clients, token_id = body.get("clients"), body.get("tokenId")
     if isinstance(token_id, str) and token_id:
-        return _done(request, await parts(request).dispatcher.revoke_token(token_id))
+        return _done(request, await services(request).administration.revoke_token(token_id))
     if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
         raise ValidationFailed(
             "It is not said what to revoke.", hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.'
         )
-    return _done(request, await parts(request).dispatcher.revoke({str(one) for one in clients}))
+    return _done(request, await services(request).administration.revoke({str(one) for one in clients}))
 
 
 @router.get(wire.REQUESTS)
 async def list_requests(request: Request, caller: Caller) -> Response:
-    return _done(request, {"requests": [*await parts(request).requests.listed(caller)]})
+    return _done(request, {"requests": [*await services(request).requests.listed(caller)]})
 
 
 async def answerer(request_id: str, request: Request) -> Identity:
     """Who may answer a request: the person who came by its link, or a client."""
-    return person_for(parts(request).secret, request_id, request.headers.get("authorization")) or await identity(
+    return person_for(services(request).secret, request_id, request.headers.get("authorization")) or await identity(
         request
     )
 
@@ -177,14 +175,14 @@ Answerer = Annotated[Identity, Depends(answerer)]
 
 @router.get(wire.REQUESTS + "/{request_id}")
 async def get_request(request_id: str, request: Request, caller: Answerer) -> Response:
-    return _done(request, await parts(request).requests.one(caller, request_id))
+    return _done(request, await services(request).requests.one(caller, request_id))
 
 
 @router.post(wire.REQUESTS + "/{request_id}/resolve")
 async def resolve_request(request_id: str, request: Request, caller: Answerer) -> Response:
     """For the account's own command line, for a person who has the link, and for who asked, whose person may be in
     its chat."""
-    return _done(request, await parts(request).requests.resolve(caller, request_id, await _body(request)))
+    return _done(request, await services(request).requests.resolve(caller, request_id, await _body(request)))
 
 
 @router.get(wire.HEALTH)
@@ -195,14 +193,15 @@ async def health() -> JSONResponse:
 
 @router.get(wire.READY)
 async def ready(request: Request) -> JSONResponse:
-    now = await parts(request).host.figures()
-    storage = "failing" if parts(request).storage.problem else "ok"
+    now = await services(request).host.figures()
+    storage = "failing" if services(request).storage.problem else "ok"
     return JSONResponse({"status": "ready", **now.model_dump(mode="json"), "storage": storage})
 
 
 @router.get(wire.METRICS)
 async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
-    return Response(parts(request).metrics.text(await parts(request).host.figures()), media_type=CONTENT_TYPE_LATEST)
+    figures = await services(request).host.figures()
+    return Response(services(request).ledger.metrics.text(figures), media_type=CONTENT_TYPE_LATEST)
 
 
 def _asked(request: Request) -> Json:
@@ -217,7 +216,7 @@ def _watched(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]
     wanted = search.wanted(asked, caller.client_id, datetime.now().astimezone())
 
     async def feed() -> AsyncIterator[dict[str, str]]:
-        with parts(request).activity.watching(wanted, caller.client_id) as watcher:
+        with services(request).ledger.activity.watching(wanted, caller.client_id) as watcher:
             yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
             while (told := await watcher.next()) is not None:
                 if isinstance(told, int):
@@ -238,7 +237,7 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
         request_id=request.state.request_id,
     )
     form = asked_form(request.headers.get(wire.REPLY))
-    run = parts(request).dispatcher.run(caller, asked)
+    run = services(request).dispatcher.run(caller, asked)
     reply = await (run if asked.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
     return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE)))
 
@@ -250,7 +249,7 @@ async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     gone.cancel()
     if not work.done():
-        await parts(request).dispatcher.cancel(caller.client_id, request.state.request_id)
+        await services(request).host_calls.cancel(caller.client_id, request.state.request_id)
     return await work
 
 

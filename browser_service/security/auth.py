@@ -23,6 +23,7 @@ class Identity(ClientRef):
     label: str = Field(default="", max_length=80)
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
     request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
+    scopes: frozenset[str] = Field(default=frozenset(), description="What its token is limited to; none is, yet.")
 
     @property
     def ref(self) -> ClientRef:

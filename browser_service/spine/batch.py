@@ -1,10 +1,13 @@
 """A batch whose steps are not all of one page: each is a call of its own, by all the rules of one."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from browser_service.host.partial import account
 from browser_service.security.auth import Identity
+from browser_service.spine.directory import Directory
+from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import Record, Reply
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
@@ -14,20 +17,25 @@ from shared.model import Json
 from shared.pages import PageState
 from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
-if TYPE_CHECKING:
-    from browser_service.spine.dispatch import Dispatcher
-
 _STOPS_WITHIN_S: Final = 5.0
 
 
-class Stepping:
+BeginPart = Callable[[Identity, Json, str, int], Record | Reply]
+"""Begins a step as a call of its own, or refuses it; its arguments are caller, body, callId and characters of text."""
+Cancels = Callable[[str, str], Awaitable[str]]
+
+
+class BatchRun:
     """One such batch, for one client."""
 
-    def __init__(self, dispatcher: "Dispatcher", caller: Identity, record: Record, inline_text: int | None) -> None:
-        self._dispatcher = dispatcher
-        self._caller = caller
-        self._record = record
-        self._inline_text = inline_text or MAX_MESSAGE_BYTES // 2
+    def __init__(self, call: FrontCall, directory: Directory, begin_part: BeginPart, cancel: Cancels) -> None:
+        self._directory = directory
+        self._begin_part = begin_part
+        self._cancel = cancel
+        self._caller = call.caller
+        self._record = call.record
+        self._batch = call.action
+        self._inline_text = call.asked.inline_text or MAX_MESSAGE_BYTES // 2
         self._page: PageState | None = None
         """Where the step before was: there a step is done that names no page, in a batch that names none."""
         self._done: list[Json] = []
@@ -35,9 +43,10 @@ class Stepping:
         """What takes a step back, by the step's call."""
         self._inlined = 0
 
-    async def run(self, batch: Action) -> Outcome:
-        """Stops at the first step that fails. What no step may touch is refused before the first."""
-        self._dispatcher.directory.check_touched(batch, self._caller.client_id)
+    async def run(self) -> Outcome:
+        """Do the steps until one fails. What no step may touch is refused before the first."""
+        batch = self._batch
+        self._directory.check_touched(batch, self._caller.client_id)
         ends_at = asyncio.get_running_loop().time() + batch.allowed_ms() / 1000
         for at, part in enumerate(batch.parts()):
             try:
@@ -58,7 +67,7 @@ class Stepping:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
         share = sum(each.shown != "observed" for each in batch.parts()) or 1
         body = self._addressed(batch, part)
-        return self._dispatcher.begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
+        return self._begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
     def _addressed(self, batch: Action, part: Action) -> Json:
         """A step as a call of its own: what it does not say itself, the batch says."""
@@ -88,7 +97,7 @@ class Stepping:
 
     async def _stop(self, step: Record, batch: Action) -> None:
         """End a step whose time is over. One that ended well all the same is done. Raises what became of it."""
-        await self._dispatcher.cancel(step.client_id, step.call_id)
+        await self._cancel(step.client_id, step.call_id)
         await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
         if not step.task.done():
             raise UnknownOutcome(f"{step.action} was told to stop, and has not ended yet.")
@@ -108,9 +117,9 @@ class Stepping:
         page = reply.body.get("page")
         where: Json = {}
         if isinstance(page, dict):
-            page_id, state = str(page["pageId"]), self._dispatcher.directory.get(str(page["pageId"]))
+            page_id, state = str(page["pageId"]), self._directory.get(str(page["pageId"]))
             if state is not None:
-                self._page = self._dispatcher.directory.seen_by(state, self._caller.client_id)
+                self._page = self._directory.seen_by(state, self._caller.client_id)
             elif self._page is not None and self._page.page_id == page_id:
                 self._page = None
             where = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
-from browser_service.host.seam import SessionHost
+from browser_service.host.seam import CallKey, SessionHost
 from browser_service.security.sealing import Seal
 from browser_service.security.urls import origin_of
 from browser_service.spine.directory import Directory
@@ -149,11 +149,10 @@ class Feed:
 
     def _for_client(self, event: CallMoved) -> CallMoved:
         """Under its own callId; what a person is waited for comes with the link for that person."""
-        _, _, call_id = event.call_id.rpartition("/")
         request = event.request
         if request is not None:
             request = request.model_copy(update={"link": self._link(request.request_id)})
-        return event.model_copy(update={"call_id": call_id, "request": request})
+        return event.model_copy(update={"call_id": CallKey.parse(event.call_id).call_id, "request": request})
 
     def _moved(self, page: PageState) -> None:
         """Told where it is another revision, place or title: most reports of a page are of its lease."""

@@ -1,57 +1,80 @@
-"""What the few actions that are no Playwright are given: the service itself, as one client may see it."""
+"""What the actions that touch no browser are given: the service itself, as one client may see it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
+from browser_service.clients.downloads import Downloads
 from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
-from browser_service.observability.search import answer
-from browser_service.security.auth import Identity
+from browser_service.host.seam import SessionHost
+from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import Keeper
-from browser_service.spine.directory import LAUNCHED
+from browser_service.spine.front_call import FrontCall, Perform
 from browser_service.spine.register import Record
-from browser_service.spine.undo import TakingBack
-from shared.actions.activity import GetActivity
+from browser_service.spine.undo_call import UndoCall, UndoPorts
+from browser_service.spine.workflows import LaunchedBrowser
 from shared.actions.base import Action
-from shared.actions.seven import BrowserLaunch
-from shared.actions.undoing import Undo
-from shared.calls import Undoable
-from shared.errors import BrowseError, NoBrowser
+from shared.calls import Outcome, Undoable
 from shared.model import Json
 from shared.pages import PageState
 
-if TYPE_CHECKING:
-    from browser_service.spine.dispatch import Dispatcher
+
+@dataclass(frozen=True)
+class ServicePorts:
+    """The parts of the service that its own actions ask."""
+
+    host: SessionHost
+    undo: UndoPorts
+    work: Work
+    downloads: Downloads
 
 
-class Service:
-    def __init__(self, dispatcher: "Dispatcher", caller: Identity, record: Record) -> None:
-        self._dispatcher = dispatcher
-        self._caller = caller
-        self._client_id = caller.client_id
-        self.who = caller.ref
-        self.record = record
+class ServiceContext:
+    """The service during one call. `perform` does a call that this one is made of."""
+
+    def __init__(self, ports: ServicePorts, call: FrontCall, perform: Perform) -> None:
+        self._ports = ports
+        self._caller = call.caller
+        self._client_id = call.client_id
+        self._perform = perform
+        self._register = ports.undo.ledger.register
+        self._directory = ports.undo.directory
+        self.who = call.caller.ref
+        self.record = call.record
         self.page: PageState | None = None
         """The page that the call came to, where it did."""
         self.undo_of: list[Undoable] = []
-        """What of the call can be taken back."""
+        """The acts of the call that can be undone."""
         self._steps = 0
 
     @property
     def work(self) -> Work:
-        return self._dispatcher.work
+        return self._ports.work
+
+    @property
+    def sessions(self) -> Keeper:
+        return self._ports.undo.keeper
+
+    @property
+    def activity(self) -> Activity:
+        return self._ports.undo.ledger.activity
+
+    @property
+    def launched_browser(self) -> LaunchedBrowser:
+        return LaunchedBrowser(self._directory, self._client_id, self._step)
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
-        """Those that matter to the client; `whole`: all."""
-        found = [page for page in await self._dispatcher.host.describe() if session_id in {None, page.session_id}]
-        seen = [self._dispatcher.directory.seen_by(page, self._client_id) for page in found]
+        """List the pages that matter to the client; with `whole`, all."""
+        found = [page for page in await self._ports.host.describe() if session_id in {None, page.session_id}]
+        seen = [self._directory.seen_by(page, self._client_id) for page in found]
         return listing(seen, self._client_id, whole=whole)
 
     def list_downloads(self) -> Json:
-        return {"downloads": [*self._dispatcher.downloads.listed(None if self._caller.operator else self._client_id)]}
+        return {"downloads": [*self._ports.downloads.listed(None if self._caller.operator else self._client_id)]}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
-        """The outcome of a call, in its own words; or that it still runs."""
-        record = self._dispatcher.register.find(self._client_id, call_id)
+        """Give the outcome of a call, in its own words; or say that it still runs."""
+        record = self._register.find(self._client_id, call_id)
         if self._asked(record) is None:
             await record.until_done(wait_ms / 1000)
         if asked := self._asked(record):
@@ -60,83 +83,55 @@ class Service:
             return {"callId": call_id, "state": "running", "stillRunning": True, "elapsedMs": record.elapsed_ms}
         return {"callId": call_id, "state": "done", **record.reply.result()}
 
-    async def undo(self, asked: Undo) -> Json:
-        taking = TakingBack(self._dispatcher, self._caller, self.record)
-        if asked.only_list:
-            return taking.listed()
-        try:
-            return await taking.run(asked)
-        finally:
-            self.page = taking.page
-
-    def undoable(self, action: Action, what: str, state: Json) -> None:
-        self.undo_of.append(Undoable(body=action.wire_body(), what=what, state=state))
-
-    async def get_activity(self, asked: GetActivity) -> Json:
-        return await answer(self._dispatcher.activity, asked, self._client_id)
-
     async def cancel_call(self, call_id: str) -> Json:
-        state = await self._dispatcher.cancel(self._client_id, call_id)
+        state = await self._ports.undo.host_calls.cancel(self._client_id, call_id)
         return {"callId": call_id, "state": state}
 
-    @property
-    def sessions(self) -> Keeper:
-        return self._dispatcher.keeper
+    def list_undoable(self) -> Json:
+        return UndoCall(self._ports.undo, self._caller, self.record).listed()
+
+    async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
+        """Take back a call, or without an id the last one that can be."""
+        undo = UndoCall(self._ports.undo, self._caller, self.record)
+        try:
+            return await undo.run(call_id, affects_others=affects_others)
+        finally:
+            self.page = undo.page
+
+    def undoable(self, action: Action, what: str, state: Json) -> None:
+        """Note that the act can be undone, by this state."""
+        self.undo_of.append(Undoable(body=action.wire_body(), what=what, state=state))
 
     def session_of(self, named: str) -> str:
-        """The session of that name, or the one that the page of that name is in."""
-        directory = self._dispatcher.directory
-        page = None if named in directory.sessions else directory.get(named)
+        """Return the session of that name, or the one that the page of that name is in."""
+        page = None if named in self._directory.sessions else self._directory.get(named)
         return page.session_id if page else named
 
-    async def launch(self, asked: BrowserLaunch) -> Json:
-        """A page of the client's own, in place of the one that it launched before: in the shared browser, or where
-        another kind is asked for in a session that is made for it."""
-        directory = self._dispatcher.directory
-        shared = directory.sessions.shared_browser
-        browser = shared.asked(asked)
-        if self._launched() is not None:
-            await self.quit()
-        page_id = directory.mint(LAUNCHED)
-        own = browser != shared
-        if own:
-            size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
-            options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
-            await self._perform({"action": "create_session", "sessionId": page_id, **options})
-        opening: Json = {"action": "open_page", "pageId": page_id}
-        try:
-            await self._perform({**opening, "sessionId": page_id} if own else opening)
-        except BrowseError:
-            if own:
-                await self._perform({"action": "close_session", "sessionId": page_id})
-            raise
-        if own:
-            directory.sessions.record(page_id).of_page = True
-        return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
-
-    async def quit(self) -> Json:
-        """Close what `launch` opened; the shared browser stays."""
-        page = self._launched()
-        if page is None:
-            raise NoBrowser("No browser instance found. Call browser_launch first.")
-        if page.session_id == page.page_id:
-            await self._perform({"action": "close_session", "sessionId": page.session_id})
-        else:
-            await self._perform({"action": "close_page", "pageId": page.page_id})
-        return {"closed": page.page_id, "text": "Browser closed successfully"}
-
-    def _launched(self) -> PageState | None:
-        return self._dispatcher.directory.launched(self._client_id)
-
-    async def _perform(self, body: Json) -> Json:
-        """As a call of its own, so that all rules hold for it."""
+    async def _step(self, body: Json) -> Json:
+        """Do a call of its own, so that all rules hold for it."""
         self._steps += 1
-        return await self._dispatcher.perform(self._caller, body, f"{self.record.call_id}.{self._steps}")
+        return await self._perform(self._caller, body, f"{self.record.call_id}.{self._steps}")
 
     def _asked(self, record: Record) -> Json | None:
-        """What a call replied that a dialog keeps from its end, as long as that dialog is open: waiting is in vain."""
+        """Return what a call replied that an open dialog keeps from its end: to wait for it is in vain."""
         asked = None if record.done or not record.task.done() else record.reply.body["result"]
         if not isinstance(asked, dict) or not isinstance(asked["dialog"], dict):
             return None
-        page = self._dispatcher.directory.get(asked["dialog"]["pageId"])
+        page = self._directory.get(asked["dialog"]["pageId"])
         return asked if page is not None and page.dialog else None
+
+
+Handler = Callable[[ServiceContext, Action], Awaitable[Json]]
+
+
+class ServiceActions:
+    """Runs the actions that touch no browser."""
+
+    def __init__(self, ports: ServicePorts, handlers: Mapping[str, Handler]) -> None:
+        self._ports = ports
+        self._handlers = handlers
+
+    async def run(self, call: FrontCall, perform: Perform) -> Outcome:
+        context = ServiceContext(self._ports, call, perform)
+        result = await self._handlers[call.action.name()](context, call.action)
+        return Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undo_of)

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from browser_service.app import MakeHost, browser_host
+from browser_service.app import browser_host
+from browser_service.services import MakeHost
 from tests.support.fake_host import FakeHost
 
 _DEBIANS: Final = Path("/usr/lib/chromium/chromium-headless-shell")

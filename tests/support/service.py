@@ -11,8 +11,9 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from browser_service.app import Carrier, Parts, create_app
+from browser_service.app import create_app
 from browser_service.rules.clock import Clock
+from browser_service.services import Carrier, Services
 from browser_service.settings import Settings
 from client.credentials import mint
 from shared import wire
@@ -66,8 +67,8 @@ class RunningService:
     settings: Settings
 
     @property
-    def parts(self) -> Parts:
-        parts: Parts = self.app.state.parts
+    def parts(self) -> Services:
+        parts: Services = self.app.state.services
         return parts
 
     @property

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from browser_service.app import Carrier
 from browser_service.rules.clock import Clock
+from browser_service.services import Carrier
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 

@@ -1,9 +1,10 @@
 """The account of who did what."""
 
-from browser_service.spine.ports import Service
+from browser_service.observability.search import answer
+from browser_service.spine.ports import ServiceContext
 from shared.actions import activity
 from shared.model import Json
 
 
-async def get_activity(service: Service, action: activity.GetActivity) -> Json:
-    return await service.get_activity(action)
+async def get_activity(service: ServiceContext, action: activity.GetActivity) -> Json:
+    return await answer(service.activity, action, service.who.client_id)

@@ -1,9 +1,9 @@
 """The list of downloads."""
 
-from browser_service.spine.ports import Service
+from browser_service.spine.ports import ServiceContext
 from shared.actions import files
 from shared.model import Json
 
 
-async def list_downloads(service: Service, _: files.ListDownloads) -> Json:
+async def list_downloads(service: ServiceContext, _: files.ListDownloads) -> Json:
     return service.list_downloads()

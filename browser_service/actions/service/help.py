@@ -1,12 +1,12 @@
 """What there is to call, and how."""
 
-from browser_service.spine.ports import Service
+from browser_service.spine.ports import ServiceContext
 from shared import helping
 from shared.actions import help as asking
 from shared.model import Json
 
 
-async def help_(_: Service, action: asking.Help) -> Json:
+async def help_(_: ServiceContext, action: asking.Help) -> Json:
     if action.toolset is None:
         return {"help": helping.described(action.tool) if action.tool else helping.overview()}
     texts = [helping.described(action.tool)] if action.tool else []

@@ -1,13 +1,14 @@
 """Launching and quitting a browser of one's own."""
 
-from browser_service.spine.ports import Service
+from browser_service.spine.ports import ServiceContext
 from shared.actions import seven
 from shared.model import Json
 
 
-async def browser_launch(service: Service, action: seven.BrowserLaunch) -> Json:
-    return await service.launch(action)
+async def browser_launch(service: ServiceContext, action: seven.BrowserLaunch) -> Json:
+    browser = service.launched_browser
+    return await browser.launch(browser.shared.asked(action))
 
 
-async def browser_quit(service: Service, _: seven.BrowserQuit) -> Json:
-    return await service.quit()
+async def browser_quit(service: ServiceContext, _: seven.BrowserQuit) -> Json:
+    return await service.launched_browser.quit()

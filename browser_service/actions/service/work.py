@@ -1,17 +1,17 @@
 """Pieces of work that several agents share out among themselves."""
 
-from browser_service.spine.ports import Service
+from browser_service.spine.ports import ServiceContext
 from shared.actions import work
 from shared.model import Json
 
 
-async def claim_work(service: Service, action: work.ClaimWork) -> Json:
+async def claim_work(service: ServiceContext, action: work.ClaimWork) -> Json:
     return await service.work.claim(service.who, action, service.record)
 
 
-async def release_work(service: Service, action: work.ReleaseWork) -> Json:
+async def release_work(service: ServiceContext, action: work.ReleaseWork) -> Json:
     return service.work.release(service.who, action.key)
 
 
-async def list_work(service: Service, _: work.ListWork) -> Json:
+async def list_work(service: ServiceContext, _: work.ListWork) -> Json:
     return service.work.listed(service.who.client_id)

@@ -59,7 +59,7 @@ async def test_a_gateways_stream_carries_no_activity(tmp_path: Path, site: Site)
         stream = events(response)
         assert (await anext(stream))[0] == "hello"
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
-        assert not service.parts.activity._watchers
+        assert not service.parts.ledger.activity._watchers
         service.parts.clients.beat("a", "c", 1)
         while (name := (await asyncio.wait_for(anext(stream), 10))[0]) == "page":
             pass
@@ -71,7 +71,7 @@ async def test_a_slow_reader_blocks_nobody_and_is_told_how_much_it_missed(
 ) -> None:
     monkeypatch.setattr("browser_service.observability.activity._WAITING_AT_MOST", 2)
     service = await start()
-    activity = service.parts.activity
+    activity = service.parts.ledger.activity
     async with service.agent() as agent:
         with activity.watching(Wanted(), "somebody") as watcher:
             await agent.call("goto", pageId="p", url=site.page("/", "<input id=a>"))
@@ -97,7 +97,7 @@ async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp
         request = f"GET {wire.EVENTS}?activity=1 HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n\r\n"
         writer.write(request.encode())
         await reader.readuntil(b"hello")  # and no more from now on
-        activity = service.parts.activity
+        activity = service.parts.ledger.activity
         (watcher,) = activity._watchers
         async with asyncio.timeout(20):
             while not watcher._dropped:
@@ -116,10 +116,10 @@ async def test_followers_are_let_go_when_the_service_ends(tmp_path: Path) -> Non
         response = await stack.enter_async_context(bob.http.stream("GET", wire.EVENTS, params={"activity": "1"}))
         stream = events(response)
         assert (await anext(stream))[0] == "hello"
-        service.parts.activity.end_streams()
+        service.parts.ledger.activity.end_streams()
         with pytest.raises(StopAsyncIteration):
             await asyncio.wait_for(anext(stream), 10)
-        await become(lambda: not service.parts.activity._watchers)
+        await become(lambda: not service.parts.ledger.activity._watchers)
 
 
 async def test_a_bad_filter_of_a_stream_is_refused_before_it_begins(agent: Agent) -> None:

@@ -58,7 +58,7 @@ async def test_a_journal_that_cannot_be_written_loses_nothing_once_it_can(start:
         finally:
             writer.execute("ROLLBACK")
             writer.close()
-        assert await service.parts.activity.flush()
+        assert await service.parts.ledger.activity.flush()
         assert [one["action"] for one in await recorded(agent)] == ["reload_page", "goto"]
 
 
@@ -70,7 +70,7 @@ async def test_what_is_older_than_was_set_goes_and_the_rest_stays(tmp_path: Path
         db.execute("UPDATE activity SET at = at - 2.5 * 86400 WHERE page_id = 'old'")
     for days, kept in ((3, ["new", "old"]), (2, ["new"])):
         async with running_service(settings_for(tmp_path, activity_days=days)) as service:
-            await service.parts.activity.clean(days)
+            await service.parts.ledger.activity.clean(days)
             async with service.agent() as agent:
                 assert [one["pageId"] for one in await recorded(agent)] == kept
 

@@ -319,7 +319,7 @@ async def test_a_disconnect_cancels_only_a_call_that_can_never_be_asked_for_agai
         await become(lambda: site.counts["/held"] == 1)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-        register = service.parts.dispatcher.register
+        register = service.parts.ledger.register
         if has_id:
             assert (await agent.call("get_call", callId="kept", wait=0))["stillRunning"] is True
             hold.set()
@@ -369,7 +369,7 @@ async def test_a_queued_call_whose_connection_ends_does_not_happen(
             await progress.until(lambda p: any(moved.position == 1 for moved in p.moves))
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-            await become(lambda: len(service.parts.dispatcher.register.running("agent-1")) == 1)
+            await become(lambda: len(service.parts.ledger.register.running("agent-1")) == 1)
             hold.set()
             assert await code(first) == "ok"  # while its client is there
         assert site.counts["/second"] == 0

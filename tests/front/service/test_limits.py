@@ -116,7 +116,7 @@ async def test_a_refused_call_may_come_again_under_its_id(start: StartService, c
         assert (await agent.reply("reload_page", pageId="p", headers=again)).status_code == 429  # the client's limit
         clock.pass_s(0.5)
         site.page("/", "better")
-        service.parts.dispatcher._quotas._clients.clear()
+        service.parts.quotas._clients.clear()
         assert (await agent.reply("reload_page", pageId="p", headers=again)).status_code == 429  # the site's pause
         clock.pass_s(60)
         again[wire.ATTEMPT] = "2"

@@ -54,7 +54,7 @@ async def in_line(service: RunningService, agent: Agent, call_id: str, **more: o
     """A call that waits in line now."""
 
     def waiting() -> int:
-        return len(service.parts.dispatcher.work.waiting(KEY))
+        return len(service.parts.work.waiting(KEY))
 
     before = waiting()
     call = sent(agent, call_id, "claim_work", key=KEY, waitSeconds=60, **more)
@@ -132,7 +132,7 @@ async def test_who_waited_first_is_offered_it_first_and_an_unused_offer_passes_o
         assert (await claude.error("claim_work", key=KEY))["code"] == "WORK_OWNED"
         assert not second.done()
         clock.pass_s(OFFER_S)
-        shared.parts.dispatcher.work.advance()
+        shared.parts.work.advance()
         assert (await second).json()["result"]["offered"] is True
         lost = "ticket/812 was offered to you, you did not claim it in time, and it is no longer yours."
         assert await notices(codex) == [lost]
@@ -167,7 +167,7 @@ async def test_idle_work_goes_to_who_waits(shared: RunningService, claude: Agent
     await claude.call("claim_work", key=KEY)
     waiting = await in_line(shared, codex, "c-1")
     clock.pass_s(IDLE_S)
-    shared.parts.dispatcher.work.advance()
+    shared.parts.work.advance()
     assert (await waiting).json()["result"]["offered"] is True
     assert await notices(claude) == ['ticket/812, which you had left idle, went to "Codex", who waited for it.']
 

@@ -84,7 +84,7 @@ async def test_a_download_that_takes_long_is_told_when_it_has_ended(
     assert began["observed"] == "download slow.bin began; list_downloads {} tells its end"
     assert (await listed(agent))[0]["state"] == "running"
     release.set()
-    known = service.parts.dispatcher.downloads
+    known = service.parts.downloads
     await become(lambda: known.listed(agent.client_id)[0]["state"] == "finished")
     reply = (await agent.reply("get_current_url", pageId="p")).json()
     assert [each["text"].split(":")[1] for each in reply["notices"]] == [" download slow.bin finished (4,000 bytes)"]

@@ -7,11 +7,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.clients.abandoned import Abandoned
 from browser_service.clients.presence import Clients
 from browser_service.host.events import EventLog
 from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
 from browser_service.rules.leases import Ownership
+from browser_service.spine.abandoned import Abandoned
 from shared.calls import Call, Notice
 from shared.events import StateSaved
 from shared.pages import PageState
@@ -129,7 +129,9 @@ async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_i
 async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pages_up_but_what_it_holds(
     limited: RunningService,
 ) -> None:
-    pages, look = host_of(limited)._pages, Abandoned(limited.parts.dispatcher, limited.parts.clients).look
+    parts = limited.parts
+    pages = host_of(limited)._pages
+    look = Abandoned(parts.host, parts.clients, parts.ledger, parts.host_calls).look
     async with limited.agent() as gone, limited.agent() as here:
         for agent, page_id in ((gone, "left"), (here, "used")):
             await agent.call("open_page", pageId=page_id)
@@ -200,7 +202,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
     start: StartService, site: Site
 ) -> None:
     service = await start(presence_grace_ms=0)
-    keeper = service.parts.dispatcher.keeper
+    keeper = service.parts.keeper
     async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
         await here.call("open_page", pageId="heres")
         async with watching(service, here.client_id):
@@ -215,7 +217,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
             await become(lambda: not host_of(service)._pages["used"].record.ownership.lease)
             await rests(service, 700)
             await keeper.close_blank()
-            await service.parts.dispatcher._feed.catch_up()
+            await service.parts.feed.catch_up()
             assert {page.page_id for page in service.parts.directory.pages()} == {"heres", "held", "used"}
             (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]
             assert others["leftBy"] == "Claude"

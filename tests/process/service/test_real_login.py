@@ -252,7 +252,7 @@ async def test_a_person_goes_on_signing_in_when_the_chat_that_asked_has_gone(
 ) -> None:
     call = sent(agent, "signing-in", "login", url=bank.url("/open"))
     process = await opened(service, bank)
-    await service.parts.dispatcher._client_gone(agent.client_id)
+    await service.parts.administration.client_gone(agent.client_id)
     assert process.is_running()
     process.send_signal(signal.SIGINT)
     assert (await call).json()["success"] is True

@@ -3,18 +3,18 @@
 import asyncio
 import secrets
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from browser_service.clients.listing import in_words
 from browser_service.clients.presence import Clients
+from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
+from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.ledger import Ledger
 from shared.actions.pages import ClosePage
 from shared.calls import ClientRef, Notice, Outcome
 from shared.events import PageRetired
 from shared.pages import PageState
-
-if TYPE_CHECKING:
-    from browser_service.spine.dispatch import Dispatcher
 
 _LOOKS_EVERY_S: Final = 15
 _GONE_AFTER_MS: Final = 600_000
@@ -24,9 +24,11 @@ _GONE_AFTER_MS: Final = 600_000
 class Abandoned:
     """What hosts cannot know of pages: who is there, and who must be told."""
 
-    def __init__(self, dispatcher: "Dispatcher", clients: Clients) -> None:
-        self._dispatcher = dispatcher
+    def __init__(self, host: SessionHost, clients: Clients, ledger: Ledger, host_calls: HostCalls) -> None:
+        self._host = host
         self._clients = clients
+        self._ledger = ledger
+        self._host_calls = host_calls
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -37,13 +39,13 @@ class Abandoned:
     async def look(self) -> None:
         """Let the leases lapse of clients that have long not been there, and have used none of their pages."""
         held: dict[str, list[PageState]] = defaultdict(list)
-        for page in await self._dispatcher.host.describe():
+        for page in await self._host.describe():
             if page.holder_id is not None:
                 held[page.holder_id].append(page)
         for client_id, pages in held.items():
-            here = self._clients.present(client_id) or self._dispatcher.register.running(client_id)
+            here = self._clients.present(client_id) or self._ledger.register.running(client_id)
             if not here and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
-                await self._dispatcher.release(client_id)
+                await self._host_calls.release(client_id)
 
     def retired(self, event: PageRetired) -> None:
         """A page was closed to make room: both who left it and who came are told, and may bring it back."""
@@ -54,7 +56,7 @@ class Abandoned:
             return
         call_id, keeps = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
         outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=keeps), undo=[event.undo])
-        kept = self._dispatcher.undos.keep(_identity(whose), call_id, ClosePage.name(), outcome).result or {}
+        kept = self._ledger.undos.keep(_identity(whose), call_id, ClosePage.name(), outcome).result or {}
         back = f" Back: {kept['undo']}." if "undo" in kept else ""
         since = in_words(page.idle_ms)
         why = f'"{left.label}" had left it {since} ago' if left.label else f"nobody had used it for {since}"
@@ -63,7 +65,7 @@ class Abandoned:
             self._clients.notify(each, Notice(text=f"{text}.{back}", page_id=page.page_id))
         if newcomer is not None:
             closing = ClosePage.model_validate({"pageId": page.page_id, "reason": "to make room"})
-            self._dispatcher.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
+            self._ledger.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
 
 
 def _identity(client: ClientRef) -> Identity:

@@ -1,0 +1,69 @@
+"""The settings as each part of the service takes them."""
+
+from collections.abc import Callable
+
+from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.seam import HostLimits, Idle
+from browser_service.rules.origin_turns import OriginLimits
+from browser_service.security.urls import UrlPolicy
+from browser_service.sessions.records import Browser
+from browser_service.settings import Settings
+from browser_service.spine.quotas import ClientLimits
+from shared.pages import SessionOptions, Size
+
+
+def shared_browser(settings: Settings) -> Browser:
+    viewport = (settings.viewport_width, settings.viewport_height)
+    return Browser(settings.browser_type, settings.headless and settings.cdp_url is None, viewport)
+
+
+def shared_login(settings: Settings) -> SessionOptions:
+    viewport = Size(width=settings.viewport_width, height=settings.viewport_height)
+    return SessionOptions(browser_type=settings.browser_type, viewport=viewport, locale=None)
+
+
+def client_limits(settings: Settings) -> ClientLimits:
+    return ClientLimits(settings.client_pages, settings.client_calls_in_flight, settings.client_calls_per_minute)
+
+
+def origin_limits(settings: Settings) -> OriginLimits:
+    return OriginLimits(
+        settings.origin_at_once, settings.origin_per_minute, settings.origin_pause_s, settings.origin_local
+    )
+
+
+def launch_options(settings: Settings) -> LaunchOptions:
+    return LaunchOptions(
+        profile_dir=settings.profile_dir,
+        engine=settings.browser_type,
+        executable=settings.executable_path,
+        headless=settings.headless,
+        sandbox=settings.sandbox,
+        proxy=settings.proxy,
+        viewport=(settings.viewport_width, settings.viewport_height),
+        login_within_s=settings.login_within_s,
+        cdp_url=settings.cdp_url,
+        max_instances=settings.max_instances,
+    )
+
+
+def url_policy(settings: Settings, own_hosts: Callable[[], set[str]]) -> UrlPolicy:
+    """`own_hosts` gives the names of the service itself, whose port may be chosen later."""
+    allowed, denied = frozenset(settings.allow_hosts), frozenset(settings.deny_hosts)
+    return UrlPolicy(own_hosts=own_hosts, allow_hosts=allowed, deny_hosts=denied)
+
+
+def host_limits(settings: Settings) -> HostLimits:
+    return HostLimits(
+        *(settings.idle_lease_ms, settings.queue_wait_ms, settings.max_pages, settings.dialog_wait_ms),
+        download_max_mb=settings.download_max_mb,
+        session_pages=settings.session_pages,
+        memory_mb=settings.memory_mb,
+        idle=Idle(
+            page_s=settings.park_after_ms / 1000,
+            page_in_need_s=settings.park_in_need_ms / 1000,
+            browser_s=settings.instance_idle_ms / 1000,
+            browsers_kept=settings.min_instances,
+        ),
+        save_every_ms=settings.save_every_ms,
+    )

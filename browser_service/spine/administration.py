@@ -1,0 +1,103 @@
+"""What is done about clients: one that is gone is let go of; the account's owner revokes tokens and forgets clients."""
+
+import time
+
+import structlog
+
+from browser_service.clients.presence import Clients
+from browser_service.clients.work import Work
+from browser_service.security.revocation import Revoked
+from browser_service.spine.directory import Directory
+from browser_service.spine.feed import Feed
+from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.ledger import Ledger
+from shared.catalogue import ACTIONS
+from shared.model import Json
+
+log = structlog.get_logger(__name__)
+
+
+class Administration:
+    def __init__(
+        self,
+        directory: Directory,
+        clients: Clients,
+        *,
+        work: Work,
+        revoked: Revoked,
+        ledger: Ledger,
+        host_calls: HostCalls,
+        feed: Feed,
+    ) -> None:
+        self._directory = directory
+        self._clients = clients
+        self._work = work
+        self._revoked = revoked
+        self._ledger = ledger
+        self._host_calls = host_calls
+        self._feed = feed
+
+    async def client_gone(self, client_id: str) -> None:
+        """End its calls and its leases; its pages, logins and downloads live on. What it asked a person for stays: the
+        person may be at it, and the same chat may come back."""
+        for record in self._ledger.register.running(client_id):
+            if not ACTIONS[record.action].outlives_client:
+                await self._host_calls.stop(record)
+        await self._let_go(client_id)
+
+    async def revoke(self, clients: set[str]) -> Json:
+        """Refuse all tokens that these clients (ids, or labels) have, at once; also to those that listen. Returns their
+        ids, and how many of them have been here."""
+        ids, known = await self._named(clients)
+        try:
+            await self._revoked.clients(ids, time.time())
+        finally:
+            self._cut()
+            for record in [record for each in ids for record in self._ledger.register.running(each)]:
+                await self._host_calls.cancel(record.client_id, record.call_id)
+        log.info("tokens were revoked", clients=len(ids))
+        return {"clients": [*sorted(ids)], "known": len(known)}
+
+    async def revoke_token(self, token_id: str) -> Json:
+        try:
+            await self._revoked.token(token_id, time.time())
+        finally:
+            self._cut()
+        log.info("a token was revoked", token=token_id)
+        return {"tokenId": token_id}
+
+    async def forget(self, client: str) -> Json:
+        """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
+        gone. Returns how many of each."""
+        ids, _ = await self._named({client})
+        running = self._ledger.register.running
+        gone = [each for each in ids if not self._clients.present(each) and not running(each)]
+        held = sum(len(self._directory.held_by(each)) for each in gone)
+        for each in gone:
+            await self._let_go(each)
+        await self._feed.catch_up()
+        leases = held - sum(len(self._directory.held_by(each)) for each in gone)
+        notices = sum(self._clients.drop_notices(each) for each in ids)
+        removed: Json = {"records": await self._ledger.activity.forget(ids), "notices": notices, "leases": leases}
+        log.info("a client was forgotten", **removed)
+        return removed
+
+    async def _let_go(self, client_id: str) -> None:
+        self._work.gone(client_id)
+        await self._host_calls.release(client_id)
+
+    def _cut(self) -> None:
+        """End all streams: who may listen comes back at once, and within the time that nobody counts as gone."""
+        self._clients.end_streams()
+        self._ledger.activity.cut_streams()
+
+    async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
+        """Return their ids, and those of them that have been here: each name may be an id, or the label of several."""
+        known = await self._ledger.activity.clients()
+        for page in self._directory.pages():
+            known.setdefault(page.holder_id or "", set()).add(page.holder_label)
+        for client_id, label in self._clients.labels():
+            known.setdefault(client_id, set()).add(label)
+        named = {client.casefold() for client in clients}
+        meant = {each for each, labels in known.items() if named & {label.casefold() for label in labels}} - {""}
+        return clients | meant, meant | (clients & known.keys())

@@ -1,0 +1,56 @@
+"""The envelope: the one shape of every reply, and of every error."""
+
+from browser_service.clients.listing import page_block
+from browser_service.security.urls import abridged
+from browser_service.spine.directory import Directory
+from browser_service.spine.front_call import FrontCall
+from browser_service.spine.quotas import retry_after
+from browser_service.spine.register import Record, Reply
+from shared.calls import Outcome
+from shared.errors import ErrorBody, Relayed
+from shared.model import Json, weight
+
+
+def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
+    """Make a call's outcome into its reply; of one that a dialog suspended, the reply also knows how it will end."""
+    page = page_block(outcome.page, call.client_id).model_dump(mode="json") if outcome.page else None
+    finish = (lambda last: reply_of(call, last)) if outcome.suspended else None
+    if outcome.error is not None:
+        error = Relayed(_with_details(outcome.error, call, outcome)).body(call.asked.request_id)
+        return failed(error, page=page)
+    result = outcome.result or {}
+    return Reply(200, {"success": True, "result": result, "page": page}, size=weight(result), finish=finish)
+
+
+def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
+    """Make an error into a reply."""
+    shown = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
+    body: dict[str, object] = {"success": False, "error": shown, "page": page, "notices": []}
+    return Reply(error.status, body, retry_after_s=retry_after(error))
+
+
+def still_running(record: Record) -> Reply:
+    """Answer that a call goes on: get_call reads on in it."""
+    result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
+    return Reply(200, {"success": True, "result": result, "page": None})
+
+
+def without_private(outcome: Outcome, directory: Directory, client_id: str) -> Outcome:
+    """Leave out where a page is that is private to another: neither the reply nor the account may tell."""
+    if outcome.page is None:
+        return outcome
+    seen = directory.seen_by(outcome.page, client_id)
+    if seen is outcome.page:
+        return outcome
+    return outcome.model_copy(update={"page": seen, "url_before": None, "requests": []})
+
+
+def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorBody:
+    """Add the details that every error has where they are known: tool (as it was called), sessionId, selector, url."""
+    known: Json = {"tool": str(call.asked.body["action"])}
+    if outcome.page is not None:
+        known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
+    if selector := call.action.asked_selector:
+        known["selector"] = selector
+    hint = call.action.hints.get(error.code, error.hint)
+    return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})

@@ -1,0 +1,143 @@
+"""What the front half has hosts do: an action where its page or session is, within the limits that hold there."""
+
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from browser_service.clients.presence import Clients
+from browser_service.host.seam import CallKey, SessionHost
+from browser_service.rules.origin_turns import Visit
+from browser_service.security.auth import Identity
+from browser_service.sessions.lifecycle import Keeper
+from browser_service.spine.directory import Address, Directory
+from browser_service.spine.feed import Feed
+from browser_service.spine.politeness import Origins, visited
+from browser_service.spine.quotas import Quotas
+from browser_service.spine.register import CallRegister, Record
+from browser_service.waits import Cancel
+from shared.actions.base import Action
+from shared.calls import Call, ClientRef, Notice, Outcome
+from shared.model import Json
+
+
+@dataclass(frozen=True)
+class HostTask:
+    """An action that a host shall do, or take back."""
+
+    caller: Identity
+    action: Action
+    call_id: str
+    address: Address
+    cancel: Cancel
+    inline_text: int | None = None
+    undo: Json | None = None
+    """What the act left, by which it is taken back."""
+    limited: Action | None = None
+    """The action whose limits hold, where that is another one."""
+
+
+class HostCalls:
+    """Runs tasks on the host, in the front's order; cancels them, and lets leases lapse."""
+
+    def __init__(
+        self,
+        host: SessionHost,
+        directory: Directory,
+        clients: Clients,
+        feed: Feed,
+        *,
+        register: CallRegister,
+        keeper: Keeper,
+        quotas: Quotas,
+        origins: Origins,
+    ) -> None:
+        self._host = host
+        self._directory = directory
+        self._clients = clients
+        self._feed = feed
+        self._register = register
+        self._keeper = keeper
+        self._quotas = quotas
+        self._origins = origins
+        self._seq = itertools.count(1)
+
+    async def run(self, task: HostTask) -> Outcome:
+        """Have a task done. A page's name that was made for it is free again where no page came of it."""
+        outcome = None
+        try:
+            async with self._within_limits(task):
+                outcome = await self._host.run(await self._call(task))
+        finally:
+            if outcome is None or outcome.page is None:
+                self._directory.unmint(task.address)
+        return outcome
+
+    async def cancel(self, client_id: str, call_id: str) -> str:
+        """Stop a call, also one that is still on its way here. Raises CallNotFound for one never heard of."""
+        await self._host.cancel(str(CallKey(client_id, call_id)))
+        record = self._register.find(client_id, call_id)
+        record.cancel.request()
+        return "done" if record.done else "cancelling"
+
+    async def stop(self, record: Record) -> None:
+        """Stop a call that runs."""
+        record.cancel.request()
+        await self._host.cancel(str(CallKey(record.client_id, record.call_id)))
+
+    async def release(self, client_id: str) -> None:
+        """Let its leases lapse that it has not used when the host hears of it."""
+        await self._host.release(client_id, next(self._seq))
+
+    @asynccontextmanager
+    async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:
+        """Wait for what a new page and a request to a site need besides: room for it, and a turn at its origin."""
+        client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
+        page = self._directory.get(page_id or "")
+        origins = visited(action, self._directory.seen_by(page, client_id).url if page else "")
+        new_id = page_id if page is None else None
+        async with AsyncExitStack() as limits:
+            if new_id:
+                limits.enter_context(self._quotas.opening(client_id, new_id, self._directory.held_by(client_id)))
+            for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
+                visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
+                if said := await limits.enter_async_context(self._origins.turn(origin, visit, task.cancel)):
+                    self._clients.notify(client_id, Notice(text=said))
+            yield
+            if origins or new_id:  # before the next one goes there: was a pause asked for? is the page open?
+                await self._feed.catch_up()
+
+    async def _call(self, task: HostTask) -> Call:
+        action, caller, address = task.action, task.caller, task.address
+        call = Call(
+            call_id=str(CallKey(caller.client_id, task.call_id)),
+            seq=next(self._seq),
+            client_id=caller.client_id,
+            client_label=caller.label,
+            recipient=self._recipient(task),
+            body=action.wire_body(),
+            page_id=address.page_id,
+            session_id=address.session_id,
+            undo=task.undo,
+            by_person=caller.operator,
+            remaining_ms=action.allowed_ms(),
+            inline_text=task.inline_text,
+        )
+        if action.restored_name is not None and task.undo is None:
+            call.state = await self._keeper.saved(address.session_id or "", action.restored_name)
+        return call
+
+    def _recipient(self, task: HostTask) -> ClientRef | None:
+        """Find whom a page is handed over to: a client, by its name or by a page of its. Raises Forbidden for one that
+        may not use the page's session, and could do nothing with it."""
+        named = task.action.recipient
+        if named is None:
+            return None
+        page = self._directory.get(named)
+        if page is not None and page.holder_id is not None:
+            recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
+        else:
+            recipient = self._clients.named(named, besides=task.caller.client_id)
+        if task.address.session_id:
+            self._directory.sessions.check_recipient(task.address.session_id, recipient)
+        return recipient

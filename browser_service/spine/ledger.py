@@ -1,0 +1,54 @@
+"""Where calls are written down: the register, what can be undone, the account of who did what, and the metrics."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from browser_service.host.seam import CallKey
+from browser_service.observability.activity import Activity
+from browser_service.observability.metrics import Metrics
+from browser_service.security.auth import Identity
+from browser_service.spine.front_call import FrontCall
+from browser_service.spine.register import CallRegister
+from browser_service.spine.undo import Undos
+from shared.actions.base import Action
+from shared.calls import Outcome
+from shared.errors import ErrorBody
+from shared.events import CallEnded
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    register: CallRegister
+    undos: Undos
+    activity: Activity
+    metrics: Metrics
+
+    def refused(self, caller: Identity, action: Action, call_id: str, error: ErrorBody) -> None:
+        """Write down a call that was refused before it began."""
+        self.activity.note(caller, action, Outcome(call_id=call_id, error=error), call_id, 0)
+
+    def ended(self, call: FrontCall, outcome: Outcome, seconds: float) -> None:
+        """Write down the end of a call. Of a batch whose steps are calls, each step was written down itself."""
+        action, ended = call.action, outcome.error.code if outcome.error else "ok"
+        self.metrics.ended(action.name(), ended, seconds)
+        if not action.apart:
+            self.activity.note(call.caller, action, outcome, call.call_id, seconds)
+        log.info(
+            "call",
+            action=action.name(),
+            client=call.caller.label,
+            page=outcome.page.page_id if outcome.page else None,
+            outcome=ended,
+            ms=round(seconds * 1000),
+            call_id=call.call_id,
+        )
+
+    def ended_late(self, event: CallEnded) -> None:
+        """Take over the end of a call that a dialog had kept from it: get_call tells it from now on."""
+        key = CallKey.parse(event.outcome.call_id)
+        record = self.register.find(key.client_id, key.call_id)
+        caller = Identity(client_id=key.client_id)
+        record.tell(self.undos.keep(caller, key.call_id, record.action, event.outcome))

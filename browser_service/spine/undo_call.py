@@ -1,0 +1,178 @@
+"""One `undo`: the acts of a call taken back, the last one first, by the rules that held for them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from browser_service.security.auth import Identity
+from browser_service.sessions.lifecycle import Closed, Keeper
+from browser_service.spine.directory import Address, Directory
+from browser_service.spine.host_calls import HostCalls, HostTask
+from browser_service.spine.ledger import Ledger
+from browser_service.spine.policy import Policy
+from browser_service.spine.register import Record
+from browser_service.spine.undo import Kept
+from shared import catalogue
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Scope
+from shared.calls import Undoable
+from shared.catalogue import ACTIONS
+from shared.errors import BrowseError, CallNotFound, CannotUndo, Relayed
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.pages import PageState
+
+_NOT_AGAIN: Final = frozenset({"ifRevision", "expectUrl", "affectOthers"})
+"""Arguments that were about the moment of the act."""
+
+
+@dataclass(frozen=True)
+class UndoPorts:
+    """What taking back needs: where the acts are kept, the rules for them, and who does them."""
+
+    ledger: Ledger
+    policy: Policy
+    directory: Directory
+    host_calls: HostCalls
+    keeper: Keeper
+
+
+class UndoCall:
+    """One `undo`, for one client."""
+
+    def __init__(self, ports: UndoPorts, caller: Identity, record: Record) -> None:
+        self._ports = ports
+        self._undos = ports.ledger.undos
+        self._caller = caller
+        self._record = record
+        self.page: PageState | None = None
+        """Where it was taken back."""
+
+    def listed(self) -> Json:
+        own = self._caller.client_id
+        shown = [kept.shown(own) for kept in self._undos.all() if self._may(kept)]
+        return {"undoable": [*shown]}
+
+    async def run(self, call_id: str | None, *, affects_others: bool) -> Json:
+        """Take back a call, or the last one that can be. Raises CannotUndo, CallNotFound, and what the acts raise."""
+        found = self._found(call_id)
+        done: list[str] = []
+        for kept in found:
+            if not self._undos.take(kept):
+                raise CannotUndo(f"{kept.action} is being undone by another call.")
+            try:
+                await self._take_back(kept, done, affects_others=affects_others)
+            finally:
+                if kept.steps:
+                    self._undos.put_back(kept)
+        act = found[-1]
+        observed = f"{act.action} of {act.at} ({self._undos.short(act)}) is undone: {'; '.join(done)}"
+        return {"undone": act.call_id, "action": act.action, "at": act.at, "observed": observed}
+
+    async def _take_back(self, kept: Kept, done: list[str], *, affects_others: bool) -> None:
+        """Step by step, the last one first; what is taken back is not kept any more."""
+        while kept.steps:
+            step = kept.steps[-1]
+            try:
+                done.append(await self._step(kept, step, _again(step, affects_others=affects_others)))
+            except BrowseError as error:
+                before = f" Undone before that: {'; '.join(done)}." if done else ""
+                body = error.body()
+                message = f"undo of {step.body['action']}: {body.message}{before}"
+                raise Relayed(body.model_copy(update={"message": message})) from None
+            kept.steps.pop()
+
+    async def _step(self, kept: Kept, step: Undoable, action: Action) -> str:
+        self._ports.policy.check(self._caller, action)
+        if action.closes_session:
+            return await self._ports.keeper.bring_back(kept.who.ref, Closed.model_validate(step.state))
+        who = kept.who if self._caller.operator else self._caller
+        address, limited = self._address(step, action)
+        call_id, cancel = f"{self._record.call_id}.{len(kept.steps)}", self._record.cancel
+        task = HostTask(who, action, call_id, address, cancel, undo=step.state, limited=limited)
+        outcome = await self._ports.host_calls.run(task)
+        if outcome.error is not None:
+            raise Relayed(outcome.error)
+        self.page = outcome.page or self.page
+        was, now = step.page_id, address.page_id
+        taken = f"; {was} is another page now, so this is {now}" if was != now else ""
+        for earlier in kept.steps:
+            earlier.page_id = now if earlier.page_id == was else earlier.page_id
+        return f"{(outcome.result or {}).get('observed', 'done')}{taken}"
+
+    def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
+        """Where a step is taken back, and the action whose limits hold. A page that was closed comes back under its id
+        where that is free."""
+        directory = self._ports.directory
+        if not action.closes_page:
+            address = directory.address(action, self._caller.client_id, self._caller.label)
+            if address.session_id != step.session_id:
+                raise CannotUndo(f"{step.page_id} is a page of another session now.")
+            return address, action
+        former = PageState.model_validate(step.state["page"])
+        directory.sessions.check_use(former.session_id, self._caller.client_id)
+        url: Json = {} if former.url == "about:blank" else {"url": former.url}
+        opening = catalogue.parse({"action": "open_page", **url})
+        return Address(directory.claim(former.page_id, former.session_id), former.session_id), opening
+
+    def _found(self, call_id: str | None) -> list[Kept]:
+        """The calls that are meant: one, or the parts that one was made of. Raises CannotUndo, CallNotFound."""
+        mine = [kept for kept in self._undos.all() if self._may(kept)]
+        own = [kept for kept in mine if kept.who.client_id == self._caller.client_id]
+        if call_id is None:
+            if own:
+                return _whole(own, own[0].call_id)
+            raise CannotUndo("Nothing that you did in the last 10 minutes can be undone.", hint=_WHAT)
+        for kepts in (own, mine):
+            exact = _whole(kepts, call_id)
+            near = exact or [kept for kept in kepts if kept.call_id.startswith(call_id)]
+            if exact or len(near) == 1:
+                return near
+            if near:
+                names = ", ".join(kept.call_id for kept in near)
+                raise CannotUndo(f"Several calls begin with {call_id!r}: {names}.", hint="Give more of the id.")
+        raise self._impossible(call_id)
+
+    def _may(self, kept: Kept) -> bool:
+        """Who did it may undo it, and whose page or session it was done to; and the account's own person."""
+        return self._caller.operator or self._caller.client_id in {kept.who.client_id, kept.owner}
+
+    def _impossible(self, call_id: str) -> BrowseError:
+        """Why a call that is not kept cannot be taken back, and what to do instead."""
+        try:
+            name = self._ports.ledger.register.find(self._caller.client_id, call_id).action
+        except CallNotFound:
+            return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_WHAT)
+        action = ACTIONS[name]
+        if action.undoable:
+            why = "it changed nothing, was undone already, was too large to keep, or is 10 minutes ago"
+            return CannotUndo(f"{name} {call_id!r} cannot be undone: {why}.")
+        if action.effect is Effect.READS:
+            return CannotUndo(f"{name} {call_id!r} only read: there is nothing to undo.")
+        if action.undone_by:
+            return CannotUndo(f"undo does not take {name} back.", hint=f"The call that does: {action.undone_by}.")
+        hint = f"See what it did: {next_call('snapshot')}; where the site has a way back, take that."
+        return CannotUndo(f"{name} cannot be undone: what it did is on the site's side.", hint=hint)
+
+
+_WHAT: Final = (
+    f"See what can be: {next_call('undo', list=True)}. It is kept for 10 minutes, and not over a restart of the "
+    "service; what was done to a site itself never can be."
+)
+
+
+def _whole(kepts: list[Kept], call_id: str) -> list[Kept]:
+    """A call and those that it was made of; these come first, having been done after what it did itself."""
+    found = [kept for kept in kepts if kept.call_id == call_id or kept.call_id.startswith(f"{call_id}.")]
+    return sorted(found, key=lambda kept: kept.call_id == call_id)
+
+
+def _again(step: Undoable, *, affects_others: bool) -> Action:
+    """The act as it was asked for, so that its rules hold again; whether others may feel it is asked anew."""
+    body = {name: value for name, value in step.body.items() if name not in _NOT_AGAIN}
+    action = ACTIONS[str(body["action"])]
+    if action.scope is Scope.PAGE:
+        body["pageId"] = step.page_id
+        body.pop("sessionId", None)
+    if affects_others and "affect_others" in action.model_fields:
+        body["affectOthers"] = True
+    return catalogue.parse(body)

@@ -1,0 +1,121 @@
+"""The few calls that are made of several, or leave something to do after them: each known by a trait of its action."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from browser_service.clients.presence import Clients
+from browser_service.sessions.records import Browser
+from browser_service.spine.directory import LAUNCHED, Address, Directory
+from browser_service.spine.feed import Feed
+from browser_service.spine.front_call import FrontCall, Perform
+from shared.calls import Notice, Outcome
+from shared.catalogue import ACTIONS
+from shared.errors import BrowseError, JournalFailed, NoBrowser
+from shared.model import Json
+from shared.pages import PageState
+
+
+class Workflows:
+    """`perform` does each of the calls that one is made of, by all the rules of a call."""
+
+    def __init__(self, directory: Directory, clients: Clients, feed: Feed, perform: Perform) -> None:
+        self._directory = directory
+        self._clients = clients
+        self._feed = feed
+        self._perform = perform
+
+    async def in_new_session(self, call: FrontCall, go: Callable[[FrontCall], Awaitable[Outcome]]) -> Outcome:
+        """Make a session, and go there. A session that came to no page is not left behind."""
+        made = await self._perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
+        session_id = str(made["sessionId"])
+        outcome = None
+        try:
+            outcome = await go(replace(call, action=call.action.model_copy(update={"session_id": session_id})))
+        finally:
+            if outcome is None or outcome.page is None:
+                await self._perform(call.caller, _closing(session_id), f"{call.call_id}.2")
+        if outcome.result is not None:
+            said = f"in {session_id}, a new session, which is not logged in anywhere: name it by sessionId"
+            outcome.result["observed"] = f"{outcome.result.get('observed', 'done')}; {said}"
+        return outcome
+
+    async def after(self, call: FrontCall, address: Address, outcome: Outcome) -> Outcome:
+        """Do what is left to do here when a host has done the action."""
+        closed = any(ACTIONS[str(step.body["action"])].closes_page for step in outcome.undo)
+        if closed and outcome.result is not None:
+            await self._end_with_page(call, address.session_id or "", outcome.result)
+        named, page = call.action.named_page, outcome.page
+        if call.action.opens_another and named and page is not None and page.page_id != named:
+            text = f"{named} is open already, and yours: this is another page, {page.page_id}."
+            self._clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
+        return outcome
+
+    def checked_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
+        """Turn a success into an error where the logins that the call saved are not on disk."""
+        session_id, name = call.action.named_session or "", call.action.saved_name
+        if name is None or not self._feed.owes(session_id, name):
+            return outcome
+        error = JournalFailed(f"The logins of {session_id!r} could not be saved: the disk takes nothing.")
+        return Outcome(call_id=call.call_id, error=error.body())
+
+    async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:
+        """End a session that was made for a page with the last of its pages."""
+        await self._feed.catch_up()
+        sessions, pages = self._directory.sessions, self._directory.pages()
+        if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
+            return
+        if all(page.session_id != session_id for page in pages):
+            await self._perform(call.caller, _closing(session_id), f"{call.call_id}.1")
+            result["observed"] = f"{result.get('observed', 'done')}; so is session {session_id}, which was made for it"
+
+
+class LaunchedBrowser:
+    """The page of a client's own that browser_launch opens. `perform` does a call for that client."""
+
+    def __init__(self, directory: Directory, client_id: str, perform: Callable[[Json], Awaitable[Json]]) -> None:
+        self._directory = directory
+        self._client_id = client_id
+        self._perform = perform
+
+    @property
+    def shared(self) -> Browser:
+        """The browser that all share."""
+        return self._directory.sessions.shared_browser
+
+    async def launch(self, browser: Browser) -> Json:
+        """Open it in place of the one before: in the shared browser, or, where another kind is asked for, in a session
+        that is made for it."""
+        if self._page() is not None:
+            await self.quit()
+        page_id = self._directory.mint(LAUNCHED)
+        own = browser != self.shared
+        if own:
+            size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
+            options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
+            await self._perform({"action": "create_session", "sessionId": page_id, **options})
+        opening: Json = {"action": "open_page", "pageId": page_id}
+        try:
+            await self._perform({**opening, "sessionId": page_id} if own else opening)
+        except BrowseError:
+            if own:
+                await self._perform(_closing(page_id))
+            raise
+        if own:
+            self._directory.sessions.record(page_id).of_page = True
+        return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
+
+    async def quit(self) -> Json:
+        """Close what `launch` opened; the shared browser stays. Raises NoBrowser."""
+        page = self._page()
+        if page is None:
+            raise NoBrowser("No browser instance found. Call browser_launch first.")
+        own = page.session_id == page.page_id
+        await self._perform(_closing(page.session_id) if own else {"action": "close_page", "pageId": page.page_id})
+        return {"closed": page.page_id, "text": "Browser closed successfully"}
+
+    def _page(self) -> PageState | None:
+        return self._directory.launched(self._client_id)
+
+
+def _closing(session_id: str) -> Json:
+    return {"action": "close_session", "sessionId": session_id}

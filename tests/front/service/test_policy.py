@@ -1,0 +1,85 @@
+"""What a token allows is checked in one step, which no way of asking for an action gets round."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from browser_service.security.auth import Identity
+from shared import wire
+from shared.actions.base import Action
+from shared.errors import Forbidden
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+CLICK: AnyJson = {"action": "click", "selector": "#buy"}
+DOORS: dict[str, AnyJson] = {
+    "by itself": CLICK,
+    "by another name": {**CLICK, "action": "double_click"},
+    "on a page of the path": {**CLICK, "pageId": "p"},
+    "through call_tool": {"action": "call_tool", "name": "click", "arguments": {"selector": "#buy"}},
+    "as a step": {"action": "batch", "steps": [{"action": "wait", "duration": 0}, CLICK]},
+    "as a step through call_tool": {
+        "action": "batch",
+        "steps": [{"action": "call_tool", "name": "click", "arguments": {"selector": "#buy"}}],
+    },
+    "as a step of several pages": {"action": "batch", "steps": [{"action": "list_pages"}, {**CLICK, "pageId": "p"}]},
+    "during a wait": {"action": "wait_for_response", "url": "*", "during": CLICK},
+    "as a step that waits during it": {
+        "action": "batch",
+        "steps": [{"action": "list_pages"}, {"action": "wait_for_response", "url": "*", "during": CLICK}],
+    },
+    "as what a call is made of": {"action": "navigate_to", "url": "http://127.0.0.1/"},
+}
+
+
+@pytest.fixture
+def refused(service: RunningService) -> Iterator[list[str]]:
+    """The names of actions that no token allows for now."""
+    names: list[str] = []
+
+    def rule(_: Identity, action: Action) -> None:
+        if action.name() in names:
+            raise Forbidden(f"The token does not allow {action.name()}.")
+
+    service.parts.policy.rules.append(rule)
+    yield names
+    service.parts.policy.rules.remove(rule)
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_what_the_policy_refuses_is_refused_by_every_door(agent: Agent, refused: list[str], door: str) -> None:
+    refused += ["click", "create_session"]
+    body = dict(DOORS[door])
+    error = await agent.error(body.pop("action"), **body)
+    assert error["code"] == Forbidden.code
+    assert "The token does not allow" in error["message"]
+
+
+async def test_a_view_is_a_call_that_the_policy_may_refuse(agent: Agent, refused: list[str]) -> None:
+    refused.append("list_sessions")
+    assert (await agent.http.get(wire.SESSIONS)).status_code == Forbidden.status
+    refused.clear()
+    assert (await agent.http.get(wire.SESSIONS)).status_code == 200
+
+
+async def test_an_act_that_is_not_allowed_is_not_undone_either(agent: Agent, site: Site, refused: list[str]) -> None:
+    made = (await agent.call("create_session"))["sessionId"]
+    await agent.call("goto", sessionId=made, url=site.page("/shop", "<h1>Shop</h1>"))
+    await agent.call("close_session", sessionId=made)
+    refused.append("close_session")
+    assert "does not allow close_session" in (await agent.error("undo"))["message"]
+    refused.clear()
+    await agent.call("undo")
+    assert made in [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]]
+
+
+async def test_a_refusal_of_the_policy_is_in_the_account(agent: Agent, refused: list[str]) -> None:
+    refused.append("create_session")
+    await agent.error("create_session")
+    found = (await agent.call("get_activity", format="records", actionName="create_session", client=agent.label))[
+        "records"
+    ]
+    assert [each["outcome"] for each in found] == [Forbidden.code]
