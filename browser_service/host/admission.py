@@ -1,11 +1,15 @@
 """Whether a call may do on a page what it asks for. Checked when it comes in, and again when its turn has come."""
 
 import fnmatch
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
+from browser_service.host.call_run import Running
+from browser_service.host.dialogs import Dialogs
+from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.record import PageRecord
 from browser_service.rules.leases import Lease
-from browser_service.security.urls import origin_of
+from browser_service.security.urls import UrlPolicy, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.calls import Call
@@ -15,6 +19,42 @@ from shared.next_calls import next_call
 from shared.pages import PageState
 
 _NAMED = 5
+
+
+@dataclass(frozen=True)
+class Admission:
+    """What is asked before a call does anything: when it comes in, and again when its turn has come."""
+
+    pages: Mapping[str, PageEntry]
+    policy: UrlPolicy
+    dialogs: Dialogs
+    check_free: Callable[[], None]
+    """Raises where the browser is given to a person."""
+
+    def admit(self, entry: PageEntry, running: Running) -> None:
+        """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
+        call, action = running.call, running.action
+        self.check_free()
+        if not entry.record.guarded and entry.live:
+            self.policy.check(entry.record.url)
+        for each in (action, *action.parts()):
+            self.check_url(each, entry.record.url)
+        taken_from = admit(entry.record, call, action)
+        if taken_from is not None:
+            who = call.client_label or "another client"
+            entry.tell(taken_from.client_id, f'"{who}" took {entry.page_id}, which you had left idle.')
+            entry.tell(call.client_id, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
+        check_origin(entry.record, call, action, (page.record for page in self.pages.values()))
+        self.dialogs.check(entry.record, call, action)
+
+    def check_url(self, action: Action, page_url: str = "") -> None:
+        """Raise Forbidden for an address that may not be visited. Only what a caller asks for by itself may lead to a
+        page of its own making."""
+        url = action.asked_url
+        if url and action.navigates:
+            self.policy.check_own(url)
+        elif url:
+            self.policy.check_from(page_url if action.from_page else "", url)
 
 
 def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:

@@ -59,6 +59,10 @@ class Running:
         """Its callId as its client knows it."""
         return CallKey.parse(self.call.call_id).call_id
 
+    def is_of(self, client_id: str, page_id: str) -> bool:
+        """Say whether a client made it, and for that page."""
+        return self.call.client_id == client_id and self.call.page_id == page_id
+
     @property
     def ended(self) -> bool:
         return self.last.done()

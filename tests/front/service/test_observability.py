@@ -45,7 +45,7 @@ async def test_an_error_shows_its_stack_when_debugging_only(
         raise ZeroDivisionError
 
     service = await start()
-    monkeypatch.setitem(service.parts.host._handlers, "get_page_title", breaks)  # type: ignore[attr-defined] # in this process
+    monkeypatch.setitem(service.parts.host._calls.handlers, "get_page_title", breaks)  # type: ignore[attr-defined] # in this process
     before = structlog.get_config()
     monkeypatch.setattr(BrowseError, "debugging", False)
     configure(level, for_people=False)

@@ -1,0 +1,298 @@
+"""The calls of a host: each is admitted, done in its turn, and ends with an outcome."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+import structlog
+
+from browser_service.host.admission import Admission, check_others
+from browser_service.host.call_run import Handler, Running
+from browser_service.host.capacity import Room
+from browser_service.host.dialogs import Dialogs
+from browser_service.host.events import EventLog, sendable
+from browser_service.host.files import ArtifactPort
+from browser_service.host.kept_outcomes import Replies
+from browser_service.host.launching.memory import Memory
+from browser_service.host.page.entry import PageEntry
+from browser_service.host.partial import account
+from browser_service.host.recovery import crashes
+from browser_service.host.recovery.closed_page import reopen
+from browser_service.host.recovery.eviction import Retiring
+from browser_service.host.recovery.reversal import TAKES_BACK
+from browser_service.host.registry import PageRegistry
+from browser_service.host.run import bring_up, perform, perform_live, perform_on_session
+from browser_service.host.session import SessionEntry
+from browser_service.host.session_handle import BrowserSession
+from browser_service.host.steps import Parts
+from browser_service.observability.logging import unexpected
+from browser_service.rules.leases import Lease
+from browser_service.security.urls import abridged_in
+from browser_service.waits import turn_on
+from shared import catalogue
+from shared.actions.base import Action
+from shared.actions.traits import Lane, Scope, Unaddressed
+from shared.calls import Call, CallState, ClientRef, Outcome
+from shared.errors import BrowseError, ErrorBody, PageNotFound, PageOwned, SessionNotFound
+from shared.events import CallEnded, CallMoved, PageOpened
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.pages import PageState
+
+_log = structlog.get_logger(__name__)
+
+_REMEMBERED: Final = 2_000
+_ENDS_WITHIN_S: Final = 5
+
+
+@dataclass(eq=False)
+class Calls:
+    """Those that run on the pages and sessions of a host, and the outcomes of those that have ended lately."""
+
+    pages: Mapping[str, PageEntry]
+    sessions: Mapping[str, SessionEntry]
+    running: dict[str, Running]
+    handlers: Mapping[str, Handler]
+    artifacts: ArtifactPort
+    admission: Admission
+    dialogs: Dialogs
+    registry: PageRegistry
+    retiring: Retiring
+    room: Room
+    memory: Memory
+    log: EventLog
+    queue_wait_ms: int
+    _replies: Replies = field(default_factory=Replies)
+    _working: set[asyncio.Task[None]] = field(default_factory=set)
+    _cancelled: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    _parts: Parts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._parts = Parts(self.admission.admit, self.handlers, self.artifacts, self.dialogs)
+
+    # --- from outside --------------------------------------------------------------------------------------------
+
+    async def run(self, call: Call) -> Outcome:
+        reply = self._replies.get(call.call_id)
+        if reply is None:
+            reply = self._replies.expect(call.call_id)
+            task = asyncio.create_task(self._work(call, reply))
+            self._working.add(task)
+            task.add_done_callback(self._working.discard)
+        return await asyncio.shield(reply)
+
+    async def _work(self, call: Call, reply: "asyncio.Future[Outcome]") -> None:
+        """Bring a call to its end. Where a dialog has it replied before, its end is told as an event."""
+        last: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        outcome = await self._outcome(call, reply, last)
+        last.set_result(outcome)
+        if not reply.done():
+            reply.set_result(outcome)
+        elif reply.result().suspended:
+            self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
+        self._replies.given(reply.result())
+
+    async def cancel(self, call_id: str) -> None:
+        running = self.running.get(call_id)
+        if running is None:
+            self._cancelled[call_id] = None
+            while len(self._cancelled) > _REMEMBERED:
+                self._cancelled.popitem(last=False)
+            return
+        running.cancel.request()
+        self.dialogs.cancelled(running)
+        entry = self.pages.get(running.call.page_id or "")
+        if entry is not None:
+            entry.queue.cancel(call_id)
+
+    async def rest(self, within_s: float) -> None:
+        """Let those that run on pages come to their end; cancel those that take longer."""
+        ending = [running for running in self.running.values() if not running.action.outlives_client]
+        if not ending:
+            return
+        _, late = await asyncio.wait({running.last for running in ending}, timeout=within_s)
+        for running in ending:
+            if running.last in late:
+                await self.cancel(running.call.call_id)
+        if late:
+            await asyncio.wait(late, timeout=within_s)
+
+    def end(self) -> None:
+        """Cancel them all: what has not begun did not happen."""
+        for running in [*self.running.values()]:
+            running.cancel.request(ending=True)
+
+    async def ended(self) -> None:
+        """Wait for the end of those that were cancelled."""
+        if self._working:
+            await asyncio.wait(self._working, timeout=_ENDS_WITHIN_S)
+
+    # --- one of them ---------------------------------------------------------------------------------------------
+
+    async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", last: "asyncio.Future[Outcome]") -> Outcome:
+        entry: PageEntry | None = None
+        running: Running | None = None
+        lease: Lease | None = None
+        result, error = None, None
+        try:
+            running = Running(call, catalogue.parse(call.body), reply, last)
+            self.running[call.call_id] = running
+            if call.call_id in self._cancelled:
+                running.cancel.request()
+            if running.action.pageless:
+                return Outcome(call_id=call.call_id, result=await self._parts.without_page(running))
+            if running.action.scope is Scope.SESSION:
+                result = sendable(await self._on_session(running, running.action))
+                return Outcome(call_id=call.call_id, result=result, undo=running.undo)
+            await self.room.look()
+            await self._make_room(running)
+            entry = self._entry(running)
+            lease = entry.lease
+            result = sendable(await self._perform(entry, running))
+        except BrowseError as failure:
+            if running is not None and isinstance(failure, PageOwned) and not running.done:
+                running.admitted = False  # it had only asked whether it may have the page
+            told = account(running.action, running.done, running.at, failure) if running is not None else failure
+            told.__traceback__ = failure.__traceback__
+            crashes.describe(told, entry.record if entry is not None else None, self.memory)
+            shown = abridged_in(told.body().model_dump(), _urls_of(running, entry))
+            error = ErrorBody.model_validate(sendable(cast("Json", shown)))
+        except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
+            _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
+            error = unexpected("The service failed at this call.").body()
+        finally:
+            self.running.pop(call.call_id, None)
+            if entry is not None and running is not None:
+                self._after(entry, running, taken=entry.lease is not lease)
+        page = (
+            entry.record.state() if entry is not None and (result is not None or not entry.record.life.over) else None
+        )
+        outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
+        if running is not None:
+            outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
+        return outcome
+
+    async def _perform(self, entry: PageEntry, running: Running) -> Json:
+        call, action = running.call, running.action
+        running.check_not_cancelled()
+        self.admission.admit(entry, running)
+        handler = self._handler(running)
+        page = self._parts.page(entry, running)
+        if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
+            if action.wakes_page and not entry.live:
+                await self._live_in_a_turn(entry, running)
+            running.admitted = True
+            return await perform(entry, running, handler, page)
+        async with turn_on(entry.queue, call, action.name(), self.queue_wait_ms) as waited:
+            running.check_not_cancelled()
+            self.admission.admit(entry, running)
+            if waited:
+                self._started(running)
+            running.admitted = True
+            return await perform_live(entry, running, handler, page)
+
+    async def _on_session(self, running: Running, action: Action) -> Json:
+        """An action on a whole session: these queue among themselves, and no page's turn waits for them."""
+        session = self.sessions.get(running.call.session_id or "")
+        if session is None:
+            raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
+        self.admission.check_free()
+        if url := action.asked_url:
+            self.admission.policy.check(url)
+        seen, handler = BrowserSession(session, running.call, self.artifacts, running.undoable), self._handler(running)
+        pages = self._pages_of(session)
+        check_others(action, running.call.client_id, [page.record for page in pages])
+        session.used_at = time.monotonic()
+        if action.lane is Lane.BESIDE:
+            return await perform_on_session(seen, running, handler, pages)
+        async with turn_on(session.queue, running.call, action.name(), self.queue_wait_ms):
+            running.check_not_cancelled()
+            self.admission.check_free()
+            pages = self._pages_of(session)
+            check_others(action, running.call.client_id, [page.record for page in pages])
+            result = await perform_on_session(seen, running, handler, pages)
+            for entry in self._pages_of(session):
+                entry.look_at_trace()  # it may have just begun
+            return result
+
+    def _handler(self, running: Running) -> Handler:
+        """What does the act, or takes it back."""
+        kept = running.call.undo
+        if kept is None:
+            return self.handlers[running.action.name()]
+        take_back = TAKES_BACK[running.action.name()]
+        return lambda on, _: take_back(on, kept)
+
+    def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
+        return [entry for entry in self.pages.values() if entry.session is session]
+
+    async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
+        """A waiting call on a page that is not open: open it in a turn, then wait beside."""
+        async with turn_on(entry.queue, running.call, running.action.name(), self.queue_wait_ms):
+            await bring_up(entry, running)
+
+    async def _make_room(self, running: Running) -> None:
+        """A page that is to be made, and may be, takes the place of one that was abandoned, where there is no other."""
+        call, session = running.call, self.sessions.get(running.call.session_id or "")
+        makes = running.action.unaddressed is Unaddressed.NEW_PAGE or call.undo is not None
+        if session is None or call.page_id in self.pages or not makes:
+            return
+        self.admission.check_url(running.action)
+        await self.retiring.make_room(session.session_id, ClientRef(client_id=call.client_id, label=call.client_label))
+
+    def _entry(self, running: Running) -> PageEntry:
+        """The page of a call; those that may create one do. No await: of many first calls, one creates."""
+        call, action = running.call, running.action
+        page_id = call.page_id or ""
+        entry = self.pages.get(page_id)
+        if entry is not None:
+            return entry
+        session = self.sessions.get(call.session_id or "")
+        if session is None:
+            raise SessionNotFound(f"There is no session {call.session_id!r}.")
+        reopens = call.undo is not None and action.closes_page
+        if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
+            raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
+        self.room.check(session.session_id, call.client_id)
+        if reopens:
+            entry = reopen(self.registry, session, call)
+        else:
+            state = PageState(page_id=page_id, session_id=session.session_id)
+            entry = self.registry.add(state, session)
+            entry.record.ownership.take(call, action.agent)
+        self.log.emit(PageOpened(page=entry.record.state()))
+        return entry
+
+    def _after(self, entry: PageEntry, running: Running, *, taken: bool) -> None:
+        """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that
+        was refused has used nothing, though it may have `taken` the page before."""
+        call = running.call
+        if running.admitted:
+            entry.record.used()
+            entry.session.used_at = entry.record.used_at
+        if entry.lease is not None and entry.lease.client_id == call.client_id and running.action.opens:
+            entry.lease.renew(call.seq)
+        new = entry.record.revision == 0 or call.undo is not None
+        never_opened = entry.tab is None and new and not entry.record.life.over and not entry.queue.busy
+        if entry.record.life.over or never_opened:
+            self.registry.forget(entry)
+            return
+        if running.admitted or taken:
+            entry.changed()
+        if running.admitted:
+            entry.session.logins.save_soon()
+
+    def _started(self, running: Running) -> None:
+        """Told to those who were told that they wait; the others know it by the reply, mostly sooner."""
+        call = running.call
+        self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
+
+
+def _urls_of(running: Running | None, entry: PageEntry | None) -> list[str]:
+    """What a call may tell of: where it was to go, and where its page is."""
+    asked = [running.action, *running.action.parts()] if running is not None else []
+    urls = [each.asked_url for each in asked]
+    return [*filter(None, urls), *([entry.record.url] if entry is not None else [])]
