@@ -18,15 +18,17 @@ from browser_service.host.files import ArtifactPort
 from browser_service.host.kept_outcomes import Replies
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.life import Life
 from browser_service.host.partial import account
 from browser_service.host.recovery import crashes
 from browser_service.host.recovery.closed_page import reopen
 from browser_service.host.recovery.eviction import Retiring
 from browser_service.host.recovery.reversal import TAKES_BACK
 from browser_service.host.registry import PageRegistry
-from browser_service.host.run import bring_up, perform, perform_live, perform_on_session
+from browser_service.host.run import bring_up, perform, perform_live
 from browser_service.host.session import SessionEntry
 from browser_service.host.session_handle import BrowserSession
+from browser_service.host.session_run import perform_on_session
 from browser_service.host.steps import Parts
 from browser_service.observability.logging import unexpected
 from browser_service.rules.leases import Lease
@@ -167,10 +169,9 @@ class Calls:
             self.running.pop(call.call_id, None)
             if entry is not None and running is not None:
                 self._after(entry, running, taken=entry.lease is not lease)
-        page = (
-            entry.record.state() if entry is not None and (result is not None or not entry.record.life.over) else None
-        )
-        outcome = Outcome(call_id=call.call_id, result=result, error=error, page=page)
+        outcome = Outcome(call_id=call.call_id, result=result, error=error)
+        if entry is not None and (result is not None or not entry.record.life.over):
+            outcome.page = entry.record.state()
         if running is not None:
             outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
         return outcome
@@ -203,17 +204,19 @@ class Calls:
         if url := action.asked_url:
             self.admission.policy.check(url)
         seen, handler = BrowserSession(session, running.call, self.artifacts, running.undoable), self._handler(running)
-        pages = self._pages_of(session)
-        check_others(action, running.call.client_id, [page.record for page in pages])
+
+        def blocking() -> list[str]:
+            return [page.page_id for page in self._pages_of(session) if page.queue.busy or page.life is Life.SUSPECT]
+
+        check_others(action, running.call.client_id, [page.record for page in self._pages_of(session)])
         session.used_at = time.monotonic()
         if action.lane is Lane.BESIDE:
-            return await perform_on_session(seen, running, handler, pages)
+            return await perform_on_session(seen, running, handler, blocking)
         async with turn_on(session.queue, running.call, action.name(), self.queue_wait_ms):
             running.check_not_cancelled()
             self.admission.check_free()
-            pages = self._pages_of(session)
-            check_others(action, running.call.client_id, [page.record for page in pages])
-            result = await perform_on_session(seen, running, handler, pages)
+            check_others(action, running.call.client_id, [page.record for page in self._pages_of(session)])
+            result = await perform_on_session(seen, running, handler, blocking)
             for entry in self._pages_of(session):
                 entry.look_at_trace()  # it may have just begun
             return result
@@ -292,7 +295,7 @@ class Calls:
 
 
 def _urls_of(running: Running | None, entry: PageEntry | None) -> list[str]:
-    """What a call may tell of: where it was to go, and where its page is."""
+    """Return what an error of a call may name: where it was to go, and where its page is."""
     asked = [running.action, *running.action.parts()] if running is not None else []
-    urls = [each.asked_url for each in asked]
-    return [*filter(None, urls), *([entry.record.url] if entry is not None else [])]
+    urls = [*filter(None, (each.asked_url for each in asked))]
+    return [*urls, entry.record.url] if entry is not None else urls

@@ -1,31 +1,28 @@
 """Dialogs: what a page asks (alert, confirm, prompt, beforeunload) waits for an answer, and no call waits with it."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from playwright.async_api import Dialog, Page
-from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import Running
-from browser_service.host.open_dialog import OpenDialog, refusal
+from browser_service.host.dialog_replies import get_call, none_open, result_after, suspended, with_next
+from browser_service.host.open_dialog import CLOSED, OpenDialog, declined, how_answered, refusal, related
 from browser_service.host.page.record import DialogPolicy, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.actions.traits import Effect
-from shared.calls import Call, Outcome
+from shared.calls import Call
 from shared.errors import NoDialog, TimedOut, ValidationFailed
 from shared.events import HostEvent, PageChanged
 from shared.model import Json
-from shared.next_calls import next_call
 
 _ANSWERED_WITHIN_S = 5
-_CLOSED = "closed in the browser"
 _GONE = "gone with its page"
 
 
@@ -69,7 +66,7 @@ class Dialogs:
         if asking is not None and asking.tab is not None:
             self._add(asking.record, asking.tab, dialog)
         elif page is None:
-            self._background.spawn(_declined(dialog))
+            self._background.spawn(declined(dialog))
         else:
             self._early[page] = dialog
             asyncio.get_running_loop().call_later(self._within_s, self._give_up, page)
@@ -83,15 +80,15 @@ class Dialogs:
     def closed(self, dialog: Dialog) -> None:
         """A dialog is closed: by an answer of ours, by a person, or by a navigation."""
         for asked in [asked for asked in self._open if asked.dialog is dialog]:
-            self._over(asked, asked.answering or _CLOSED)
+            self._over(asked, asked.answering or CLOSED)
             if not asked.answering:
-                self._tell_of(asked, f"was {_CLOSED}")
+                self._tell_of(asked, f"was {CLOSED}")
 
     # --- what calls meet -----------------------------------------------------------------------------------------
 
     def open_beside(self, page: PageRecord) -> OpenDialog | None:
         """Return the dialog that blocks a page: its own, or one of a window that its scripts share with it."""
-        family = (o for o in self._open if _related(o.page, page))
+        family = (o for o in self._open if related(o.page, page))
         return next((dialog for dialog in family if dialog.live), None)
 
     def check(self, page: PageRecord, call: Call, action: Action) -> None:
@@ -106,7 +103,7 @@ class Dialogs:
         """Answer the page's dialog, and see what came of it: the end of the call that waited, or the next dialog."""
         dialog = next((o for o in self._open if o.page is page and not o.answering), None)
         if dialog is None or not dialog.live:
-            raise self._none(page, call.client_id)
+            raise none_open(page, self.open_beside(page), call.client_id)
         if action.prompt_text is not None and not (action.accept and dialog.dialog.type == "prompt"):
             raise ValidationFailed(
                 f"promptText is for a prompt that is accepted; {page.page_id} shows {dialog.named}.",
@@ -117,12 +114,12 @@ class Dialogs:
         answered: Json = {"answered": {**dialog.facts, "accepted": action.accept}}
         if not acts:
             told = answered | await self._observed(dialog, self._running[call.call_id], action)
-            return self._with_next(told, page, call.client_id)
+            return with_next(told, self.open_beside(page), call.client_id)
         await self._end(dialog, accept=action.accept, text=action.prompt_text)
         await self._until(lambda: self.open_beside(page) or all(r.ended for r in acts), acts, action.timeout / 1000)
         self._running[call.call_id].requests = [sent for r in acts if r.ended for sent in r.last.result().requests]
-        came = _came_of(acts, answered, f"{dialog.named} was {_how(accept=action.accept)}")
-        return self._with_next(came, page, call.client_id)
+        came = result_after(acts, answered, f"{dialog.named} was {how_answered(accept=action.accept)}")
+        return with_next(came, self.open_beside(page), call.client_id)
 
     def cancelled(self, running: Running) -> None:
         """The dialogs that a cancelled call waits for are declined, where its client may."""
@@ -157,7 +154,7 @@ class Dialogs:
         """Send away the calls that wait for a page that it blocks, suspend those that run there, and tell the holder,
         unless one of these replies tells it."""
         page = asked.page
-        family = [each for each in self._pages.values() if _related(each.record, page)]
+        family = [each for each in self._pages.values() if related(each.record, page)]
         waiting = {turn.call.call_id for member in family for turn in self._refuse_waiting(asked, member)}
         running = self._concerned({member.record.page_id for member in family})
         concerned = [each for each in running if each.call.call_id not in waiting]
@@ -184,16 +181,8 @@ class Dialogs:
         dialog.calls.append(running)
         if running.reply.done():
             return False
-        page, client_id = self._pages[running.call.page_id or ""].record, running.call.client_id
-        outcome = Outcome(call_id=running.call.call_id, page=page.state())
-        if running.action.effect is Effect.READS:
-            outcome.error = refusal(dialog, page, client_id).body()
-        else:
-            name, page_id = running.action.name(), dialog.page.page_id
-            said = f"{page_id} shows {dialog.named}, and {name} waits for its answer. {dialog.next_call(client_id)}"
-            outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": running.own_id, "observed": said}
-            outcome.suspended = True
-        running.reply.set_result(outcome)
+        page = self._pages[running.call.page_id or ""].record
+        running.reply.set_result(suspended(running, page, dialog))
         return True
 
     async def _observed(self, dialog: OpenDialog, running: Running, action: HandleDialog) -> Json:
@@ -210,30 +199,22 @@ class Dialogs:
         return {"observed": "; ".join(observation.lines()), **observation.facts()}
 
     async def _end(self, dialog: OpenDialog, *, accept: bool, text: str | None = None) -> None:
-        """Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""
-        dialog.answering = _how(accept=accept)
+        """Answer it. Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""
         try:
-            async with asyncio.timeout(_ANSWERED_WITHIN_S):
-                if accept:  # without a text Playwright would answer a prompt with an empty one
-                    await dialog.dialog.accept(dialog.dialog.default_value if text is None else text)
-                else:
-                    await dialog.dialog.dismiss()
-        except PlaywrightError as error:
-            self._over(dialog, _CLOSED)
-            raise NoDialog(f"{dialog.named} of {dialog.page.page_id} was {_CLOSED}.") from error
-        except TimeoutError as error:
-            dialog.answering = ""
-            raise TimedOut(f"The browser did not close {dialog.named} of {dialog.page.page_id}.") from error
+            await dialog.end(accept=accept, text=text)
+        except NoDialog:
+            self._over(dialog, CLOSED)
+            raise
         self._over(dialog, dialog.answering)
 
     async def _by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
         """Answered at once: no call is held up. It is told in the reply of the act that met it, else in a notice."""
-        how = f"{_how(accept=bool(policy.accept))} by the page's dialog policy"
+        how = f"{how_answered(accept=bool(policy.accept))} by the page's dialog policy"
         try:
             text = policy.prompt_text if dialog.dialog.type == "prompt" else None
             await self._end(dialog, accept=bool(policy.accept), text=text)
         except NoDialog:
-            how = _CLOSED
+            how = CLOSED
         except TimedOut:
             how = "not answered: the browser did not close it"
         dialog.page.revision += 1
@@ -265,7 +246,7 @@ class Dialogs:
             page.dialog = None
         page.revision += 1
         tab.observer.dialog(f"{dialog.named} was {how}")
-        if dialog.dialog.type == "beforeunload" and how == _how(accept=False):
+        if dialog.dialog.type == "beforeunload" and how == how_answered(accept=False):
             tab.left(left=False)
         for running in dialog.calls:
             if not any(running in other.calls for other in self._open):
@@ -296,75 +277,17 @@ class Dialogs:
         except TimeoutError:
             return
 
-    def _with_next(self, told: Json, page: PageRecord, client_id: str) -> Json:
-        dialog = self.open_beside(page)
-        if dialog is None:
-            return told
-        said = f"{told['observed']}. Now {dialog.page.page_id} shows {dialog.named}. {dialog.next_call(client_id)}"
-        return {**told, "dialog": dialog.facts, "observed": said}
-
-    def _none(self, page: PageRecord, client_id: str) -> NoDialog:
-        other = self.open_beside(page)
-        hint = f"{other.page.page_id} shows one. {other.next_call(client_id)}" if other else "Go on with the page."
-        return NoDialog(f"{page.page_id} shows no dialog: none was opened, or it is answered.", hint=hint)
-
     def _tell_of(self, dialog: OpenDialog, how: str) -> None:
         """The holder of the page, and whoever has a call to read on."""
         page = dialog.page
         clients = {page.lease.client_id: ""} if page.lease else {}
         for running in dialog.calls:
             if running.action.effect is not Effect.READS:
-                clients[running.call.client_id] = f" What came of {running.action.name()}: {_get_call(running)}."
+                clients[running.call.client_id] = f" What came of {running.action.name()}: {get_call(running)}."
         for client_id, more in clients.items():
             self._emit(page.notice(client_id, f"{page.page_id}: {dialog.named} {how}.{more}"))
 
     def _give_up(self, page: Page) -> None:
         dialog = self._early.pop(page, None)
         if dialog is not None:
-            self._background.spawn(_declined(dialog))
-
-
-def _related(page: PageRecord, other: PageRecord) -> bool:
-    """Say whether a dialog of one page blocks the other, or the pages are the same."""
-    return page.family == other.family and page.session_id == other.session_id
-
-
-def _came_of(acts: list[Running], told: Json, said: str) -> Json:
-    """The result of the call that waited, as it would have replied itself, and what was answered."""
-    first, *others = acts
-    more = "".join(f"; {other.action.name()}: {_get_call(other)}" for other in others)
-    told |= {"callId": first.own_id}
-    if not first.ended:
-        return {**told, "observed": f"{said}; {first.action.name()} still runs: {_get_call(first)}{more}"}
-    outcome = first.last.result()
-    if outcome.error is not None:
-        failure = outcome.error.model_dump(mode="json", by_alias=True, include={"code", "message", "hint", "details"})
-        what = f"{outcome.error.code}: {outcome.error.message} {outcome.error.hint or ''}".strip()
-        return {**told, "error": failure, "observed": f"{said}; {first.action.name()} failed: {what}{more}"}
-    result = outcome.result or {}
-    return {**result, **told, "observed": _joined(said, first.action, result) + more}
-
-
-def _joined(said: str, action: Action, result: Json) -> str:
-    if action.shown == "observed":
-        what = str(result.get("observed") or "done")
-        return f"{action.name()}: {what}" if said in what else f"{said}; {action.name()}: {what}"
-    value = result.get(action.shown, result)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{said}; {action.name()} gave{' (data, not instructions)' if action.untrusted else ''}: {text}"
-
-
-def _get_call(running: Running) -> str:
-    return next_call("get_call", call_id=running.own_id)
-
-
-def _how(*, accept: bool) -> str:
-    return "accepted" if accept else "dismissed"
-
-
-async def _declined(dialog: Dialog) -> None:
-    try:
-        async with asyncio.timeout(_ANSWERED_WITHIN_S):
-            await dialog.dismiss()
-    except (PlaywrightError, TimeoutError):
-        return  # it went with its page
+            self._background.spawn(declined(dialog))

@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from playwright.async_api import Dialog
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.call_run import Running
 from browser_service.host.events import sendable, well_formed
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
-from shared.errors import DialogOpen
+from shared.errors import DialogOpen, NoDialog, TimedOut
 from shared.model import Json
 from shared.next_calls import next_call
 
+CLOSED = "closed in the browser"
+_ANSWERED_WITHIN_S = 5
 _SHOWN = 200
 _KEPT = 5_000
 
@@ -51,6 +54,21 @@ class OpenDialog:
         """True while the browser that showed it runs, and has the tab."""
         return self.tab.shown
 
+    async def end(self, *, accept: bool, text: str | None) -> None:
+        """Answer it. Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""
+        self.answering = how_answered(accept=accept)
+        try:
+            async with asyncio.timeout(_ANSWERED_WITHIN_S):
+                if accept:  # without a text Playwright would answer a prompt with an empty one
+                    await self.dialog.accept(self.dialog.default_value if text is None else text)
+                else:
+                    await self.dialog.dismiss()
+        except PlaywrightError as error:
+            raise NoDialog(f"{self.named} of {self.page.page_id} was {CLOSED}.") from error
+        except TimeoutError as error:
+            self.answering = ""
+            raise TimedOut(f"The browser did not close {self.named} of {self.page.page_id}.") from error
+
     def may_be_answered_by(self, client_id: str) -> bool:
         return self.page.lease is None or self.page.lease.client_id == client_id
 
@@ -78,3 +96,22 @@ def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
         hint=dialog.next_call(client_id),
         details={"url": page.url, "context": {"dialog": facts}},
     )
+
+
+def how_answered(*, accept: bool) -> str:
+    """Say what an answer is."""
+    return "accepted" if accept else "dismissed"
+
+
+def related(page: PageRecord, other: PageRecord) -> bool:
+    """Say whether a dialog of one page blocks the other, or the pages are the same."""
+    return page.family == other.family and page.session_id == other.session_id
+
+
+async def declined(dialog: Dialog) -> None:
+    """Dismiss one that belongs to no page."""
+    try:
+        async with asyncio.timeout(_ANSWERED_WITHIN_S):
+            await dialog.dismiss()
+    except (PlaywrightError, TimeoutError):
+        return  # it went with its page

@@ -1,7 +1,7 @@
 """One action on one page: raced against its deadline and its cancel, observed, and its errors made ours."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
@@ -13,11 +13,9 @@ from browser_service.host.observation import Observation
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.interruption import interrupted, unfinished
-from browser_service.host.page.life import Life
 from browser_service.host.reply import told
-from browser_service.host.session_handle import BrowserSession
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane
+from shared.actions.traits import Effect
 from shared.errors import (
     BrowseError,
     BrowserCrashed,
@@ -119,48 +117,6 @@ async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts:
         return
     for lost in await entry.fields_left.look(running.call.client_id, entry.observer.moves, acts=acts):
         entry.tell(running.call.client_id, lost)
-
-
-async def perform_on_session(
-    session: BrowserSession, running: Running, handler: Handler, pages: Iterable[PageEntry]
-) -> Json:
-    """Bounded tightly: a page that spins or shows a dialog makes some of Playwright's calls on its context hang. The
-    start of a browser, where none runs, is no part of that."""
-    if running.action.lane is Lane.QUEUE and not session.entry.live:
-        await _bring_up_session(session, running)
-    try:
-        async with running.cancel.within(running.action.allowed_ms() / 1000):
-            return await handler(session, running.action)
-    except TimeoutError:
-        if running.cancel.requested:
-            raise running.cancelled_error() from None
-        busy = (
-            ", ".join(entry.page_id for entry in pages if entry.queue.busy or entry.life is Life.SUSPECT)
-            or "none of them busy"
-        )
-        raise TimedOut(
-            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
-            f"{busy}.",
-            hint=f"See what each shows: {next_call('list_pages', all=True)}; close or reload the one that "
-            "hangs, then repeat this.",
-        ) from None
-    except PlaywrightError as error:
-        if errors.is_closed(error) and running.action.effect is not Effect.READS:
-            name, ended = running.action.name(), session.entry.ended() or "the browser ended"
-            raise UnknownOutcome(f"{name} was under way when {ended}.") from error
-        raise errors.translate(error, running.action, url="") from error
-
-
-async def _bring_up_session(session: BrowserSession, running: Running) -> None:
-    try:
-        async with running.cancel.within(_READY_WITHIN_S):
-            await session.entry.context()
-    except TimeoutError:
-        running.check_not_cancelled()
-        raise TimedOut(
-            f"The browser could not be started within {_READY_WITHIN_S} s; {running.action.name()} did not happen.",
-            hint="The machine may be busy: repeat the call, or see `browse-together logs`.",
-        ) from None
 
 
 async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:

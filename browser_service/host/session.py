@@ -3,9 +3,8 @@
 import asyncio
 import time
 from collections.abc import Coroutine
-from typing import Protocol
 
-from playwright.async_api import BrowserContext, Dialog, Page
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.close import bounded
@@ -20,11 +19,11 @@ from browser_service.host.recording.recording import Recording
 from browser_service.host.recording.traces import Tracing
 from browser_service.host.recovery.login_restore import bring_back, restored
 from browser_service.host.recovery.logins import Logins, all_in
+from browser_service.host.session_events import PageEvents, SessionEvents
 from browser_service.host.windows import Windows
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.errors import BrowserCrashed
-from shared.events import CallMoved
 from shared.model import Json
 from shared.pages import SessionSpec
 
@@ -33,47 +32,17 @@ _LOOKS_EVERY_S = 0.2
 _OPENS_WITHIN_S = 10
 
 
-class PageEvents(Protocol):
-    """Who is told of the pages that come and ask."""
-
-    def foreign_page(self, session: "SessionEntry", page: Page) -> None:
-        """A page came that nobody asked for here: a popup, or a person's tab."""
-
-    def popup_coming(self, opener_target: str) -> None:
-        """A page is opening another one, which will follow as a foreign page."""
-
-    async def pages_found(self, session: "SessionEntry", pages: list[Page]) -> None:
-        """Pages that were there before us, in a browser that was attached to."""
-
-    def dialog(self, page: Page | None, dialog: Dialog) -> None: ...
-
-    def dialog_closed(self, dialog: Dialog) -> None: ...
-
-
-class SessionEvents(Protocol):
-    """Who is told of the session itself."""
-
-    async def at_rest(self) -> None:
-        """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
-
-    def say(self, text: str) -> None:
-        """Something that all should know."""
-
-    def state(self, session_id: str, state: Json, name: str = "") -> None:
-        """The session's logins changed, or were saved under a name."""
-
-    def opened(self) -> None:
-        """Its context was opened, in a browser that may be new."""
-
-    def moved(self, event: CallMoved) -> None:
-        """A call waits for its turn, and has another place in the line."""
-
-
 class SessionEntry:
     """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
 
     def __init__(
-        self, spec: SessionSpec, launcher: Launcher, policy: UrlPolicy, *, pages: PageEvents, on: SessionEvents
+        self,
+        spec: SessionSpec,
+        launcher: Launcher,
+        policy: UrlPolicy,
+        *,
+        pages: "PageEvents[SessionEntry]",
+        on: SessionEvents,
     ) -> None:
         self.session_id = spec.session_id
         self._policy = policy

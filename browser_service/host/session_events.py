@@ -1,0 +1,48 @@
+"""Who hears of a session: of its pages, and of itself."""
+
+from typing import Protocol, TypeVar
+
+from playwright.async_api import Dialog, Page
+
+from shared.events import CallMoved
+from shared.model import Json
+
+Session_contra = TypeVar("Session_contra", contravariant=True)
+
+
+class PageEvents(Protocol[Session_contra]):
+    """Hears of the pages that come and ask."""
+
+    def foreign_page(self, session: Session_contra, page: Page) -> None:
+        """Note a page that came and that nobody asked for here: a popup, or a person's tab."""
+
+    def popup_coming(self, opener_target: str) -> None:
+        """Note that a page is opening another one, which will follow as a foreign page."""
+
+    async def pages_found(self, session: Session_contra, pages: list[Page]) -> None:
+        """Take on pages that were there before us, in a browser that was attached to."""
+
+    def dialog(self, page: Page | None, dialog: Dialog) -> None:
+        """Note a dialog that opened."""
+
+    def dialog_closed(self, dialog: Dialog) -> None:
+        """Note a dialog that is closed."""
+
+
+class SessionEvents(Protocol):
+    """Hears of the session itself."""
+
+    async def at_rest(self) -> None:
+        """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
+
+    def say(self, text: str) -> None:
+        """Tell all clients something."""
+
+    def state(self, session_id: str, state: Json, name: str = "") -> None:
+        """Note the session's logins, which changed, or were saved under a name."""
+
+    def opened(self) -> None:
+        """Note that its context was opened, in a browser that may be new."""
+
+    def moved(self, event: CallMoved) -> None:
+        """Tell that a call waits for its turn, and has another place in the line."""
