@@ -1,13 +1,12 @@
 """The calls that errors, hints and notices name, spelled as a caller makes them: `goto {"url": "..."}`.
 
-Nothing is looked up here, since actions name calls too; a test holds every call against the catalogue.
+Nothing is looked up here, since actions name calls too; a test holds every call against the catalogue. Nor is pydantic
+imported: a gateway answers with such calls before it has loaded that.
 """
 
 import json
 from collections.abc import Mapping
 from types import EllipsisType
-
-from pydantic.alias_generators import to_camel
 
 
 def next_call(action: str, *more: EllipsisType, **given: object) -> str:
@@ -16,8 +15,13 @@ def next_call(action: str, *more: EllipsisType, **given: object) -> str:
     Arguments have the names that callers write, in snake case, and `as_` for `as`. An Ellipsis stands for what the
     caller puts there: after the action for further arguments, as `[...]` for items, as `{...}` for an object.
     """
-    arguments = [f'"{to_camel(name.removesuffix("_"))}": {_spelled(value)}' for name, value in given.items()]
+    arguments = [f'"{_camel(name.removesuffix("_"))}": {_spelled(value)}' for name, value in given.items()]
     return f"{action} {{{', '.join([*arguments, *map(_spelled, more)])}}}"
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return "".join([first, *(word.capitalize() for word in others)])
 
 
 def _spelled(value: object) -> str:

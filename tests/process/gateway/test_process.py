@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -38,6 +39,12 @@ async def client(chat: StartChat) -> AsyncIterator[Chat]:
     async with chat() as started:
         await started.initialize()
         yield started
+
+
+def test_what_gives_the_first_answers_loads_neither_pydantic_nor_the_sdk() -> None:
+    code = "import sys, mcp_gateway.front; print({'asyncio', 'httpx', 'mcp', 'pydantic'} & sys.modules.keys())"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert loaded.stdout == "set()\n", loaded.stdout
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
