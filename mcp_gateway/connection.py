@@ -139,7 +139,7 @@ class Connection:
             if isinstance(reply, InputRequiredResult):
                 return reply
             shown = convert.shown(reply, tool, form, self.faults.advice)
-            if chat.listing.add(shown.toolsets):
+            if shown.toolsets and chat.listing.add(shown.toolsets):
                 await self.subscriptions.tools_changed(ctx.session)
             return convert.result(shown, is_error=not reply.success)
         except MCPError:

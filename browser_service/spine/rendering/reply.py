@@ -1,5 +1,6 @@
 """The one way from a reply to what its caller can show, by the form that it asked for."""
 
+import functools
 from dataclasses import replace
 from typing import cast
 
@@ -30,10 +31,8 @@ from shared.replies import (
 
 def asked_form(header: str | None) -> ReplyForm | None:
     """Return the form that a header asks for; None for the envelope. Raises InvalidRequest for what is no form."""
-    if header is None:
-        return None
     try:
-        return FORM.validate_json(header)
+        return None if header is None else _form(header)
     except ValidationError:
         hint = 'Such as {"kind": "model"}; leave it out for the whole envelope.'
         raise InvalidRequest(f"{wire.REPLY} is no form of a reply.", hint=hint) from None
@@ -66,6 +65,12 @@ def _shown(
     if isinstance(form, ForReader):
         return for_reader(envelope, action, form)
     return for_completion(envelope, form)
+
+
+@functools.lru_cache(maxsize=64)
+def _form(header: str) -> ReplyForm:
+    """Read the header, which a caller sends alike with most of its calls."""
+    return FORM.validate_json(header)
 
 
 def _sendable(shown: BaseModel) -> Json:

@@ -383,3 +383,14 @@ def test_a_text_that_is_not_shown_is_read_by_a_call_and_a_download_is_a_file_lik
     ]
     refused = failed("NAVIGATION_FAILED", "A download.", details={"context": {"downloads": [known]}})
     assert [type(block) for block in made(refused, "goto")[:2]] == [TextContent, ResourceLink]
+
+
+def test_a_reply_that_the_service_made_no_text_of_is_told_all_the_same() -> None:
+    """Such as one of an older service, or the refusal of a token."""
+    form = ForModel(structured=True, read=frozenset({"core"}))
+    told = convert.shown(Reply.model_validate(done({"pages": []})), "list_pages", form)
+    assert told.content == [{"type": "text", "text": '{"pages":[]}'}]
+    assert told.structured_content == done({"pages": []})
+    refused = Reply.model_validate(failed("UNAUTHORIZED", "No token.", hint="Then undo {}."))
+    (block,) = convert.shown(refused, "click", form, "Restart it.").content
+    assert block["text"] == ('UNAUTHORIZED: No token.\nThen call_tool {"name": "undo", "arguments": {}}.\nRestart it.')
