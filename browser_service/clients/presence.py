@@ -6,7 +6,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from browser_service.rules.bounded import Latest
+from browser_service.rules.bounded import Bounded
 from shared.calls import CallState, ClientRef, Notice
 from shared.errors import ValidationFailed
 from shared.events import CallMoved, PageMoved
@@ -28,12 +28,12 @@ class Clients:
         self._grace_s = grace_ms / 1000
         self._streams: dict[str, set[asyncio.Queue[CallMoved | PageMoved | None]]] = defaultdict(set)
         self._leaving: dict[str, asyncio.Task[None]] = {}
-        self._notices: dict[str, deque[Notice]] = defaultdict(lambda: deque(maxlen=_NOTICES_KEPT))
+        self._notices = Bounded[str, deque[Notice]](_KNOWN)
         self._last: dict[tuple[str, str], CallMoved] = {}
-        self._labels = Latest[str](_KNOWN)
+        self._labels = Bounded[str, str](_KNOWN)
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
-        self._heard = Latest[int](_KNOWN)
+        self._heard = Bounded[str, int](_KNOWN)
         """The number of the last announcement that each was told."""
         self._closed = False
         self.on_gone: OnGone | None = None
@@ -101,9 +101,9 @@ class Clients:
                     inbox.put_nowait(moved)
 
     def notify(self, client_id: str, notice: Notice) -> None:
-        self._notices[client_id].append(notice)
-        if len(self._notices) > _KNOWN:
-            del self._notices[next(iter(self._notices))]
+        notices = self._notices.get(client_id) or deque(maxlen=_NOTICES_KEPT)
+        notices.append(notice)
+        self._notices[client_id] = notices
 
     def announce(self, text: str) -> None:
         """To every client once, also to one that comes within a day."""

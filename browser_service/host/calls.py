@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
@@ -15,7 +14,7 @@ from browser_service.host.capacity import Room
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
-from browser_service.host.kept_outcomes import Replies
+from browser_service.host.kept_outcomes import KeptOutcomes
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life
@@ -31,6 +30,7 @@ from browser_service.host.session_handle import BrowserSession
 from browser_service.host.session_run import perform_on_session
 from browser_service.host.steps import Parts
 from browser_service.observability.logging import unexpected
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.leases import Lease
 from browser_service.security.urls import abridged_in
 from browser_service.waits import turn_on
@@ -67,9 +67,9 @@ class Calls:
     memory: Memory
     log: EventLog
     queue_wait_ms: int
-    _replies: Replies = field(default_factory=Replies)
+    _replies: KeptOutcomes = field(default_factory=KeptOutcomes)
     _working: set[asyncio.Task[None]] = field(default_factory=set)
-    _cancelled: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_REMEMBERED))
     _parts: Parts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -95,14 +95,12 @@ class Calls:
             reply.set_result(outcome)
         elif reply.result().suspended:
             self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
-        self._replies.given(reply.result())
+        self._replies.given(call.call_id)
 
     async def cancel(self, call_id: str) -> None:
         running = self.running.get(call_id)
         if running is None:
             self._cancelled[call_id] = None
-            while len(self._cancelled) > _REMEMBERED:
-                self._cancelled.popitem(last=False)
             return
         running.cancel.request()
         self.dialogs.cancelled(running)

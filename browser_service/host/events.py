@@ -2,10 +2,10 @@
 
 import asyncio
 import itertools
-from collections import deque
 
 from pydantic import JsonValue
 
+from browser_service.rules.bounded import Bounded
 from shared.events import EventBatch, HostEvent, StateSaved
 from shared.model import Json, weight
 
@@ -37,17 +37,13 @@ class EventLog:
 
     def __init__(self, incarnation: str) -> None:
         self._incarnation = incarnation
-        self._events: deque[HostEvent] = deque()
-        self._weight = 0
+        self._events = Bounded[int, HostEvent](_KEPT, weigh=_weight, most_weight=_KEPT_BYTES)
         self._seq = 0
         self._grown = asyncio.Event()
 
     def emit(self, event: HostEvent) -> None:
         self._seq += 1
-        self._events.append(event.model_copy(update={"seq": self._seq}))
-        self._weight += _weight(event)
-        while len(self._events) > _KEPT or (self._weight > _KEPT_BYTES and len(self._events) > 1):
-            self._weight -= _weight(self._events.popleft())
+        self._events[self._seq] = event.model_copy(update={"seq": self._seq})
         self._grown.set()
 
     async def after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
@@ -55,7 +51,7 @@ class EventLog:
         if wait_ms and self._seq <= seq:
             await self._growth(seq, wait_ms)
         new = min(len(self._events), max(0, self._seq - seq))
-        found = list(itertools.islice(self._events, len(self._events) - new, None))[:limit]
+        found = list(itertools.islice(self._events.values(), len(self._events) - new, None))[:limit]
         return EventBatch(
             incarnation=self._incarnation, events=found, last_seq=found[-1].seq if found else min(seq, self._seq)
         )

@@ -1,40 +1,41 @@
-"""What was replied to calls: kept for a call that comes twice."""
+"""The outcomes of calls, kept for a call that comes twice."""
 
 import asyncio
-import itertools
-from collections import OrderedDict
 
+from browser_service.rules.bounded import Bounded
 from shared.calls import Outcome
 from shared.model import weight
 
 _REMEMBERED = 2_000
 _REMEMBERED_WEIGHT = 64_000_000
-_FORGOTTEN_AT_ONCE = 100
+
+_Reply = asyncio.Future[Outcome]
 
 
-class Replies:
-    """By callId; the oldest give way where they are many, or many bytes."""
+class KeptOutcomes:
+    """Keeps what was replied, by callId. The oldest give way where they are many, or many bytes."""
 
     def __init__(self) -> None:
-        self._by_call: OrderedDict[str, asyncio.Future[Outcome]] = OrderedDict()
-        self._weight = 0
+        self._by_call = Bounded[str, _Reply](
+            _REMEMBERED, weigh=_weight, most_weight=_REMEMBERED_WEIGHT, spared=lambda reply: not reply.done()
+        )
 
-    def get(self, call_id: str) -> "asyncio.Future[Outcome] | None":
+    def get(self, call_id: str) -> _Reply | None:
         return self._by_call.get(call_id)
 
-    def expect(self, call_id: str) -> "asyncio.Future[Outcome]":
+    def expect(self, call_id: str) -> _Reply:
+        """Return what the outcome of a new call will be set on."""
         reply = self._by_call[call_id] = asyncio.get_running_loop().create_future()
         return reply
 
-    def given(self, outcome: Outcome) -> None:
-        self._weight += _weight(outcome)
-        for call_id, reply in [*itertools.islice(self._by_call.items(), _FORGOTTEN_AT_ONCE)]:
-            if len(self._by_call) <= _REMEMBERED and self._weight <= _REMEMBERED_WEIGHT:
-                break
-            if reply.done():
-                self._weight -= _weight(reply.result())
-                del self._by_call[call_id]
+    def given(self, call_id: str) -> None:
+        """Weigh what was replied."""
+        if (reply := self._by_call.get(call_id)) is not None:
+            self._by_call[call_id] = reply
 
 
-def _weight(outcome: Outcome) -> int:
+def _weight(reply: _Reply) -> int:
+    if not reply.done():
+        return 0
+    outcome = reply.result()
     return weight(outcome.result) + sum(weight(each.body) + weight(each.state) for each in outcome.undo)

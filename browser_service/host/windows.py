@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.background import Background
 from browser_service.host.close import bounded
 from browser_service.host.network.guard import guard_all
-from browser_service.rules.bounded import Latest
+from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import UrlPolicy
 
 _BLANK: Final = "about:blank"
@@ -44,12 +44,12 @@ class Windows:
         self._ours = ours
         self._lasting = lasting
         """Whether it is the browser's own context, which is never closed before it."""
-        self._abandoned = Latest[None](_ABANDONED)
+        self._abandoned = Bounded[str, None](_ABANDONED)
         self._dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """By Chromium's name of the page that is to come."""
-        self._crashed_lately = Latest[None](_ABANDONED)
+        self._crashed_lately = Bounded[str, None](_ABANDONED)
         """By the same name: one may die before the answer that names it is read."""
         self._cdp: CDPSession | None = None
         self._browser_context_id: str | None = None

@@ -1,19 +1,85 @@
-"""What is remembered of those who come and go: of the latest so many, so that it does not grow for ever."""
+"""What is remembered of those who come and go, within bounds, so that it does not grow for ever."""
 
+import time
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import TypeVar
 
-Of = TypeVar("Of")
+from browser_service.rules.clock import Clock
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
-class Latest(dict[str, Of]):
-    """By name. Noting a name anew makes it the latest; the oldest are forgotten."""
+class Bounded(MutableMapping[K, V]):
+    """Keeps the latest: so many at most, so many bytes of them (`most_weight`, as `weigh` says), and for so long.
 
-    def __init__(self, most: int) -> None:
-        super().__init__()
+    Setting a key anew makes it the latest, and weighs it anew. The oldest give way, but for those that are `spared`;
+    the latest one stays for its time, whatever it weighs.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        *,
+        weigh: Callable[[V], int] = lambda _: 0,
+        most_weight: int = 0,
+        ttl_s: float | None = None,
+        spared: Callable[[V], bool] = lambda _: False,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._kept: dict[K, tuple[V, int, float]] = {}
+        self._weight = 0
         self._most = most
+        self._weigh = weigh
+        self._most_weight = most_weight
+        self._ttl_s = ttl_s
+        self._spared = spared
+        self._clock = clock
 
-    def __setitem__(self, name: str, noted: Of) -> None:
-        self.pop(name, None)
-        super().__setitem__(name, noted)
-        if len(self) > self._most:
-            del self[next(iter(self))]
+    def __getitem__(self, key: K) -> V:
+        return self._kept[key][0]
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.pop(key, None)
+        weight = self._weigh(value)
+        self._kept[key] = (value, weight, self._clock())
+        self._weight += weight
+        self.trim()
+
+    def __delitem__(self, key: K) -> None:
+        self._weight -= self._kept.pop(key)[1]
+
+    def __iter__(self) -> Iterator[K]:
+        """Go through the keys, the oldest first."""
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def trim(self) -> None:
+        """Forget what is over the bounds, and what has been kept for its time."""
+        for key in [*self._too_many()]:
+            del self[key]
+
+    def _too_many(self) -> Iterator[K]:
+        if not (self._expired() or self._over(len(self._kept), self._weight)):
+            return  # the usual case costs nothing
+        count, weight, latest = len(self._kept), self._weight, next(reversed(self._kept))
+        for key, (value, its_weight, set_at) in self._kept.items():
+            if not self._old(set_at) and (key == latest or not self._over(count, weight)):
+                return
+            if not self._spared(value):
+                count, weight = count - 1, weight - its_weight
+                yield key
+
+    def _expired(self) -> bool:
+        return bool(self._kept) and self._old(next(iter(self._kept.values()))[2])
+
+    def _old(self, set_at: float) -> bool:
+        return self._ttl_s is not None and self._clock() - set_at > self._ttl_s
+
+    def _over(self, count: int, weight: int) -> bool:
+        return count > self._most or (self._most_weight > 0 and weight > self._most_weight)

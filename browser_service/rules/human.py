@@ -3,11 +3,12 @@
 import asyncio
 import secrets
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.leases import Lease
 from shared.actions.base import Action
 from shared.actions.people import RequestHuman
@@ -185,7 +186,7 @@ class HumanRequests:
         self._emit = emit
         self._pages = pages
         self._on_change = on_change
-        self._requests: OrderedDict[str, HumanRequest] = OrderedDict()
+        self._requests = Bounded[str, HumanRequest](_KEPT, spared=lambda request: not request.over.is_set())
         self._next: dict[HeldPage, deque[HumanRequest]] = {}
         """What else a person is asked on a page, one after the other."""
         self._looking: dict[HumanRequest, asyncio.TimerHandle] = {}
@@ -353,8 +354,7 @@ class HumanRequests:
         self._tell(request)
         for page in request.pages:
             self._ask_next(page)
-        while len(self._requests) > _KEPT and next(iter(self._requests.values())).over.is_set():
-            self._requests.popitem(last=False)
+        self._requests.trim()
 
     def _tell(self, request: HumanRequest) -> None:
         """In their next replies: those who asked and do not wait now, and all who have pages of that site open."""

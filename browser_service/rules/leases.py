@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from math import inf
 
-from browser_service.rules.bounded import Latest
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.claims import Candidate, Claim, Claimable, Move, Why
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
@@ -72,8 +72,8 @@ class Ownership:
         in_use = lambda lease: not lease.gone and busy(lease.client_id)  # noqa: E731 - one expression
         self._page = Claimable[Lease](state.page_id, self._lapses_at, self._moved, send, clock=clock, in_use=in_use)
         self._page.claim = _restored(state, clock)
-        self._siblings = Latest[None](_TOLD_OF)
-        self._visitors = Latest[None](_TOLD_OF)
+        self._siblings = Bounded[str, None](_TOLD_OF)
+        self._visitors = Bounded[str, None](_TOLD_OF)
         self._with_person = False
         self._closed = False
 

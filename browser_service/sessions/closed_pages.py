@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import Field
 
-from browser_service.rules.bounded import Latest
+from browser_service.rules.bounded import Bounded
 from shared.model import Model
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
@@ -36,7 +36,7 @@ class ClosedPages:
     """The latest of them, for a week."""
 
     def __init__(self) -> None:
-        self._pages = Latest[ClosedPage](KEPT)
+        self._pages = Bounded[str, ClosedPage](KEPT)
         self._started_at = time.time()
 
     def add(self, closed: ClosedPage) -> None:

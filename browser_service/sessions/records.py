@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from pydantic import Field
 
-from browser_service.rules.bounded import Latest
+from browser_service.rules.bounded import Bounded
 from shared.actions.seven import BrowserLaunch
 from shared.calls import ClientRef
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
@@ -97,7 +97,7 @@ class SessionRecord(Model):
 class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
-        self._over = Latest[bool](_EXPIRED_KEPT)
+        self._over = Bounded[str, bool](_EXPIRED_KEPT)
         """Names of sessions that closed by themselves, and whether their time had passed; else nobody used them."""
         self._used: set[str] = set()
         self.shared_browser = Browser()

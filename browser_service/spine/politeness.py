@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from urllib.parse import urljoin
 
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
@@ -50,8 +51,8 @@ class Origins:
         self._limits = limits
         self._send = send
         self._clock = clock
-        self._turns: dict[str, OriginTurns] = {}
-        self._pauses: dict[str, Pause] = {}
+        self._turns = Bounded[str, OriginTurns](_IDLE_ONES_KEPT, spared=lambda turns: not turns.idle)
+        self._pauses = Bounded[str, Pause](_IDLE_ONES_KEPT, spared=lambda pause: pause.until > clock())
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
@@ -145,14 +146,8 @@ class Origins:
 
     def _turns_at(self, name: str) -> OriginTurns:
         if name not in self._turns:
-            self._drop_idle()
             self._turns[name] = OriginTurns(name, self._limits.of(name), self._send, self._clock)
         return self._turns[name]
-
-    def _drop_idle(self) -> None:
-        if len(self._turns) > _IDLE_ONES_KEPT:
-            self._turns = {name: turns for name, turns in self._turns.items() if not turns.idle}
-            self._pauses = {name: pause for name, pause in self._pauses.items() if self._pause(name)}
 
 
 def _waiting(seconds: float) -> str:

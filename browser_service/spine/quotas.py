@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.recent import Recent
 from browser_service.spine.register import Record
@@ -50,23 +50,22 @@ class Quotas:
     def __init__(self, limits: ClientLimits, clock: Clock = time.monotonic) -> None:
         self._limits = limits
         self._clock = clock
-        self._clients: dict[str, _Client] = defaultdict(lambda: _Client(Recent(clock)))
+        self._clients = Bounded[str, _Client](_IDLE_ONES_KEPT, spared=lambda client: not client.idle)
 
     def admit(self, client_id: str, action: Action) -> None:
         """Raises RateLimited, naming the limit, its value, and when there is room again."""
         if action.unmetered:
             return
-        client, limits = self._clients[client_id], self._limits
+        client, limits = self._client(client_id), self._limits
         self._check_rate(client, action.name(), _calls(action))
         if limits.in_flight and len(client.running) >= limits.in_flight:
             raise self._too_many_at_once(client)
 
     def began(self, record: Record, action: Action) -> None:
         """Count a call that was admitted, until it ends; one that is joined counts once."""
-        client = self._clients[record.client_id]
+        client = self._client(record.client_id)
         if action.unmetered or record.task.done() or record.call_id in client.running:
             return
-        self._drop_idle()
         for _ in range(_calls(action)):
             client.recent.add(record.client_id)
         client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
@@ -74,15 +73,14 @@ class Quotas:
 
     def sends(self, client_id: str) -> None:
         """Count a file that is sent ahead of the call that names it, as a call. Raises RateLimited."""
-        client = self._clients[client_id]
+        client = self._client(client_id)
         self._check_rate(client, UploadFile.name(), 1)
-        self._drop_idle()
         client.recent.add(client_id)
 
     @contextmanager
     def opening(self, client_id: str, page_id: str, open_pages: Collection[str]) -> Iterator[None]:
         """A page that is on its way counts as one of its client's. Raises ResourceExhausted."""
-        client = self._clients[client_id]
+        client = self._client(client_id)
         counted = {*open_pages, *client.opening}
         if self._limits.pages and len(counted) >= self._limits.pages:
             raise _too_many_pages(self._limits.pages, [*open_pages])
@@ -113,10 +111,10 @@ class Quotas:
             {"limit": "callsInFlight", "value": limit},
         )
 
-    def _drop_idle(self) -> None:
-        if len(self._clients) > _IDLE_ONES_KEPT:
-            for client_id in [client_id for client_id, client in self._clients.items() if client.idle]:
-                del self._clients[client_id]
+    def _client(self, client_id: str) -> _Client:
+        if client_id not in self._clients:
+            self._clients[client_id] = _Client(Recent(self._clock))
+        return self._clients[client_id]
 
 
 def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> RateLimited:

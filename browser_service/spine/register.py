@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from browser_service.rules.bounded import Bounded
 from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
@@ -94,8 +94,13 @@ class CallRegister:
     """Keyed by client and callId: one client's ids mean nothing to another."""
 
     def __init__(self) -> None:
-        self._records: OrderedDict[tuple[str, str], Record] = OrderedDict()
-        self._bytes = 0
+        self._records = Bounded[tuple[str, str], Record](
+            _KEPT_CALLS,
+            weigh=lambda record: record.size,
+            most_weight=_KEPT_BYTES,
+            ttl_s=_KEPT_S,
+            spared=lambda record: record.ended_at is None,
+        )
 
     def begin(
         self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]
@@ -105,7 +110,7 @@ class CallRegister:
         `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of; asking a
         person again joins what was asked.
         """
-        self._forget_old()
+        self._records.trim()
         known = self._records.get((client_id, call_id))
         if known is not None:
             if known.digest != _digest(action):
@@ -139,21 +144,8 @@ class CallRegister:
         record.ended_at = time.monotonic()
         if not task.cancelled() and task.exception() is None:
             record.size = task.result().size
-            self._bytes += record.size
-
-    def _forget_old(self) -> None:
-        """Ended calls go after ten minutes, and earlier where they are many, or many bytes."""
-        horizon, old = time.monotonic() - _KEPT_S, list[tuple[str, str]]()
-        for key, record in self._records.items():
-            if record.ended_at is None:
-                continue
-            many = len(self._records) - len(old) > _KEPT_CALLS or self._bytes > _KEPT_BYTES
-            if record.ended_at > horizon and not many:
-                break
-            old.append(key)
-            self._bytes -= record.size
-        for key in old:
-            del self._records[key]
+        if self._records.get((record.client_id, record.call_id)) is record:  # kept for its time from now on
+            self._records[record.client_id, record.call_id] = record
 
 
 def _digest(action: Action) -> bytes:

@@ -10,6 +10,7 @@ from playwright.async_api import Locator
 
 from browser_service.host.elements.locators import in_page
 from browser_service.host.scripts import script
+from browser_service.rules.bounded import Bounded
 
 _MOST: Final = 8
 """Fields of a page that are looked at again."""
@@ -33,14 +34,11 @@ class FieldsLeft:
     """The fields of one page as acts left them, until the next act."""
 
     def __init__(self) -> None:
-        self._notes: dict[tuple[str, str], _Note] = {}
+        self._notes = Bounded[tuple[str, str], _Note](_MOST)
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, shows: str) -> None:
         """An act left a field so, when its page had moved that often."""
-        self._notes.pop((client_id, selector), None)
         self._notes[client_id, selector] = _Note(time.monotonic(), moves, element, shows)
-        if len(self._notes) > _MOST:
-            del self._notes[next(iter(self._notes))]
 
     async def look(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
         """What a client left and the page shows otherwise by now, in words; each is told once. An act ends it: what

@@ -1,12 +1,13 @@
 """What a page asks for by itself, again and again: no act is told of it, and none waits for it."""
 
 import time
-from collections import OrderedDict
 from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
 from playwright.async_api import Request
+
+from browser_service.rules.bounded import Bounded
 
 _OFTEN: Final = 2
 """Times that an address is asked for without an act: once may be the last of what an act began."""
@@ -23,7 +24,7 @@ class Rhythm:
     """
 
     def __init__(self) -> None:
-        self._times: OrderedDict[str, int] = OrderedDict()
+        self._times = Bounded[str, int](_KEPT)
 
     def has(self, request: Request) -> bool:
         """Whether the page sends it by itself."""
@@ -32,9 +33,7 @@ class Rhythm:
     def sent(self, request: Request) -> None:
         """Count a request that no act caused."""
         key = _key(request.url[:_KEY_CHARACTERS])
-        self._times[key] = self._times.pop(key, 0) + 1
-        if len(self._times) > _KEPT:
-            self._times.popitem(last=False)
+        self._times[key] = self._times.get(key, 0) + 1
 
 
 class Window:

@@ -25,7 +25,7 @@ from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recovery.filled_fields import Filled
 from browser_service.host.session import SessionEntry
-from browser_service.rules.bounded import Latest
+from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
@@ -69,7 +69,7 @@ class PageEntry:
         self.settings = PageSettings(lambda: record.holder_id, lambda: record.person is not None)
         self.recovery = Recovery(record, self, session, self.settings)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
-        self.seen = Latest[snapshot.Seen](_SEEN_BY)
+        self.seen = Bounded[str, snapshot.Seen](_SEEN_BY)
         self.recall = Recall()
         self.fields = Filled()
         self.fields_left = FieldsLeft()

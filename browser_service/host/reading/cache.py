@@ -1,12 +1,13 @@
 """What was read of a page a moment ago, for who accepts an answer of some age."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+from browser_service.rules.bounded import Bounded
 from shared.model import Json, weight
 
+_MOST = 1_000
 _MOST_WEIGHT = 2_000_000
 
 
@@ -20,7 +21,9 @@ class Recall:
     """Of one page: an answer is good as long as the page is at the same revision, and it is not too old."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self._kept = Bounded[tuple[str, str], _Kept](
+            _MOST, weigh=lambda kept: weight(kept.answer), most_weight=_MOST_WEIGHT
+        )
 
     async def answer(
         self, key: tuple[str, str], revision: Callable[[], int], max_age_ms: int, look: Callable[[], Awaitable[Json]]
@@ -32,10 +35,8 @@ class Recall:
         before, read_at = revision(), time.monotonic()
         found = await look()
         self._kept.pop(key, None)
-        if max_age_ms and revision() == before:
+        if max_age_ms and revision() == before and weight(found) <= _MOST_WEIGHT:
             self._kept[key] = _Kept(before, read_at, found)
-            while sum(weight(each.answer) for each in self._kept.values()) > _MOST_WEIGHT:
-                self._kept.popitem(last=False)
         return found
 
 

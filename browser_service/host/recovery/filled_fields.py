@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from browser_service.host.elements.locators import scope_of
 from browser_service.host.scripts import script
+from browser_service.rules.bounded import Bounded
 from shared.model import Json, weight
 from shared.next_calls import next_call
 
@@ -38,7 +39,9 @@ class Filled:
     """Of one page."""
 
     def __init__(self) -> None:
-        self._now: dict[tuple[str, str | None, str], Field] = {}
+        self._now = Bounded[tuple[str, str | None, str], Field](
+            _MOST, weigh=lambda field: weight(field.value), most_weight=_MOST_WEIGHT
+        )
         self._offered: dict[tuple[str, str | None, str], Field] = {}
         self._url = ""
 
@@ -51,8 +54,6 @@ class Filled:
         secret = bool(seen["secret"]) or (was is not None and was.secret)
         value = None if secret or weight(seen["value"]) > _MOST_WEIGHT // 4 else seen["value"]
         self._now[key] = Field(client_id, selector, frame, strict, str(seen["kind"]), str(seen["name"]), value, secret)
-        while len(self._now) > _MOST or sum(weight(each.value) for each in self._now.values()) > _MOST_WEIGHT:
-            del self._now[next(iter(self._now))]
 
     @property
     def waits(self) -> bool:
