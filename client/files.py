@@ -13,12 +13,12 @@ from pydantic import JsonValue
 
 from client.http import ServiceClient
 from shared.catalogue import NAMES
-from shared.errors import Details, Forbidden, ValidationFailed
+from shared.errors import Details, Forbidden, ValidationFailed, of_field
 from shared.model import Json
 from shared.wire import FILE_BYTES
 
 _CONTENTS: Final = frozenset({"text", "data", "artifactId", "artifact_id"})
-_FIELD: Final[Details] = {"context": {"field": "files"}}
+_FIELD: Final[Details] = of_field("files")
 
 
 def names_files(tool: str, arguments: Json) -> bool:

@@ -138,7 +138,7 @@ def _check_called(asked: CallTool) -> None:
     if asked.tool not in NAMES:
         raise InvalidRequest(
             f"There is no tool {explaining.named(asked.tool)!r}.",
-            hint=f"Did you mean {explaining.nearest(asked.tool, NAMES)}? {next_call('help')} lists all.",
+            hint=f"Did you mean {explaining.meant(asked.tool, NAMES)}? {next_call('help')} lists all.",
             details=explaining.details(CallTool, "name"),
         )
     if asked.tool == CallTool.name():
@@ -166,7 +166,7 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
     if named is None:
         raise InvalidRequest(
             f"Unknown action: {explaining.named(name)}",
-            hint=f"Did you mean {explaining.nearest(name, NAMES)}? GET /api/tools lists all.",
+            hint=f"Did you mean {explaining.meant(name, NAMES)}? GET /api/tools lists all.",
             details={"context": {"availableActions": [*sorted(ACTIONS)]}},
         )
     arguments = _fold(named.action, {key: value for key, value in body.items() if key != "action"})

@@ -58,11 +58,17 @@ from typing import ClassVar, Final
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
+from shared.moments import iso
 from shared.next_calls import next_call
 
 Details = Mapping[str, JsonValue]
 
 _STACK_CHARACTERS: Final = 8_000
+
+
+def of_field(name: str, **context: JsonValue) -> dict[str, JsonValue]:
+    """Return the details of an error that one argument caused, with what else is known of it."""
+    return {"context": {"field": name, **context}}
 
 
 class ErrorBody(BaseModel):
@@ -98,7 +104,7 @@ class BrowseError(Exception):
         self.details: dict[str, JsonValue] = dict(details or {})
 
     def body(self, request_id: str = "") -> ErrorBody:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        now = iso(datetime.now(UTC))
         return ErrorBody(
             code=self.code,
             message=self.message,

@@ -1,6 +1,5 @@
 """What was wrong with an argument, in words that name it and say what to do."""
 
-import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, cast
@@ -8,7 +7,8 @@ from typing import Final, cast
 from pydantic import JsonValue, ValidationError
 
 from shared.actions.base import Action
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
+from shared.likeness import nearest
 from shared.schema import Schema, full_schema, second_names
 from shared.wire import ID_PATTERN, RESERVED_IDS, spelled_validly
 
@@ -100,10 +100,10 @@ def _suggest(action: type[Action], field: str) -> str:
     *outer, last = field.split(".")
     inner = _within(action, outer) if outer else []
     arguments = inner or [*_properties(action), *action.bags]
-    close = difflib.get_close_matches(last.replace("_", "").lower(), [name.lower() for name in arguments], 1, 0.6)
-    meant = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
+    close = nearest(last.replace("_", "").lower(), map(str.lower, arguments), alike=0.6)
+    own = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
     taker = ".".join(outer) if inner else "It"
-    return (f"Did you mean {meant!r}? " if meant else "") + f"{taker} takes: {', '.join(arguments)}."
+    return (f"Did you mean {own!r}? " if own else "") + f"{taker} takes: {', '.join(arguments)}."
 
 
 def _within(action: type[Action], path: list[str]) -> list[str]:
@@ -132,9 +132,9 @@ def named(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}… ({len(name):,} characters)"
 
 
-def nearest(name: str, names: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(name[:_LONGEST_NAME], list(names), n=3, cutoff=0.5)
-    return " or ".join(close) if close else "goto"
+def meant(name: str, names: Mapping[str, object]) -> str:
+    """Return in words which action a name that is none may mean."""
+    return " or ".join(nearest(name, names, most=3)) or "goto"
 
 
 def kind(value: JsonValue) -> str:
@@ -143,5 +143,5 @@ def kind(value: JsonValue) -> str:
 
 
 def details(action: type[Action] | None, field: str, **context: JsonValue) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {"context": {"field": field, **context}} if field else {}
+    found = of_field(field, **context) if field else {}
     return {"tool": action.name(), **found} if action else found

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from shared import toolsets
 from shared.actions.base import Action, PageAction
 from shared.catalogue import ACTIONS, NAMES, Named
-from shared.errors import InvalidRequest
-from shared.explaining import nearest
+from shared.errors import InvalidRequest, of_field
+from shared.explaining import meant
 from shared.next_calls import next_call
 from shared.reference import allowed, manners, plainly, type_of
 from shared.schema import Schema, full_schema, inherited_names, second_names
@@ -63,7 +63,7 @@ def in_toolset(name: str) -> str:
         raise InvalidRequest(
             f"There is no toolset {name!r}.",
             hint=f"There are: {', '.join(known)}.",
-            details={"context": {"field": "toolset"}},
+            details=of_field("toolset"),
         )
     found = toolsets.chosen(ACTIONS, {name})
     lines = [f"- {each}: {action.description().partition('. ')[0].removesuffix('.')}" for each, action in found.items()]
@@ -81,8 +81,8 @@ def described(name: str) -> str:
     if named is None:
         raise InvalidRequest(
             f"There is no tool {name!r}.",
-            hint=f"Did you mean {nearest(name, NAMES)}? {next_call('help')} lists all.",
-            details={"context": {"field": "name"}},
+            hint=f"Did you mean {meant(name, NAMES)}? {next_call('help')} lists all.",
+            details=of_field("name"),
         )
     action = named.action
     properties = cast("dict[str, Schema]", full_schema(action)["properties"])

@@ -1,6 +1,5 @@
 """The prompts: tasks that a person picks in the chat, as the text that a model gets."""
 
-import difflib
 import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -9,6 +8,7 @@ from typing import Final, Literal, NamedTuple, cast
 from pydantic import JsonValue
 
 from shared.errors import ValidationFailed
+from shared.likeness import nearest
 from shared.model import Json
 
 Kind = Literal["string", "array", "object", "boolean", "number"]
@@ -196,7 +196,7 @@ PROMPTS: Final = MappingProxyType({one.name: one for one in (SCRAPE_WEBSITE, FIL
 def named(name: str) -> Prompt:
     """Raises ValidationFailed for a name that none has."""
     if name not in PROMPTS:
-        near = difflib.get_close_matches(name, PROMPTS, 1, 0.5)
+        near = nearest(name, PROMPTS)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(PROMPTS)}."
         raise ValidationFailed(f"Prompt not found: {name}. {hint}", details={"availablePrompts": [*PROMPTS]})
     return PROMPTS[name]

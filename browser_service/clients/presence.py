@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from browser_service.rules.bounded import Bounded
 from shared.calls import CallState, ClientRef, Notice
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 from shared.events import CallMoved, PageMoved
 
 _NOTICES_KEPT = 50
@@ -52,7 +52,7 @@ class Clients:
         problem = f"{len(found)} clients are called {label!r}." if found else f"No client is called {label!r}."
         known = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
         hint = 'Name a page of the one that you mean: "to": "<pageId>".' if found else f"Known: {known}."
-        raise ValidationFailed(problem, hint=hint, details={"context": {"field": "to"}})
+        raise ValidationFailed(problem, hint=hint, details=of_field("to"))
 
     def present(self, client_id: str) -> bool:
         return bool(self._streams.get(client_id))

@@ -13,7 +13,7 @@ from browser_service.security.urls import UrlPolicy, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.calls import Call
-from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision
+from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision, of_field
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
@@ -229,5 +229,5 @@ def _stale(what: str, field: str, now: str | int) -> BrowseError:
     return StaleRevision(
         f"{what} Nothing was done.",
         hint=f"Look again, then act: {next_call('snapshot')}.",
-        details={"context": {"field": field, **found}},
+        details=of_field(field, **found),
     )

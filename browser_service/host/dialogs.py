@@ -18,7 +18,7 @@ from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.actions.traits import Effect
 from shared.calls import Call
-from shared.errors import NoDialog, TimedOut, ValidationFailed
+from shared.errors import NoDialog, TimedOut, ValidationFailed, of_field
 from shared.events import HostEvent, PageChanged
 from shared.model import Json
 
@@ -108,7 +108,7 @@ class Dialogs:
             raise ValidationFailed(
                 f"promptText is for a prompt that is accepted; {page.page_id} shows {dialog.named}.",
                 hint="Leave it out.",
-                details={"context": {"field": "promptText"}},
+                details=of_field("promptText"),
             )
         acts = [r for r in dialog.calls if r.call.client_id == call.client_id and r.action.effect is not Effect.READS]
         answered: Json = {"answered": {**dialog.facts, "accepted": action.accept}}

@@ -20,6 +20,7 @@ from shared.errors import (
     TimedOut,
     UnknownOutcome,
     ValidationFailed,
+    of_field,
 )
 from shared.model import Json
 from shared.next_calls import next_call
@@ -227,7 +228,7 @@ def no_frame(selector: str, *, url: str) -> BrowseError:
     return ValidationFailed(
         f"frame {selector!r} is no iframe.",
         hint="Name an iframe element.",
-        details={"url": url, "context": {"field": "frame"}},
+        details={"url": url, **of_field("frame")},
     )
 
 

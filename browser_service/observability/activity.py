@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 
 import structlog
@@ -21,6 +20,7 @@ from shared.actions.traits import Effect, Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
 from shared.model import Json
+from shared.moments import iso
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
@@ -272,7 +272,7 @@ def shown(row: Row, client_id: str) -> ActivityRecord:
     return ActivityRecord.model_validate(
         {
             "id": row.id,
-            "time": datetime.fromtimestamp(row.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": iso(row.at),
             "client": row.label,
             "you": row.client_id == client_id,
             "pageId": row.page_id,

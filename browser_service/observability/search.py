@@ -14,7 +14,7 @@ from browser_service.store.activity import Wanted
 from shared import catalogue
 from shared.actions.activity import GetActivity
 from shared.calls import ActivityRecord
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 from shared.model import Json
 
 _FILTERS: Final = frozenset({"pageId", "client", "sessionId", "actionName", "since", "until"})
@@ -51,7 +51,7 @@ def wanted(asked: GetActivity, client_id: str, now: datetime) -> Wanted:
         raise ValidationFailed(
             f"since {asked.since!r} is after until {asked.until!r}.",
             hint='Give the earlier time as since: {"since": "2h", "until": "10m"}.',
-            details=_field("since"),
+            details=of_field("since"),
         )
     return Wanted(
         equal={column: value for column, value in equal.items() if value is not None},
@@ -73,7 +73,7 @@ def _moment(field: str, text: str, now: datetime) -> datetime:
         raise ValidationFailed(
             f"{field} {text[:80]!r} is no time.",
             hint="Give how long ago (30s, 10m, 2h, 1d) or a time such as 2026-01-31T14:05:00.",
-            details=_field(field),
+            details=of_field(field),
         ) from None
 
 
@@ -84,7 +84,7 @@ def _action(name: str | None) -> str | None:
     raise ValidationFailed(
         f"actionName {name!r} is no action.",
         hint=f"It is one of: {', '.join(catalogue.ACTIONS)}.",
-        details=_field("actionName"),
+        details=of_field("actionName"),
     )
 
 
@@ -128,16 +128,12 @@ def _continued(asked: GetActivity) -> tuple[GetActivity, int | None]:
         raise ValidationFailed(
             f"cursor {asked.cursor[:80]!r} is not one of ours.",
             hint="Give it exactly as a reply did.",
-            details=_field("cursor"),
+            details=of_field("cursor"),
         )
     if not same:
         raise ValidationFailed(
             "The cursor goes on with what was asked for first; something else is asked for beside it.",
             hint="Give cursor alone, or ask anew without it.",
-            details=_field("cursor"),
+            details=of_field("cursor"),
         )
     return continued, before
-
-
-def _field(name: str) -> Json:
-    return {"context": {"field": name}}

@@ -14,7 +14,7 @@ from shared.actions.base import Action
 from shared.actions.people import RequestHuman
 from shared.actions.traits import Effect
 from shared.calls import Call, CallState, Notice
-from shared.errors import HumanInControl, PageOwned, RequestNotFound, ValidationFailed
+from shared.errors import HumanInControl, PageOwned, RequestNotFound, ValidationFailed, of_field
 from shared.events import CallMoved, HostEvent, NoticeGiven
 from shared.model import Json
 from shared.next_calls import next_call
@@ -214,7 +214,7 @@ class HumanRequests:
             raise ValidationFailed(
                 f"{page.page_id} is at {page.url}, where nobody can sign in.",
                 hint=f"Go there first: {next_call('goto', url='https://...')}.",
-                details={"context": {"field": "origin"}},
+                details=of_field("origin"),
             )
         self._requests[request.asked.request_id] = request
         line.append(request)
@@ -400,7 +400,7 @@ def _check(action: RequestHuman) -> None:
             problem,
             hint=f"{next_call('request_human', kind='login', message='...')}; "
             f"{next_call('request_human', request_id='...')} reads on.",
-            details={"context": {"field": field}},
+            details=of_field(field),
         )
 
 

@@ -20,7 +20,15 @@ from browser_service.spine.directory import Address, Directory, revived
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
-from shared.errors import HumanInControl, JournalFailed, Relayed, ResourceExhausted, StateNotFound, ValidationFailed
+from shared.errors import (
+    HumanInControl,
+    JournalFailed,
+    Relayed,
+    ResourceExhausted,
+    StateNotFound,
+    ValidationFailed,
+    of_field,
+)
 from shared.model import Json, Model
 from shared.next_calls import next_call
 from shared.pages import PageState, Proxy, SessionOptions, SessionSpec, Size
@@ -158,14 +166,14 @@ class Keeper:
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
                 hint="Leave sessionId out, and a free name is made.",
-                details={"context": {"field": "sessionId"}},
+                details=of_field("sessionId"),
             )
         self._check_room(owner)
         if asked.timezone is not None and asked.timezone not in (known := available_timezones()) and known:
             raise ValidationFailed(
                 f"There is no time zone {asked.timezone!r}.",
                 hint="For example Europe/Rome; without one pages have this machine's.",
-                details={"context": {"field": "timezone"}},
+                details=of_field("timezone"),
             )
         record = SessionRecord(
             session_id=session_id,
@@ -300,7 +308,7 @@ class Keeper:
             raise StateNotFound(
                 f"Nothing is saved as {name!r} of session {session_id!r}.",
                 hint=f"Saved: {', '.join(names)}." if names else f"{next_call('save_session_state')} saves it.",
-                details={"sessionId": session_id, "context": {"field": "name", "saved": [*names]}},
+                details={"sessionId": session_id, **of_field("name", saved=[*names])},
             )
         return state
 

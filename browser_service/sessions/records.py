@@ -1,17 +1,17 @@
 """The sessions as the front half knows them: whose each is, and who may use it."""
 
-import difflib
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from pydantic import Field
 
 from browser_service.rules.bounded import Bounded
 from shared.actions.seven import BrowserLaunch
 from shared.calls import ClientRef
-from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound
+from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, of_field
+from shared.likeness import nearest
 from shared.model import Json, Model
+from shared.moments import iso
 from shared.next_calls import next_call
 from shared.pages import SessionOptions
 from shared.wire import DEFAULT_SESSION
@@ -45,7 +45,7 @@ class Browser:
             raise BrowserLaunchFailed(
                 f"Browsers of this service have no windows ({self}).",
                 hint="Leave headless out; or set HEADLESS=false for the service, which then needs a display.",
-                details={"context": {"field": "headless"}},
+                details=of_field("headless"),
             )
 
 
@@ -86,9 +86,9 @@ class SessionRecord(Model):
             "ownBrowser": self.options.own_browser,
             "permissions": [*self.options.permissions],
             "proxy": proxy.model_dump(exclude={"password"}, exclude_none=True) if proxy else None,
-            "createdAt": _iso(self.created_at),
-            "lastAccessedAt": _iso(self.accessed_at),
-            "expiresAt": _iso(self.expires_at) if self.expires_at else None,
+            "createdAt": iso(self.created_at),
+            "lastAccessedAt": iso(self.accessed_at),
+            "expiresAt": iso(self.expires_at) if self.expires_at else None,
             "requestCount": self.requests,
             "errorCount": self.errors,
         }
@@ -217,7 +217,7 @@ class Sessions:
     def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
         if session_id in self._over:
             return _over(session_id, timed_out=self._over[session_id])
-        near = difflib.get_close_matches(session_id, list(self._records), n=1, cutoff=0.5)
+        near = nearest(session_id, self._records)
         return SessionNotFound(
             f"There is no session {session_id!r}.",
             hint=f'Did you mean "{near[0]}"?'
@@ -255,10 +255,6 @@ def _over(session_id: str, *, timed_out: bool) -> SessionExpired:
         hint=f"Make it anew, {anew}: {next_call('create_session', session_id=session_id, **stays)}.",
         details={"sessionId": session_id},
     )
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _label(record: SessionRecord) -> str:

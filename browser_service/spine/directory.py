@@ -1,6 +1,5 @@
 """pageId -> session -> host: what the front half knows of pages, and which page a call means."""
 
-import difflib
 import re
 import secrets
 from typing import NamedTuple
@@ -17,7 +16,9 @@ from shared.errors import (
     SessionExpired,
     SessionNotFound,
     ValidationFailed,
+    of_field,
 )
+from shared.likeness import nearest
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
@@ -163,7 +164,7 @@ class Directory:
             raise ValidationFailed(
                 f"pageId {page_id!r} is a page of session {known.session_id!r}, not of {action.named_session!r}.",
                 hint="Leave sessionId out.",
-                details={"context": {"field": "sessionId"}},
+                details=of_field("sessionId"),
             )
         return Address(known.page_id, known.session_id)
 
@@ -175,7 +176,7 @@ class Directory:
             raise ValidationFailed(
                 f"{page_id!r} is a session: of pages, its main page alone has that name.",
                 hint="Give the page another name, or leave sessionId out.",
-                details={"context": {"field": "pageId"}},
+                details=of_field("pageId"),
             )
         return page_id
 
@@ -279,7 +280,7 @@ class Directory:
 
     def _no_page(self, page_id: str) -> PageNotFound:
         root = page_id.partition("~")[0]
-        near = next(iter(difflib.get_close_matches(page_id, list(self._pages), n=1, cutoff=0.5)), None)
+        near = next(iter(nearest(page_id, self._pages)), None)
         hint = f'Did you mean "{near}"? ' if near and near != root else ""
         if root != page_id and root in self._pages:
             there = f'A popup of "{root}" had that name; "{root}" is open: {next_call("snapshot", page_id=root)}. '

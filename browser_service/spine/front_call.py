@@ -7,7 +7,7 @@ from browser_service.security.auth import Identity
 from browser_service.spine.register import Record
 from shared import catalogue
 from shared.actions.base import Action
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 from shared.model import Json
 
 Perform = Callable[[Identity, Json, str], Awaitable[Json]]
@@ -37,7 +37,7 @@ class Asked:
             raise ValidationFailed(
                 f"pageId is {page_id!r} in the path and {given!r} in the body.",
                 hint="Give it once.",
-                details={"context": {"field": "pageId"}},
+                details=of_field("pageId"),
             )
         return {**self.body, "pageId": page_id}
 

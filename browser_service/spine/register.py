@@ -12,7 +12,7 @@ from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Outcome
-from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed
+from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, of_field
 from shared.model import Json
 
 _KEPT_S = 600
@@ -117,7 +117,7 @@ class CallRegister:
                 raise ValidationFailed(
                     f"callId {call_id!r} is of an earlier call, which asked for something else.",
                     hint="Give every call an id of its own.",
-                    details={"context": {"field": "callId"}},
+                    details=of_field("callId"),
                 )
             if not known.turned_away:
                 return known

@@ -16,7 +16,7 @@ from browser_service.spine.pictures import preview
 from browser_service.store.journal import Journal, Kept
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
-from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed
+from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, of_field
 from shared.filenames import parted, safe, with_suffix
 from shared.next_calls import next_call
 from shared.wire import FILES, INLINE_BYTES
@@ -195,7 +195,7 @@ class Artifacts:
             raise ValidationFailed(
                 f"{name!r} is not the name of a file in the output directory.",
                 hint='Give a name, such as "shot.png": it is kept in BROWSE_OUTPUT_DIR.',
-                details={"context": {"field": "path"}},
+                details=of_field("path"),
             )
         stem, suffix = parted(last or "file")
         numbers = ["", *(f"-{number}" for number in range(2, _NUMBERED)), f"-{secrets.token_hex(4)}"]
@@ -242,4 +242,4 @@ def _unkept(size: int, directory: Path, error: OSError) -> ResourceExhausted:
 
 def _unread(problem: str) -> ValidationFailed:
     hint = f"A person opens it: {next_call('list_downloads')} and the reply that made it say where it is."
-    return ValidationFailed(problem, hint=hint, details={"context": {"field": "cursor"}})
+    return ValidationFailed(problem, hint=hint, details=of_field("cursor"))

@@ -11,7 +11,7 @@ from pydantic import Field
 from shared.actions.base import Action, NavigationAction, OwnPageAction, Part, Position, Selector
 from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.actions.traits import Effect, Lane
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 from shared.filenames import FileName
 from shared.next_calls import next_call
 
@@ -197,7 +197,7 @@ def located(selector: str, kind: str, options: LocatorOptions | None) -> str:
         raise ValidationFailed(
             f'options.{unfit[0]} does not go with selectorType "{kind}".',
             hint='It narrows a role: {"selector": "button", "selectorType": "role", "options": {"name": "Submit"}}.',
-            details={"context": {"field": f"options.{unfit[0]}"}},
+            details=of_field(f"options.{unfit[0]}"),
         )
     if kind == "role":
         states = "".join(f"[{key.replace('_', '-')}={json.dumps(given[key])}]" for key in _OF_ROLES if key in given)

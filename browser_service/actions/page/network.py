@@ -14,8 +14,9 @@ from browser_service.host.network.traffic import MOST_BODY, Sent, Sight, Wait
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import network
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 from shared.model import Json
+from shared.moments import iso
 
 
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
@@ -32,7 +33,7 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
         raise ValidationFailed(
             "block_requests needs patterns or resourceTypes.",
             hint='For example {"patterns": ["*.example.com/*"], "resourceTypes": ["image"]}.',
-            details={"context": {"field": "patterns"}},
+            details=of_field("patterns"),
         )
     patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
@@ -164,7 +165,7 @@ async def _record(sent: Sent, action: network.Shown, sight: Sight) -> Json:
     request = sent.request
     record: Json = {
         "number": sent.number,
-        "time": sent.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "time": iso(sent.started),
         "method": request.method,
         "url": sent.url(sight.client_id),
         "type": request.resource_type,

@@ -8,7 +8,7 @@ from browser_service.host.elements import drops, targets
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions import pointer
-from shared.errors import ValidationFailed, WithoutEffect
+from shared.errors import ValidationFailed, WithoutEffect, of_field
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -101,7 +101,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
             raise ValidationFailed(
                 f"mouse: {problem}.",
                 hint=f"{_EXAMPLES[field]}.",
-                details={"context": {"field": field}},
+                details=of_field(field),
             )
     width, height = await page.live.evaluate(_VIEWPORT)
     for field, value, most in (
@@ -113,7 +113,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
                 f"{field} {value:g} lies outside of the viewport, which is {width} x {height} px.",
                 hint=f"Bring it there first: {next_call('scroll', y=600)}. A screenshot in scale css has the "
                 "coordinates.",
-                details={"context": {"field": field, "viewport": {"width": width, "height": height}}},
+                details=of_field(field, viewport={"width": width, "height": height}),
             )
 
 

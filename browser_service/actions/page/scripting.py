@@ -17,6 +17,7 @@ from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
 from shared.model import Json
+from shared.moments import iso
 from shared.next_calls import next_call
 
 _FETCH: Final = script("fetch")
@@ -119,7 +120,7 @@ def _spelled(value: object) -> JsonValue:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, datetime):
-        return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return iso(value)
     if isinstance(value, re.Pattern):
         return f"/{value.pattern}/"
     return value.geturl() if isinstance(value, ParseResult) else str(value)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import difflib
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +23,8 @@ from browser_service.host.launching.pool import Kind, Pool, new_id
 from browser_service.host.launching.processes import Watched, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.profile_repair import lay_aside, may_be_profile, mend, starts_on_empty
-from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed
+from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed, of_field
+from shared.likeness import nearest
 from shared.model import Json
 from shared.pages import SessionOptions, SessionSpec
 
@@ -88,11 +88,11 @@ class Launcher:
         """Raises ValidationFailed for one that Playwright does not know."""
         known = self._playwright.devices if self._playwright is not None else {}
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            near = nearest(name, known, most=3, alike=0.4)
             raise ValidationFailed(
                 f"There is no device {name!r}.",
                 hint=f"Did you mean {' or '.join(near)}?" if near else 'Such as "Pixel 7" or "iPhone 15".',
-                details={"context": {"field": "device"}},
+                details=of_field("device"),
             )
         return {"name": name, **known[name]}
 

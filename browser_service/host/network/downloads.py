@@ -20,6 +20,7 @@ from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadState
 from shared.errors import BrowseError
 from shared.events import DownloadMoved, HostEvent
+from shared.moments import iso
 
 _WITHIN_S = 3_600
 _SHOWN_URL = 2_000
@@ -79,7 +80,7 @@ class Downloads:
             page_id=page_id,
             url=well_formed(download.url)[:_SHOWN_URL],
             name=_name(download.suggested_filename),
-            began_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            began_at=iso(datetime.now(UTC), "seconds"),
         )
         arriving = Arriving(state, download, watcher, lambda: tell(f"{page_id}: {arriving.report()}"))
         self._arriving.add(arriving)

@@ -14,7 +14,7 @@ from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
 
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 from shared.model import Json
 
 Settings = Mapping[str, Any]  # Any: the arguments of Playwright's calls
@@ -166,5 +166,5 @@ def _impossible(name: str, why: str) -> ValidationFailed:
     return ValidationFailed(
         f"{name} cannot be emulated: {why}.",
         hint="Nothing was changed. create_session takes viewport, userAgent, locale and timezone for all of its pages.",
-        details={"context": {"field": name}},
+        details=of_field(name),
     )

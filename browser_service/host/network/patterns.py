@@ -6,7 +6,7 @@ from typing import Final
 
 import regex
 
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 
 _SCHEME: Final = re.compile(r"([A-Za-z*][A-Za-z0-9+.*-]*)://(.*)", re.DOTALL)
 _HOST: Final = re.compile(r"\*\.((?:[\w-]+\.)+[\w-]+(?::\d+)?)(/.*)", re.DOTALL)
@@ -40,7 +40,7 @@ class UrlPattern:
             raise ValidationFailed(
                 f"{field} {text!r} cannot be used: {error}.",
                 hint='Write a glob such as "*.example.com/*" or "/api/*", or a regular expression: "/items\\/\\d+/i".',
-                details={"context": {"field": field}},
+                details=of_field(field),
             ) from None
 
     def matches(self, url: str) -> bool:

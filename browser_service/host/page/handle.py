@@ -22,7 +22,7 @@ from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call
-from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed
+from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed, of_field
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -147,7 +147,7 @@ class BrowserPage:
         frame = await element.content_frame()
         if frame is None:
             raise ValidationFailed(
-                f"frame {selector!r} is no iframe.", hint="Name an iframe element.", details=_field("frame")
+                f"frame {selector!r} is no iframe.", hint="Name an iframe element.", details=of_field("frame")
             )
         return frame
 
@@ -280,7 +280,3 @@ class BrowserPage:
         seen.give(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
         return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})
-
-
-def _field(name: str, **context: str | int) -> Json:
-    return {"context": {"field": name, **context}}

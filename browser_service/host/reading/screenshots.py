@@ -15,7 +15,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.spine.pictures import MOST_PIXELS, stitched, worked
 from shared.actions.media import Screenshot
-from shared.errors import ValidationFailed
+from shared.errors import ValidationFailed, of_field
 
 Options = dict[str, Any]  # Any: as Playwright types each
 _PIECE: Final = 4_000_000
@@ -126,7 +126,7 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
             f"A webp picture has at most {_LONGEST['webp']:,} pixels a side, and this one would have"
             f" {area.width * area.ratio:,.0f} x {area.height * area.ratio:,.0f}.",
             hint='Take png or jpeg, or a part: "fullPage": true with "clip": {"x": 0, "y": 0, ...}.',
-            details={"context": {"field": "type"}},
+            details=of_field("type"),
         )
     area = replace(area, width=min(area.width, longest))
     area = replace(area, height=min(area.height, longest, math.floor(MOST_PIXELS / area.ratio**2 / area.width)))

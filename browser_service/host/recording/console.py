@@ -7,13 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.background import Background
 from shared.model import Json
+from shared.moments import iso
 
 _KEPT: Final = 200
 _TEXT: Final = 2_000
@@ -42,7 +42,7 @@ class Said:
 
     def told(self, document: int) -> Json:
         """As it is told while the page shows that document."""
-        at = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        at = iso(self.at)
         told: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
         earlier = "earlier" if self.document != document else ""
         more = (("location", self.place), ("stack", self.stack), ("document", earlier))

@@ -12,7 +12,7 @@ from browser_service.host.files import Files, dated
 from browser_service.host.page.record import PageRecord
 from browser_service.host.recording.video import MIME_TYPE, Video
 from shared.calls import Call
-from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed
+from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, of_field
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -206,7 +206,7 @@ async def stop(recorded: Recorded, call: Call) -> Json:
 
 
 def _wrong(problem: str, hint: str) -> ValidationFailed:
-    return ValidationFailed(problem, hint=hint, details={"context": {"field": "command"}})
+    return ValidationFailed(problem, hint=hint, details=of_field("command"))
 
 
 async def _either(event: asyncio.Event, seconds: float) -> bool:
