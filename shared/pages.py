@@ -106,6 +106,10 @@ class PageState(Model):
     )
     asker_id: str | None = Field(default=None, description="Who asked first, in whose chat it may be answered too.")
 
+    def belongs_to(self, client_id: str) -> bool:
+        """Tell whether it is the client's own page, now or from before."""
+        return client_id in {self.holder_id, self.left_by_id if self.holder_id is None else None}
+
     def later(self, ms: int) -> "PageState":
         """The same after so long a time in which nothing happened."""
         left = max(0, (self.hold_left_ms or 0) - ms) or None

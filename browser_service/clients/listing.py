@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from browser_service.security.urls import abridged
-from browser_service.spine.directory import belongs
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import Owner, PageBlock, PageState
@@ -58,7 +57,7 @@ def page_block(page: PageState, client_id: str) -> PageBlock:
 
 
 def _part(page: PageState, client_id: str) -> str:
-    if belongs(page, client_id):
+    if page.belongs_to(client_id):
         return "yours"
     return "people" if page.of_person and page.holder_id is None else "others"
 

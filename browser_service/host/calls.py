@@ -18,7 +18,6 @@ from browser_service.host.kept_outcomes import KeptOutcomes
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life
-from browser_service.host.partial import account
 from browser_service.host.recovery import crashes
 from browser_service.host.recovery.closed_page import reopen
 from browser_service.host.recovery.eviction import Retiring
@@ -28,10 +27,11 @@ from browser_service.host.run import bring_up, perform, perform_live
 from browser_service.host.session import SessionEntry
 from browser_service.host.session_handle import BrowserSession
 from browser_service.host.session_run import perform_on_session
-from browser_service.host.steps import Parts
+from browser_service.host.steps import StepRunner
 from browser_service.observability.logging import unexpected
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.leases import Lease
+from browser_service.rules.partial import account
 from browser_service.security.urls import abridged_in
 from browser_service.waits import turn_on
 from shared import catalogue
@@ -70,10 +70,10 @@ class Calls:
     _replies: KeptOutcomes = field(default_factory=KeptOutcomes)
     _working: set[asyncio.Task[None]] = field(default_factory=set)
     _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_REMEMBERED))
-    _parts: Parts = field(init=False)
+    _steps: StepRunner = field(init=False)
 
     def __post_init__(self) -> None:
-        self._parts = Parts(self.admission.admit, self.handlers, self.artifacts, self.dialogs)
+        self._steps = StepRunner(self.admission.admit, self.handlers, self.artifacts, self.dialogs)
 
     # --- from outside --------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class Calls:
             if call.call_id in self._cancelled:
                 running.cancel.request()
             if running.action.pageless:
-                return Outcome(call_id=call.call_id, result=await self._parts.without_page(running))
+                return Outcome(call_id=call.call_id, result=await self._steps.without_page(running))
             if running.action.scope is Scope.SESSION:
                 result = sendable(await self._on_session(running, running.action))
                 return Outcome(call_id=call.call_id, result=result, undo=running.undo)
@@ -179,7 +179,7 @@ class Calls:
         running.check_not_cancelled()
         self.admission.admit(entry, running)
         handler = self._handler(running)
-        page = self._parts.page(entry, running)
+        page = self._steps.page(entry, running)
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
             if action.wakes_page and not entry.live:
                 await self._live_in_a_turn(entry, running)

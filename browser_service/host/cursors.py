@@ -1,7 +1,7 @@
 """Cursors: where in a kept text or picture a caller reads on."""
 
 from browser_service.host.files import ArtifactPort
-from browser_service.spine.pictures import slice_of
+from browser_service.pictures import slice_of
 from shared.calls import Call
 from shared.errors import ValidationFailed, of_field
 from shared.model import Json

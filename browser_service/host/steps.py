@@ -13,8 +13,8 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_kept
 from browser_service.host.run import bring_up, perform
+from browser_service.rules.visits import visited
 from browser_service.security.urls import origin_of
-from browser_service.spine.politeness import visited
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
 from shared.calls import Call
@@ -23,7 +23,7 @@ from shared.model import Json
 
 
 @dataclass(frozen=True)
-class Parts:
+class StepRunner:
     """Does what calls carry, in their turns, each part admitted and performed as if it came by itself."""
 
     admit: Callable[[PageEntry, Running], None]

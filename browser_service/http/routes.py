@@ -21,6 +21,7 @@ from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
 from shared import catalogue, wire
 from shared.actions.activity import GetActivity
+from shared.actions.files import UploadFile
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
 from shared.events import PageMoved
 from shared.model import Json
@@ -94,7 +95,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
-    services(request).quotas.sends(caller.client_id)
+    services(request).quotas.sends(caller.client_id, UploadFile.name())
     try:
         kept = await services(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
     except ClientDisconnect:

@@ -11,12 +11,13 @@ from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
-from shared.actions.pages import ClosePage
+from shared import catalogue
 from shared.calls import ClientRef, Notice, Outcome
 from shared.events import PageRetired
 from shared.pages import PageState
 
 _LOOKS_EVERY_S: Final = 15
+_CLOSING: Final = "close_page"
 _GONE_AFTER_MS: Final = 600_000
 """A client that holds no stream shows by its calls alone that it is there; after a restart none has come back yet."""
 
@@ -56,7 +57,7 @@ class Abandoned:
             return
         call_id, keeps = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
         outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=keeps), undo=[event.undo])
-        kept = self._ledger.undos.keep(_identity(whose), call_id, ClosePage.name(), outcome).result or {}
+        kept = self._ledger.undos.keep(_identity(whose), call_id, _CLOSING, outcome).result or {}
         back = f" Back: {kept['undo']}." if "undo" in kept else ""
         since = in_words(page.idle_ms)
         why = f'"{left.label}" had left it {since} ago' if left.label else f"nobody had used it for {since}"
@@ -64,7 +65,7 @@ class Abandoned:
         for each in {whose.client_id, newcomer.client_id if newcomer else whose.client_id}:
             self._clients.notify(each, Notice(text=f"{text}.{back}", page_id=page.page_id))
         if newcomer is not None:
-            closing = ClosePage.model_validate({"pageId": page.page_id, "reason": "to make room"})
+            closing = catalogue.parse({"action": _CLOSING, "pageId": page.page_id, "reason": "to make room"})
             self._ledger.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from browser_service.host.partial import account
+from browser_service.rules.partial import account
 from browser_service.security.auth import Identity
 from browser_service.spine.directory import Directory
 from browser_service.spine.front_call import FrontCall

@@ -60,7 +60,7 @@ class Directory:
 
     def belonging_to(self, client_id: str) -> list[PageState]:
         """What it holds, and what it held when it was last gone and nobody has taken since."""
-        return [page for page in self._pages.values() if belongs(page, client_id)]
+        return [page for page in self._pages.values() if page.belongs_to(client_id)]
 
     def note(self, page: PageState) -> bool:
         """Take over a page's state; whether anything changed that must outlive the process."""
@@ -293,11 +293,6 @@ class Directory:
             hint=f"{hint}{there}{listed}",
             details={"context": {"pageId": page_id, "nearest": near}},
         )
-
-
-def belongs(page: PageState, client_id: str) -> bool:
-    """Whether it is the client's own page, now or from before."""
-    return client_id in {page.holder_id, page.left_by_id if page.holder_id is None else None}
 
 
 def revived(page: PageState) -> PageState:

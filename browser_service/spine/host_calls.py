@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
 from browser_service.rules.origin_turns import Visit
+from browser_service.rules.visits import visited
 from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import Keeper
 from browser_service.spine.directory import Address, Directory
 from browser_service.spine.feed import Feed
-from browser_service.spine.politeness import Origins, visited
+from browser_service.spine.politeness import Origins
 from browser_service.spine.quotas import Quotas
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel

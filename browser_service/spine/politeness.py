@@ -1,26 +1,21 @@
 """Manners towards sites: how much all clients together ask of one origin, in turns that are fair to each of them, and
 the pauses that a site asks for."""
 
-import contextlib
 import math
 import time
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from urllib.parse import urljoin
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
-from browser_service.security.urls import origin_of
 from browser_service.spine.quotas import in_words, rate_limited
 from browser_service.waits import Cancel, until_granted
-from shared.actions.base import Action
 from shared.errors import Cancelled, RateLimited
 from shared.events import Throttled
 from shared.next_calls import next_call
@@ -154,19 +149,6 @@ def _waiting(seconds: float) -> str:
     """How to have it wait, where any call may wait so long."""
     wanted = math.ceil(seconds + 1) * 1000
     return f', or with "timeout": {wanted}, which lets it wait' if wanted <= _LONGEST_TIMEOUT_MS else ""
-
-
-def visited(action: Action, page_url: str) -> Counter[str]:
-    """How often a call asks each origin for something: by its URLs, or where the page is by then."""
-    origins: Counter[str] = Counter()
-    for each in action.parts() or (action,):
-        url = each.asked_url or page_url
-        if each.visits and (origin := origin_of(url, page_url)):
-            origins[origin] += 1
-        if each.navigates:
-            with contextlib.suppress(ValueError):  # a URL that is none leads nowhere, which is said where it is opened
-                page_url = urljoin(page_url, url)
-    return origins
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:

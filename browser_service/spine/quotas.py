@@ -14,7 +14,6 @@ from browser_service.rules.clock import Clock
 from browser_service.rules.recent import Recent
 from browser_service.spine.register import Record
 from shared.actions.base import Action
-from shared.actions.files import UploadFile
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
 from shared.model import Json
@@ -71,10 +70,10 @@ class Quotas:
         client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
         record.task.add_done_callback(lambda _: client.running.pop(record.call_id, None))
 
-    def sends(self, client_id: str) -> None:
-        """Count a file that is sent ahead of the call that names it, as a call. Raises RateLimited."""
+    def sends(self, client_id: str, name: str) -> None:
+        """Count a file that is sent ahead of a call of that name, as a call. Raises RateLimited."""
         client = self._client(client_id)
-        self._check_rate(client, UploadFile.name(), 1)
+        self._check_rate(client, name, 1)
         client.recent.add(client_id)
 
     @contextmanager

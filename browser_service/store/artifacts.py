@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from browser_service.spine.pictures import preview
+from browser_service.pictures import preview
 from browser_service.store.journal import Journal, Kept
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact

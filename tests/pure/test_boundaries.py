@@ -17,6 +17,11 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("shared", "client", "browser_service", "mcp_gateway")
 AROUND = ("tests", "examples", "benchmarks", "scripts")
 
+
+def _packages(*names: str) -> set[str]:
+    return {f"browser_service.{name}" for name in names}
+
+
 NEVER = {
     "client": {"browser_service", "mcp_gateway", "mcp", "fastapi", "starlette", "uvicorn", "playwright", "sqlite3"},
     "mcp_gateway": {"browser_service", "fastapi", "starlette", "sse_starlette", "uvicorn", "playwright", "sqlite3"},
@@ -42,6 +47,33 @@ ONLY_IN = {
     "uvicorn": HTTP,
 }
 """Where alone a library is imported, within the packages."""
+
+BELOW = {
+    "browser_service/rules": {"asyncio", "playwright", *_packages("host", "spine", "clients", "sessions", "http")},
+    "browser_service/host": _packages("spine", "clients", "sessions", "http"),
+    "browser_service/spine": {"playwright", "shared.actions", *_packages("host", "http")},
+    "browser_service/clients": _packages("host", "spine", "http"),
+    "browser_service/sessions": _packages("host", "spine", "http", "clients"),
+    "browser_service/store": _packages("host", "spine", "http", "clients", "sessions"),
+    "browser_service/security": _packages("host", "spine", "http", "clients", "sessions"),
+    "browser_service/observability": _packages("host", "spine", "http", "clients", "sessions"),
+    "browser_service/actions/service": {"playwright", *_packages("host", "http")},
+}
+"""What a layer knows nothing of, imports for types included."""
+KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
+ABOVE = {
+    ("browser_service/clients/work.py", "browser_service.spine.register"),
+    ("browser_service/observability/activity.py", "browser_service.sessions.records"),
+    ("browser_service/observability/activity.py", "browser_service.spine.directory"),
+    ("browser_service/observability/notifications.py", "browser_service.clients.inbox"),
+    ("browser_service/rules/human.py", "asyncio"),
+    ("browser_service/sessions/lifecycle.py", "browser_service.clients.presence"),
+    ("browser_service/sessions/lifecycle.py", "browser_service.spine.directory"),
+    ("browser_service/spine/rendering/reach.py", "shared.actions.help"),
+    ("browser_service/spine/rendering/reply.py", "shared.actions.help"),
+    ("browser_service/store/journal.py", "browser_service.sessions.closed_pages"),
+}
+"""What a layer knows of all the same. The list gets shorter, never longer."""
 
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
 JAVASCRIPT = re.compile(
@@ -159,6 +191,56 @@ def test_a_handler_leaves_failures_to_the_spine() -> None:
         for name in (re.findall(r"[\w.]+", ast.unparse(node.type)) if node.type else ["everything"])
     }
     assert {(where, name) for where, name in caught if name not in HANDLED} == set()
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Our modules by their names."""
+    named = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in files(*PACKAGES)}
+    return {name.removesuffix(".__init__"): path for name, path in named.items()}
+
+
+@cache
+def known_to(path: Path) -> frozenset[str]:
+    """All modules that one imports, wherever the import stands, for types or not."""
+    found = set[str]()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            each = {f"{node.module}.{alias.name}" for alias in node.names}
+            ours = each & modules().keys()
+            found |= ours | ({str(node.module)} if each - ours else set())
+    return frozenset(found)
+
+
+def circles() -> set[frozenset[str]]:
+    """The modules that import each other, each circle whole."""
+    reached = {name: {*known_to(path)} & modules().keys() for name, path in modules().items()}
+    for through, beyond in reached.items():
+        for others in reached.values():
+            others.update(beyond if through in others else ())
+    return {
+        frozenset(other for other in others if name in reached[other])
+        for name, others in reached.items()
+        if name in others
+    }
+
+
+def test_no_modules_import_each_other_not_even_for_types() -> None:
+    assert circles() == set()
+
+
+def test_a_layer_knows_nothing_of_those_above_it() -> None:
+    above = {
+        (place(path), name)
+        for layer, strangers in BELOW.items()
+        for path in files(layer)
+        for name in known_to(path)
+        if any(name == each or name.startswith(f"{each}.") for each in strangers)
+        if not name.startswith(KNOWN_TO_ALL)
+    }
+    assert above == ABOVE
 
 
 ACTION_CLASSES = {kind.__name__ for action in ACTIONS.values() for kind in action.__mro__ if issubclass(kind, Action)}

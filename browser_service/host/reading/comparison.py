@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
 
 from browser_service.host.files import Files, dated
-from browser_service.spine.pictures import MOST_PIXELS, flat
+from browser_service.pictures import MOST_PIXELS, flat
 from shared.actions.media import CompareScreenshots
 from shared.errors import ValidationFailed, of_field
 from shared.model import Json

@@ -13,7 +13,7 @@ from playwright.async_api import Locator
 from browser_service.host.errors import is_timeout
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
-from browser_service.spine.pictures import MOST_PIXELS, stitched, worked
+from browser_service.pictures import MOST_PIXELS, stitched, worked
 from shared.actions.media import Screenshot
 from shared.errors import ValidationFailed, of_field
 

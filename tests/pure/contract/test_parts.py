@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import pytest
 
-from browser_service.host.partial import account
+from browser_service.rules.partial import account
+from browser_service.rules.visits import visited
 from browser_service.security.redaction import arguments
-from browser_service.spine.politeness import visited
 from shared.actions.base import AN_ACTION
 from shared.actions.combining import Batch
 from shared.actions.help import CallTool

@@ -1,0 +1,21 @@
+"""The sites that a call sends requests to."""
+
+import contextlib
+from collections import Counter
+from urllib.parse import urljoin
+
+from browser_service.security.urls import origin_of
+from shared.actions.base import Action
+
+
+def visited(action: Action, page_url: str) -> Counter[str]:
+    """Count how often a call asks each origin for something: by its URLs, or where the page is by then."""
+    origins: Counter[str] = Counter()
+    for each in action.parts() or (action,):
+        url = each.asked_url or page_url
+        if each.visits and (origin := origin_of(url, page_url)):
+            origins[origin] += 1
+        if each.navigates:
+            with contextlib.suppress(ValueError):  # a URL that is none leads nowhere, which is said where it is opened
+                page_url = urljoin(page_url, url)
+    return origins
