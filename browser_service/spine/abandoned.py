@@ -49,7 +49,7 @@ class Abandoned:
                 await self._host_calls.release(client_id)
 
     def retired(self, event: PageRetired) -> None:
-        """A page was closed to make room: both who left it and who came are told, and may bring it back."""
+        """Hear that a page was closed to make room: both who left it and who came are told, and may bring it back."""
         page, newcomer = event.page, event.newcomer
         left = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
         whose = left if left.client_id else newcomer

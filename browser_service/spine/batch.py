@@ -70,7 +70,7 @@ class BatchRun:
         return self._begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
     def _addressed(self, batch: Action, part: Action) -> Json:
-        """A step as a call of its own: what it does not say itself, the batch says."""
+        """Make a step a call of its own: what it does not say itself, the batch says."""
         body = part.wire_body()
         if part.scope is Scope.SESSION and batch.named_session:
             return {"sessionId": batch.named_session, **body}
@@ -113,7 +113,7 @@ class BatchRun:
             raise Relayed(body) from None
 
     def _told(self, part: Action, call_id: str, reply: Reply) -> Json:
-        """What came of a step, as its batch tells it. Raises what it failed with."""
+        """Give what came of a step, as its batch tells it. Raises what it failed with."""
         page = reply.body.get("page")
         where: Json = {}
         if isinstance(page, dict):
@@ -132,7 +132,7 @@ class BatchRun:
         return {**result, "action": part.name()}
 
     def _bounded(self, artifact: Json) -> Json:
-        """A file whose bytes find room in the reply, or its name alone."""
+        """Give a file whose bytes find room in the reply, else its name alone."""
         size = sum(len(str(artifact.get(key, ""))) for key in ("data", "preview"))
         if self._inlined + size > INLINE_BYTES * 4 // 3:
             return {key: value for key, value in artifact.items() if key not in {"data", "preview"}}

@@ -6,20 +6,15 @@ from typing import NamedTuple
 
 from browser_service.sessions.closed_pages import ClosedPage, ClosedPages
 from browser_service.sessions.records import Sessions
+from browser_service.spine.absent_page import no_page, was_elsewhere
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
 from shared.errors import (
-    BrowseError,
     NoBrowser,
-    PageNotFound,
     PageRequired,
-    SessionExpired,
-    SessionNotFound,
     ValidationFailed,
     of_field,
 )
-from shared.likeness import nearest
-from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
@@ -29,7 +24,6 @@ LAUNCHED = "browser"
 _STEP = 64
 _STEM = 43
 """Characters of a name that leave room for what makes it another."""
-_URL_REPEATED = 300
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -59,7 +53,7 @@ class Directory:
         return [page.page_id for page in self._pages.values() if page.holder_id == client_id]
 
     def belonging_to(self, client_id: str) -> list[PageState]:
-        """What it holds, and what it held when it was last gone and nobody has taken since."""
+        """List what it holds, and what it held when it was last gone and nobody has taken since."""
         return [page for page in self._pages.values() if page.belongs_to(client_id)]
 
     def note(self, page: PageState) -> bool:
@@ -78,7 +72,7 @@ class Directory:
             self.closed.add(ClosedPage.of(page, *self.sessions.kept_to(page.session_id)))
 
     def address(self, action: Action, client_id: str, label: str) -> Address:
-        """The page or session of a call, which the client may use.
+        """Find the page or session of a call, which the client may use.
 
         Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed, Forbidden.
         """
@@ -98,23 +92,23 @@ class Directory:
             self.sessions.check_use(session_id, client_id)
 
     def meant(self, action: Action) -> Action:
-        """What a call asks for that names a session and no page: of some actions, the same for the whole session."""
+        """Give what a call means that names a session and no page: for some actions, the same for the whole session."""
         if action.scope is not Scope.PAGE or action.named_page is not None or action.named_session is None:
             return action
         return (action.for_session() or action) if action.named_session in self.sessions else action
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
-        """A page as a client may know it: of what is private to another, that it is there."""
+        """Give a page as a client may know it: of one that is private to another, only that it is there."""
         hidden = {"url": "", "title": "", "dialog": None}
         return page if self.open_to(page, client_id) else page.model_copy(update=hidden)
 
     def may_know(self, page_id: str | None, client_id: str) -> bool:
-        """Whether a client may know where a page is and what was done there."""
+        """Tell whether a client may know where a page is and what was done there."""
         page = self._pages.get(page_id or "")
         return page is None or self.open_to(page, client_id)
 
     def open_to(self, page: PageState, client_id: str) -> bool:
-        """Whether a client may know more of a page than that it is there."""
+        """Tell whether a client may know more of a page than that it is there."""
         private = page.access == "private" and page.holder_id != client_id
         return not private and self.sessions.may_use(page.session_id, client_id)
 
@@ -139,7 +133,7 @@ class Directory:
         return self._own(action, client_id) if own else self._only(action, client_id, label)
 
     def _new(self, action: Action, client_id: str, label: str) -> Address:
-        """A page that is to be made: of a session of one's own its main page, which later calls find by the session."""
+        """Address a page to be made: in a session of one's own its main page, which later calls find by the session."""
         if action.opens_main_page and action.named_session not in {None, DEFAULT_SESSION}:
             return Address(action.named_session, action.named_session)
         page_id, session_id = self.mint(), action.named_session or DEFAULT_SESSION
@@ -156,9 +150,10 @@ class Directory:
             return Address(self.mint(page_id), action.named_session or known.session_id)
         if known is None:
             if action.named_session is None and (closed := self.closed.known_to(page_id, client_id, label)):
-                raise self._was_of(closed, action, client_id)
+                undoable = self.closed.can_be_undone(closed)
+                raise was_elsewhere(closed, action, client_id, self.sessions, undoable=undoable)
             if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
-                raise self._no_page(page_id)
+                raise no_page(page_id, self._pages)
             return Address(page_id, self._session_of_new(action, page_id))
         if action.named_session not in {None, known.session_id, known.page_id}:
             raise ValidationFailed(
@@ -169,7 +164,7 @@ class Directory:
         return Address(known.page_id, known.session_id)
 
     def _session_of_new(self, action: Action, page_id: str) -> str:
-        """The name of a session is its main page's, and no other's. Raises ValidationFailed."""
+        """Find the session of a new page. Only a main page may have its session's name. Raises ValidationFailed."""
         if page_id == DEFAULT_SESSION or page_id not in self.sessions:
             return action.named_session or DEFAULT_SESSION
         if action.named_session not in {None, page_id}:
@@ -202,7 +197,7 @@ class Directory:
         )
 
     def _left(self, label: str) -> str:
-        """The way to what the same chat may have left when it ended: a new one of its name has a new identity."""
+        """Name what the same chat may have left when it ended: a new one of its name has a new identity."""
         left = [page.page_id for page in self._pages.values() if page.holder_id is None and page.left_by == label]
         if not left or not label:
             return ""
@@ -215,13 +210,13 @@ class Directory:
         return Address(page.page_id, page.session_id)
 
     def launched(self, client_id: str) -> PageState | None:
-        """The page that a client's browser_launch opened, known by its name: so it is found after a restart too."""
+        """Find the page that a client's browser_launch opened, by its name: so it is found after a restart too."""
         named = re.compile(rf"{LAUNCHED}(-[{_ALPHABET}]{{4}})?")
         mine = [page for page in self.belonging_to(client_id) if named.fullmatch(page.page_id)]
         return mine[-1] if mine else None
 
     def mint(self, like: str = "main") -> str:
-        """A free name for a page, which nobody else is given meanwhile."""
+        """Make a free name for a page, which nobody else is given meanwhile."""
         stem = like.split("~", maxsplit=1)[0][:_STEM]
         if self._taken(stem):
             return self._like(stem)
@@ -239,7 +234,7 @@ class Directory:
         return page_id in self._pages or page_id in self._minted or page_id in self.sessions
 
     def claim(self, page_id: str, session_id: str = "") -> str:
-        """A page's former name where it is free, or is its own session's; else one like it."""
+        """Take a page's former name where it is free, or is its own session's; else one like it."""
         taken = page_id in self.sessions and page_id != session_id
         if page_id in self._pages or page_id in self._minted or taken:
             return self.mint(page_id)
@@ -247,61 +242,17 @@ class Directory:
         return page_id
 
     def unmint(self, address: Address) -> None:
-        """A name that was made for a call is free again where no page came of it."""
+        """Free the name that was made for a call, where no page came of it."""
         self._minted.discard(address.page_id or "")
-
-    def _was_of(self, closed: ClosedPage, action: Action, client_id: str) -> BrowseError:
-        """Why a page that was of a session of somebody's own is not opened in the shared login, and the ways."""
-        page_id, session_id = closed.page_id, closed.session_id
-        url = action.asked_url
-        url = url if url and len(url) <= _URL_REPEATED else "..."
-        there, shared = (
-            next_call("goto", page_id=page_id, session_id=each, url=url) for each in (session_id, DEFAULT_SESSION)
-        )
-        otherwise = f"In the shared login, with the user's own logins: {shared}; or take another name."
-        details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
-        if session_id in self.sessions:
-            again = f"Open it there again: {there}. " if self.sessions.may_use(session_id, client_id) else ""
-            problem = f'Page {page_id!r} is closed; it was of session "{session_id}".'
-            return PageNotFound(problem, hint=again + otherwise, details=details)
-        ended = self.sessions.not_found(session_id)
-        if isinstance(ended, SessionExpired):
-            hint = f"{ended.advice} {otherwise}"
-            return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
-        made = next_call("create_session", session_id=session_id)
-        undo = f"Bring both back, within 10 minutes: {next_call('undo', list=True)} names the call. "
-        how = "ended with the service, which was restarted" if closed.by_restart else "is closed"
-        return SessionNotFound(
-            f'Page {page_id!r} was of session "{session_id}", which {how}.',
-            hint=f"{undo if self.closed.can_be_undone(closed) else ''}A session anew, which is logged in nowhere: "
-            f"{made}, then {there}. {otherwise}",
-            details=details,
-        )
-
-    def _no_page(self, page_id: str) -> PageNotFound:
-        root = page_id.partition("~")[0]
-        near = next(iter(nearest(page_id, self._pages)), None)
-        hint = f'Did you mean "{near}"? ' if near and near != root else ""
-        if root != page_id and root in self._pages:
-            there = f'A popup of "{root}" had that name; "{root}" is open: {next_call("snapshot", page_id=root)}. '
-            listed = f"See what else is: {next_call('list_pages')}."
-        else:
-            there = f"Open it with {next_call('goto', page_id=root, url='...')}, "
-            listed = f"or see what is open: {next_call('list_pages')}."
-        return PageNotFound(
-            f"There is no page {page_id!r}.",
-            hint=f"{hint}{there}{listed}",
-            details={"context": {"pageId": page_id, "nearest": near}},
-        )
 
 
 def revived(page: PageState) -> PageState:
-    """A page as it comes back from the journal: at a revision that it surely has not had before."""
+    """Give a page as it comes back from the journal: at a revision that it surely has not had before."""
     return page.model_copy(update={"revision": _step(page.revision) + _STEP})
 
 
 def _durable(page: PageState) -> tuple[object, ...]:
-    """What is written down when it changes; revisions in steps, because every act has one."""
+    """Give what is written down when it changes; revisions in steps, because every act has one."""
     place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id, page.parked)
     owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.left_by_id)
     asked = page.person.request_id if page.person else None

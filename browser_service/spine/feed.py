@@ -82,7 +82,7 @@ class Feed:
         self._unwritten |= dict.fromkeys(page.page_id for page in self._directory.pages())
 
     def owes(self, session_id: str, name: str) -> bool:
-        """Whether logins that were saved under a name are not on disk yet."""
+        """Tell whether logins that were saved under a name are not on disk yet."""
         return (session_id, name) in self._unsaved
 
     async def catch_up(self) -> None:

@@ -32,7 +32,7 @@ class Reply:
     """Where a dialog has the call replied before its end: what the reply becomes by its end."""
 
     def result(self) -> Json:
-        """What was done. Raises the error of a call that failed."""
+        """Give what was done. Raises the error of a call that failed."""
         if error := self.body.get("error"):
             raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
         found = self.body.get("result")
@@ -76,7 +76,7 @@ class Record:
 
     @property
     def reply(self) -> Reply:
-        """The last that is known of a call that has replied."""
+        """Give the last that is known of a call that has replied."""
         reply = self.task.result()
         return reply.finish(self.last) if reply.finish and self.last else reply
 
@@ -105,7 +105,7 @@ class CallRegister:
     def begin(
         self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]
     ) -> Record:
-        """The record of a call: the one there is, or a new one whose work has started.
+        """Give the record of a call: the one there is, or a new one whose work has started.
 
         `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of; asking a
         person again joins what was asked.
@@ -149,5 +149,5 @@ class CallRegister:
 
 
 def _digest(action: Action) -> bytes:
-    """What was asked for, as long as it may be."""
+    """Digest what was asked for, however long that is."""
     return hashlib.sha256(f"{action.name()} {action.model_dump_json()}".encode()).digest()

@@ -69,7 +69,7 @@ class Undos:
         return told.model_copy(update={"result": {**outcome.result, "undo": way}})
 
     def all(self) -> Iterator[Kept]:
-        """The latest first."""
+        """Yield what can be undone, the latest first."""
         now = self._clock()
         self._kept = [kept for kept in self._kept if kept.ends_at > now]
         return reversed([*self._kept])
@@ -96,7 +96,7 @@ class Undos:
                     self.take(kept)
 
     def short(self, kept: Kept) -> str:
-        """As much of its id as tells it from the others of its client."""
+        """Give as much of its id as tells it from the others of its client."""
         others = [each.call_id for each in self._kept if each.who.client_id == kept.who.client_id and each is not kept]
         lengths = range(_SHORT, len(kept.call_id))
         fits = (n for n in lengths if not any(other.startswith(kept.call_id[:n]) for other in others))

@@ -100,7 +100,7 @@ class UndoCall:
         return f"{(outcome.result or {}).get('observed', 'done')}{taken}"
 
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
-        """Where a step is taken back, and the action whose limits hold. A page that was closed comes back under its id
+        """Find where a step is taken back, and the action whose limits hold. A closed page comes back under its id
         where that is free."""
         directory = self._ports.directory
         if not action.closes_page:
@@ -115,7 +115,7 @@ class UndoCall:
         return Address(directory.claim(former.page_id, former.session_id), former.session_id), opening
 
     def _found(self, call_id: str | None) -> list[Kept]:
-        """The calls that are meant: one, or the parts that one was made of. Raises CannotUndo, CallNotFound."""
+        """Find the calls that are meant: one, or the parts that one was made of. Raises CannotUndo, CallNotFound."""
         mine = [kept for kept in self._undos.all() if self._may(kept)]
         own = [kept for kept in mine if kept.who.client_id == self._caller.client_id]
         if call_id is None:
@@ -133,11 +133,11 @@ class UndoCall:
         raise self._impossible(call_id)
 
     def _may(self, kept: Kept) -> bool:
-        """Who did it may undo it, and whose page or session it was done to; and the account's own person."""
+        """Allow it to who did it, and to whose page or session it was done to; and the account's own person."""
         return self._caller.operator or self._caller.client_id in {kept.who.client_id, kept.owner}
 
     def _impossible(self, call_id: str) -> BrowseError:
-        """Why a call that is not kept cannot be taken back, and what to do instead."""
+        """Say why a call that is not kept cannot be taken back, and what to do instead."""
         try:
             name = self._ports.ledger.register.find(self._caller.client_id, call_id).action
         except CallNotFound:
@@ -161,13 +161,13 @@ _WHAT: Final = (
 
 
 def _whole(kepts: list[Kept], call_id: str) -> list[Kept]:
-    """A call and those that it was made of; these come first, having been done after what it did itself."""
+    """Pick a call and those that it was made of; these come first, having been done after what it did itself."""
     found = [kept for kept in kepts if kept.call_id == call_id or kept.call_id.startswith(f"{call_id}.")]
     return sorted(found, key=lambda kept: kept.call_id == call_id)
 
 
 def _again(step: Undoable, *, affects_others: bool) -> Action:
-    """The act as it was asked for, so that its rules hold again; whether others may feel it is asked anew."""
+    """Rebuild the act as it was asked for, so that its rules hold again; whether others may feel it is asked anew."""
     body = {name: value for name, value in step.body.items() if name not in _NOT_AGAIN}
     action = ACTIONS[str(body["action"])]
     if action.scope is Scope.PAGE:

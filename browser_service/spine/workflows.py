@@ -79,7 +79,7 @@ class LaunchedBrowser:
 
     @property
     def shared(self) -> Browser:
-        """The browser that all share."""
+        """Give the browser that all share."""
         return self._directory.sessions.shared_browser
 
     async def launch(self, browser: Browser) -> Json:
