@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+from browser_service.rules.human import HumanRequest
+from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.line import Place
 from browser_service.rules.turns import PageQueue
 from shared.calls import Call
@@ -100,3 +102,17 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
         yield waits
     finally:
         queue.leave(turn)
+
+
+async def until_answered(people: HumanRequests, request: HumanRequest, call: Call, seconds: float) -> None:
+    """Wait at most so long for a person's answer. If the call is cancelled, its client's request is withdrawn."""
+    news = asyncio.Event()
+    try:
+        with people.waiting(request, call, news.set), contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not request.over:
+                    await news.wait()
+                    news.clear()
+    except asyncio.CancelledError:
+        people.give_up(request, call.client_id)
+        raise

@@ -15,7 +15,8 @@ from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.tab import Tab, target_of
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
-from browser_service.rules.human import HeldPage, HumanRequests
+from browser_service.rules.human import HeldPage
+from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
 from shared.calls import ClientRef
 from shared.errors import BrowserCrashed
@@ -49,7 +50,12 @@ class PageRegistry:
     ) -> None:
         self.make_room: MakeRoom | None = None
         """Asked before a page is counted that came by itself."""
-        self.people = HumanRequests(log.emit, lambda: [page.record for page in pages.values()], self._held)
+        self.people = HumanRequests(
+            log.emit,
+            lambda: [page.record for page in pages.values()],
+            self._held,
+            lambda seconds, look: asyncio.get_running_loop().call_later(seconds, look),
+        )
         self._pages = pages
         self._log = log
         self._dialogs = dialogs

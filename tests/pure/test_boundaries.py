@@ -27,6 +27,7 @@ NEVER = {
     "mcp_gateway": {"browser_service", "fastapi", "starlette", "sse_starlette", "uvicorn", "playwright", "sqlite3"},
     "browser_service": {"mcp_gateway", "mcp"},
     "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},
+    "browser_service/rules": {"asyncio", "anyio", "threading", "playwright", "structlog"},
     "browser_service/host/host.py": {"playwright"},
 }
 """What a part does not import."""

@@ -1,6 +1,7 @@
 """What people are asked to do. No Playwright: a person acts on the page meanwhile."""
 
 from browser_service.host.page.handle import BrowserPage
+from browser_service.waits import until_answered
 from shared.actions import people
 from shared.model import Json
 
@@ -10,6 +11,6 @@ async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
     request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.entry.record, call, action)
     if action.withdraw:
         asked.withdraw(request, call.client_id)
-    await asked.wait(request, call, action.timeout / 1000)
+    await until_answered(asked, request, call, action.timeout / 1000)
     await page.entry.titles.read()
     return request.told(page.entry.record, call.client_id)

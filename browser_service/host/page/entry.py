@@ -26,7 +26,7 @@ from browser_service.host.recording.recording import Recording
 from browser_service.host.recovery.filled_fields import Filled
 from browser_service.host.session import SessionEntry
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.human import HumanRequests
+from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy

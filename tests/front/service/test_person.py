@@ -70,7 +70,7 @@ async def pending(agent: Agent, page_id: str = "cart", **what: AnyJson) -> str:
 
 def waiting(service: RunningService) -> int:
     requests = service.parts.host._registry.people._requests.values()  # type: ignore[attr-defined] # the host in this process
-    return sum(sum(request.waiting.values()) for request in requests if not request.over.is_set())
+    return sum(sum(request.waiting.values()) for request in requests if not request.over)
 
 
 def told(reply: httpx.Response) -> list[str]:
@@ -450,7 +450,7 @@ async def test_a_person_who_looks_or_works_keeps_the_page(
     (request,) = [
         one
         for one in service.parts.host._registry.people._requests.values()  # type: ignore[attr-defined] # the host in this process
-        if not one.over.is_set()
+        if not one.over
     ]
     for sign in (asked(ana), ana.call("reload_page", pageId="cart")):
         request.seen_at = long_ago = request.seen_at - 1_000

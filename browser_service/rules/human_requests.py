@@ -1,0 +1,269 @@
+"""The requests to people: one question at a time on a page, answered, withdrawn, or expired."""
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Protocol
+
+from browser_service.rules.bounded import Bounded
+from browser_service.rules.clock import Clock
+from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter, origin_of
+from shared.actions.people import RequestHuman
+from shared.calls import Call, CallState, Notice
+from shared.errors import HumanInControl, RequestNotFound, ValidationFailed, of_field
+from shared.events import CallMoved, HostEvent, NoticeGiven
+from shared.next_calls import next_call
+from shared.pages import Answer, HumanRequestState
+
+_KEPT = 200
+_IN_LINE = 5
+
+
+class Timer(Protocol):
+    """Something that is due later."""
+
+    def cancel(self) -> None: ...
+
+
+Later = Callable[[float, Callable[[], None]], Timer]
+"""Has something called in so many seconds."""
+
+
+class HumanRequests:
+    """The requests to people: those that are open, and those that lately were."""
+
+    def __init__(
+        self,
+        emit: Callable[[HostEvent], None],
+        pages: Callable[[], Sequence[HeldPage]],
+        on_change: Callable[[HeldPage], None],
+        later: Later,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """`on_change` hears of each page that a person takes or gives back."""
+        self._emit = emit
+        self._pages = pages
+        self._on_change = on_change
+        self._later = later
+        self._clock = clock
+        self._requests = Bounded[str, HumanRequest](_KEPT, spared=lambda request: not request.over)
+        self._next: dict[HeldPage, deque[HumanRequest]] = {}
+        """What else a person is asked on a page, one after the other."""
+        self._looking: dict[HumanRequest, Timer] = {}
+        self._stopped = False
+
+    def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
+        """Return the request of this call: a new one, or the one that asks for the same already."""
+        _check(action)
+        request = self._same(page, action)
+        if request is not None:
+            request.check(page, call, action)
+            request.askers.setdefault(call.client_id, call.client_label or "a client")
+            return request
+        first, line = page.person, deque(each for each in self._next.get(page, ()) if not each.over)
+        if first is not None:
+            first.check(page, call, action)
+        if len(line) >= _IN_LINE:
+            wait = next_call("request_human", page_id=page.page_id, request_id=line[0].asked.request_id)
+            raise HumanInControl(
+                f'A person has {_IN_LINE} more questions to answer on "{page.page_id}".',
+                hint=f"Wait for the answers: {wait}.",
+            )
+        request = HumanRequest(_asked(page, call, action), call.client_id, origin_of(page.url), self._clock)
+        if request.asked.kind == "login" and not request.asked.origin:
+            raise ValidationFailed(
+                f"{page.page_id} is at {page.url}, where nobody can sign in.",
+                hint=f"Go there first: {next_call('goto', url='https://...')}.",
+                details=of_field("origin"),
+            )
+        self._requests[request.asked.request_id] = request
+        line.append(request)
+        self._next[page] = line
+        if first is None:
+            self._ask_next(page)
+        return request
+
+    def _ask_next(self, page: HeldPage) -> None:
+        """Ask the person what waits to be asked on that page."""
+        line = self._next.pop(page, deque())
+        while line:
+            request = line.popleft()
+            if not request.over:
+                if line:
+                    self._next[page] = line
+                request.seen()
+                self.cover(request, page)
+                self._look_again(request)
+                return
+
+    def restore(self, page: HeldPage, asked: HumanRequestState, asker_id: str) -> None:
+        """Take up a request that was open when the service ended: the page is still in the person's hands."""
+        request = self._requests.get(asked.request_id)
+        if request is None:
+            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, origin_of(page.url), self._clock)
+            self._look_again(request)
+        self.cover(request, page)
+
+    def cover(self, request: HumanRequest, page: HeldPage) -> None:
+        """Give a page to the person who works on a request: the one that was asked for, or a popup of it."""
+        begins = not request.is_asked
+        request.cover(page)
+        self._on_change(page)
+        for waiter in request.waiters if begins else ():
+            self._tell_asked(request, waiter.call)
+
+    def find(self, request_id: str, call: Call) -> HumanRequest:
+        """Return a request of the caller. Raises RequestNotFound, also for one that others asked for."""
+        request = self._requests.get(request_id)
+        if request is None or call.client_id not in request.askers:
+            raise RequestNotFound(f"There is no request {request_id!r} of yours.")
+        return request
+
+    @contextmanager
+    def waiting(self, request: HumanRequest, call: Call, wake: Callable[[], None]) -> Iterator[None]:
+        """Count a call that waits for the answer, and `wake` it when the request is over."""
+        waiter = Waiter(call, wake)
+        request.waiters.append(waiter)
+        if request.is_asked:
+            self._tell_asked(request, call)
+        try:
+            yield
+        finally:
+            request.waiters.remove(waiter)
+
+    def give_up(self, request: HumanRequest, client_id: str) -> None:
+        """Withdraw the request of a client whose waiting call was cancelled; it stays open over the service's end."""
+        if not self._stopped:
+            self.withdraw(request, client_id)
+
+    def answer(self, request_id: str, answer: Answer) -> bool:
+        """Take a person's answer; return whether it counts: the first does, however often it is delivered."""
+        request = self._requests.get(request_id)
+        if request is None or request.over:
+            return request is not None and (request.state, request.text) == (answer.state, answer.text)
+        request.seen()
+        request.by = answer.by or request.by
+        if answer.state != "there":
+            request.text = answer.text
+            self._end(request, answer.state)
+        return True
+
+    def withdraw(self, request: HumanRequest, client_id: str) -> None:
+        """Let one of those who asked give it up; the last of them ends it."""
+        if request.over or request.waiting[client_id]:
+            return
+        if len(request.askers) > 1:
+            request.askers.pop(client_id, None)
+        else:
+            self._end(request, "withdrawn")
+
+    def closed(self, page: HeldPage) -> None:
+        """Note that a page is gone; with its last page a request is."""
+        for waiting in self._next.pop(page, ()):
+            self._end(waiting, "closed")
+        request, page.person = page.person, None
+        if request is None:
+            return
+        request.pages.remove(page)
+        if not request.pages:
+            self._end(request, "closed")
+
+    def stop(self) -> None:
+        self._stopped = True
+        for timer in self._looking.values():
+            timer.cancel()
+
+    def _same(self, page: HeldPage, action: RequestHuman) -> HumanRequest | None:
+        """Find what a person is asked there already, or a login that somebody asked for: same session, same site."""
+        asked: list[HumanRequest] = [*self._next.get(page, ())]
+        if page.person is not None:
+            asked.insert(0, page.person)
+        for request in asked:
+            if request.is_same(action) and not request.over:
+                return request
+        if action.kind != "login":
+            return None
+        origins = {action.origin or "", origin_of(page.url)} - {""}
+        for request in self._requests.values():
+            of_session = request.asked.session_id == page.session_id
+            if not request.over and request.asked.kind == "login" and of_session and request.origins & origins:
+                return request
+        return None
+
+    def _look_again(self, request: HumanRequest) -> None:
+        """End the hold where nothing shows any more that the person is there; look again when that could be."""
+        if request.left_s <= 0:
+            self._end(request, "expired")
+        else:
+            self._looking[request] = self._later(request.left_s, partial(self._look_again, request))
+
+    def _tell_asked(self, request: HumanRequest, call: Call) -> None:
+        """Tell who asked first what the person is asked now."""
+        if not request.over and call.client_id == request.asker_id:
+            moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
+            self._emit(moved.model_copy(update={"request": request.shown()}))
+
+    def _end(self, request: HumanRequest, state: State) -> None:
+        if timer := self._looking.pop(request, None):
+            timer.cancel()
+        request.state = state
+        for page in request.pages:
+            page.given_back()
+            self._on_change(page)
+        self._tell(request)
+        for waiter in request.waiters:
+            waiter.wake()
+        for page in request.pages:
+            self._ask_next(page)
+        self._requests.trim()
+
+    def _tell(self, request: HumanRequest) -> None:
+        """Give notice to those who asked and do not wait now, and to all who have pages of that site open."""
+        concerned = dict.fromkeys(request.askers, request.asked.page_id)
+        if request.state == "withdrawn":
+            concerned.clear()
+        if (request.state, request.asked.kind) == ("done", "login"):
+            for page in self._pages():
+                of_site = origin_of(page.url) in request.origins or page in request.pages
+                if page.lease is not None and page.session_id == request.asked.session_id and of_site:
+                    concerned.setdefault(page.lease.client_id, page.page_id)
+        for client_id, page_id in concerned.items():
+            if not request.waiting[client_id]:
+                self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
+
+
+def _asked(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
+    return HumanRequestState(
+        request_id=f"ask-{secrets.token_hex(4)}",
+        kind=action.kind,
+        origin=action.origin or origin_of(page.url),
+        message=action.message,
+        choices=action.choices or [],
+        page_id=page.page_id,
+        session_id=page.session_id,
+        asked_by=call.client_label or "a client",
+    )
+
+
+def _check(action: RequestHuman) -> None:
+    """Raise ValidationFailed for a new request that no person could answer."""
+    field, problem = "", ""
+    if action.withdraw:
+        field, problem = "requestId", "withdraw needs the requestId of the request."
+    elif not action.message:
+        field, problem = "message", "A person must be told what to do: message is missing."
+    elif action.choices and action.kind != "decision":
+        field, problem = "choices", f"choices are for a decision, not for {action.kind!r}."
+    elif action.choices is not None and len(action.choices) < 2:  # noqa: PLR2004 - else there is nothing to choose
+        field, problem = "choices", "choices are two at least."
+    if problem:
+        raise ValidationFailed(
+            problem,
+            hint=f"{next_call('request_human', kind='login', message='...')}; "
+            f"{next_call('request_human', request_id='...')} reads on.",
+            details=of_field(field),
+        )
