@@ -8,6 +8,7 @@ import httpx
 from httpx_sse import ServerSentEvent
 
 from client.http import UNREACHED, ServiceClient
+from client.unavailable import not_running
 from shared.errors import ServiceUnavailable
 
 _FIRST_PAUSE_S: Final = 0.2
@@ -72,7 +73,7 @@ class EventStream:
                 async for event in events:
                     await self._listener.heard(event)
         except httpx.ConnectError as error:
-            self._listener.unreached(self._service.not_running(str(error)))
+            self._listener.unreached(not_running(self._service.url, str(error)))
         except ServiceUnavailable as error:
             self._listener.unreached(error)
         except UNREACHED:

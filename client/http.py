@@ -10,21 +10,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 from httpx_sse import ServerSentEvent, aconnect_sse
-from pydantic import JsonValue, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import ValidationError
 
+from client import unavailable
 from client.autostart import Autostart
 from client.credentials import Credentials
-from client.instance import START_WITHIN_S, is_local
+from client.instance import START_WITHIN_S
 from client.reply import Failure, Reply
 from shared import wire
 from shared.errors import ErrorBody, Relayed, ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
-from shared.next_calls import next_call
 from shared.replies import ReplyForm
 
 UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
@@ -33,9 +32,6 @@ _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN: Final = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _FILE_BYTES: Final = wire.MAX_MESSAGE_BYTES * 7 // 10
 """Base64 of it still fits in one message."""
-_LOOK_FIRST: Final = (
-    f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
-)
 _LATELY_S: Final = 60.0
 _PAUSE_S: Final = 0.25
 _PATIENCE: Final = httpx.Timeout(60, connect=5)
@@ -115,14 +111,16 @@ class ServiceClient:
                     await self.start()
                     continue
                 if sending.attempt == 1 and not self._may_be_back(sending):
-                    raise self.not_running(str(error)) from None
+                    raise unavailable.not_running(self.url, str(error)) from None
             except _BROKEN:
                 sending.attempt = 2
             except httpx.TimeoutException:
-                raise self._no_answer(str(body["action"]), call_id) from None
+                raise unavailable.no_answer(self.url, str(body["action"]), call_id) from None
             sending.failed()
             if sending.is_over:
-                raise self._given_up(sending, str(body["action"]), call_id)
+                if sending.attempt == 1:
+                    raise unavailable.not_running(self.url)
+                raise unavailable.broken_off(self.url, str(body["action"]), call_id)
             await asyncio.sleep(_PAUSE_S)
 
     async def started(self) -> None:
@@ -133,15 +131,14 @@ class ServiceClient:
     async def start(self) -> None:
         """Have the service started. Raises ServiceUnavailable, saying why it is not there."""
         if not self.autostart.enabled:
-            raise self.not_running()
+            raise unavailable.not_running(self.url)
         try:
             problem = await asyncio.wait_for(asyncio.wrap_future(self.autostart.begin()), START_WITHIN_S)
         except TimeoutError:
             problem = f"it has not started after {START_WITHIN_S:.0f} s."
         if problem:
             log = self.autostart.data_dir / wire.LOG_FILE
-            hint = f"`browse-together doctor` says what is missing; its whole log is in {log}."
-            raise self._unavailable("not started", f"The browser service could not be started: {problem}", hint)
+            raise unavailable.not_started(self.url, problem, log)
 
     def cancel(self, call_id: str) -> None:
         """Tell the service, whatever becomes of the task that we are in."""
@@ -167,7 +164,7 @@ class ServiceClient:
                     _check_size(artifact_id, int(found.headers.get("content-length", 0)))
                 await found.aread()
         except httpx.HTTPError as error:
-            raise self.not_running(str(error) or type(error).__name__) from None
+            raise unavailable.not_running(self.url, str(error) or type(error).__name__) from None
         if found.status_code == HTTPStatus.UNAUTHORIZED and (refused := self._read(found).error):
             raise Unauthorized(refused.message, hint=refused.hint)
         return (found.headers["content-type"], found.content) if found.is_success else None
@@ -206,14 +203,6 @@ class ServiceClient:
             async with asyncio.timeout(within_s):
                 await asyncio.gather(*self._detached)
                 await self.http.aclose()
-
-    def not_running(self, last_error: str = "") -> ServiceUnavailable:
-        """Make the error that says so, and what starts it."""
-        port = f" --port {self._port}" if self._port != wire.DEFAULT_PORT else ""
-        start = f"Start it: browse-together up --detach{port}"
-        hint = start if is_local(self.url) else "Start it there. BROWSE_URL says where it is looked for."
-        message = f"The browser service is not running at {self.url}."
-        return self._unavailable("not running", message, hint, last_error=last_error)
 
     def _may_be_back(self, sending: _Sending) -> bool:
         """Say whether a service that cannot be reached is likely to be just restarting: it answered lately."""
@@ -276,40 +265,10 @@ class ServiceClient:
         try:
             reply = Reply.model_validate_json(response.content)
         except ValidationError:
-            raise self._another_program(response.status_code) from None
+            raise unavailable.another_program(self.url, response.status_code) from None
         if reply.error and response.status_code == HTTPStatus.UNAUTHORIZED:
             reply.error.hint = " ".join(filter(None, [reply.error.hint, self.credentials.source]))
         return reply
-
-    def _no_answer(self, action: str, call_id: str) -> ServiceUnavailable:
-        message = f"The browser service has not answered {action} for a minute."
-        hint = f"It may still be at it: {next_call('get_call', call_id=call_id)}."
-        return self._unavailable("no answer", message, hint, tool=action, call_id=call_id)
-
-    def _given_up(self, sending: _Sending, action: str, call_id: str) -> ServiceUnavailable:
-        if sending.attempt == 1:
-            return self.not_running()
-        message = f"The connection to the browser service broke during {action}, and it has not come back."
-        return self._unavailable("broken off", message, _LOOK_FIRST, tool=action, call_id=call_id)
-
-    def _another_program(self, status: int) -> ServiceUnavailable:
-        hint, other = "Another program listens there, it seems. BROWSE_URL says where the service is", self._port + 1
-        if is_local(self.url):
-            address = f"http://{urlsplit(self.url).hostname}:{other}"
-            start = f"browse-together up --detach --port {other}"
-            hint += f"; to have it at another port: {start}, and BROWSE_URL={address} for the gateway"
-        message = f"{self.url} answered {status}, with no reply of the browser service."
-        return self._unavailable("another program", message, f"{hint}.", status=status)
-
-    def _unavailable(self, reason: str, message: str, hint: str, **context: JsonValue) -> ServiceUnavailable:
-        known = {to_camel(name): value for name, value in context.items() if value}
-        where: Json = {"service": self.url, "reason": reason}
-        return ServiceUnavailable(message, hint=hint, details={"context": {**where, **known}})
-
-    @property
-    def _port(self) -> int:
-        url = urlsplit(self.url)
-        return url.port or (443 if url.scheme == "https" else 80)
 
 
 def _check_size(artifact_id: str, size: int) -> None:

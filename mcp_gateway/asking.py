@@ -8,16 +8,9 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 import structlog
+from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    CallToolRequestParams,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitRequestURLParams,
-    ElicitResult,
-    InputRequiredResult,
-)
 
 from client.http import ServiceClient
 from client.reply import Reply
@@ -65,19 +58,19 @@ class Asking:
         self._shown: deque[str] = deque(maxlen=_REMEMBERED)
         self._left: set[asyncio.Future[Reply]] = set()
 
-    async def answered(self, params: CallToolRequestParams) -> Answered:
+    async def answered(self, params: protocol.CallToolRequestParams) -> Answered:
         """What a repeated call brings, passed on to the service."""
         state = _STATE.fullmatch(params.request_state or "")
         if state is None or params.input_responses is None:
             return Answered({})
         way, request_id, shown = state.groups()
         answer = params.input_responses.get(_KEY)
-        why = await self._resolve(Way(way), request_id, answer) if isinstance(answer, ElicitResult) else ""
+        why = await self._resolve(Way(way), request_id, answer) if isinstance(answer, protocol.ElicitResult) else ""
         return Answered({"requestId": request_id}, int(shown), why)
 
     async def beside(
         self, ctx: ServerRequestContext, answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
-    ) -> Reply | InputRequiredResult:
+    ) -> Reply | protocol.InputRequiredResult:
         """The reply of a call. While it waits for a person, the one in this chat is asked."""
         ways = _ways(ctx)
         asks = not answered.shown or (answered.why and answered.shown < _SHOWN_AT_MOST)
@@ -100,7 +93,7 @@ class Asking:
 
     async def _until_asked(
         self, ways: frozenset[Way], answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
-    ) -> Reply | InputRequiredResult:
+    ) -> Reply | protocol.InputRequiredResult:
         """The later revisions have no requests to the client: the call is answered with a form, and comes again."""
         asked: asyncio.Future[HumanRequestState] = asyncio.get_running_loop().create_future()
         running = asyncio.ensure_future(call(lambda request: None if asked.done() else asked.set_result(request)))
@@ -116,13 +109,8 @@ class Asking:
         running.add_done_callback(self._left.discard)
         request = asked.result()
         way = _way(ways, request)
-        params: ElicitRequestFormParams | ElicitRequestURLParams = ElicitRequestFormParams(
-            message=request.question(answered.why), requested_schema=request.answer_schema()
-        )
-        if way is Way.LINK:
-            params = ElicitRequestURLParams(message=request.question(), url=self._link(request))
-        return InputRequiredResult(
-            input_requests={_KEY: ElicitRequest(params=params)},
+        return protocol.InputRequiredResult(
+            input_requests={_KEY: self._request(way, request, answered.why)},
             request_state=f"{way}:{request.request_id}:{answered.shown + 1}",
         )
 
@@ -140,7 +128,7 @@ class Asking:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 for _ in range(_SHOWN_AT_MOST):
-                    message, link = request.question(why), self._link(request)
+                    message, link = request.question(why), self._service.url + request.link
                     if way is Way.LINK:
                         self._links.add(request.request_id)
                         answer = await session.elicit_url(message, link, request.request_id, ctx.request_id)
@@ -154,7 +142,7 @@ class Asking:
         except (MCPError, TimeoutError) as error:
             log.info("the client asked nobody", request=request.request_id, reason=type(error).__name__)
 
-    async def _resolve(self, way: Way, request_id: str, answer: ElicitResult) -> str:
+    async def _resolve(self, way: Way, request_id: str, answer: protocol.ElicitResult) -> str:
         """Why it is no answer, if it is none. Who follows a link answers behind it."""
         if way is Way.FORM or answer.action != "accept":
             refused = await self._service.resolve(request_id, _resolution(answer))
@@ -163,8 +151,16 @@ class Asking:
             return refused.message if refused and refused.code == ValidationFailed.code else ""
         return ""
 
-    def _link(self, request: HumanRequestState) -> str:
-        return self._service.url + request.link
+    def _request(self, way: Way, request: HumanRequestState, why: str = "") -> protocol.ElicitRequest:
+        """Return what asks a client to show its person a form, or a link. `why`: what was wrong with the answer
+        before."""
+        if way is Way.LINK:
+            link = self._service.url + request.link
+            return protocol.ElicitRequest(params=protocol.ElicitRequestURLParams(message=request.question(), url=link))
+        schema = request.answer_schema()
+        return protocol.ElicitRequest(
+            params=protocol.ElicitRequestFormParams(message=request.question(why), requested_schema=schema)
+        )
 
 
 def _ways(ctx: ServerRequestContext) -> frozenset[Way]:
@@ -182,7 +178,7 @@ def _way(ways: frozenset[Way], request: HumanRequestState) -> Way:
     return Way.LINK if Way.LINK in ways and (request.kind == "code" or Way.FORM not in ways) else Way.FORM
 
 
-def _resolution(answer: ElicitResult) -> dict[str, str]:
+def _resolution(answer: protocol.ElicitResult) -> dict[str, str]:
     if answer.action == "accept":
         return {"state": "done", "answer": str((answer.content or {}).get("answer") or "")}
     return {"state": "refused", "reason": "It was declined in the chat."}

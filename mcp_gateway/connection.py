@@ -8,30 +8,11 @@ from uuid import uuid4
 
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    CallToolRequestParams,
-    CallToolResult,
-    CompleteRequestParams,
-    CompleteResult,
-    Completion,
-    EmptyResult,
-    InputRequiredResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    PromptReference,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    SubscribeRequestParams,
-    Tool,
-)
 
 from client.http import ServiceClient
 from client.instance import is_local
@@ -39,7 +20,6 @@ from client.reply import Failure, Reply
 from mcp_gateway import convert, parameters, prompts
 from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.faults import Faults
-from mcp_gateway.front import HANDSHAKE_VERSIONS
 from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
 from mcp_gateway.resources import Resources, completed, file_of
@@ -116,27 +96,28 @@ class Connection:
         server.create_initialization_options = functools.partial(server.create_initialization_options, announced)  # type: ignore[method-assign]
         return server
 
-    async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        self, ctx: ServerRequestContext, params: protocol.PaginatedRequestParams | None
+    ) -> protocol.ListToolsResult:
         chat = self._chat(ctx)
         if params and params.cursor is not None:
-            raise MCPError(INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
-        return ListToolsResult(tools=_tools(self.chats.read_list(chat)))
+            raise MCPError(protocol.INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
+        return protocol.ListToolsResult(tools=_tools(self.chats.read_list(chat)))
 
     async def call_tool(
-        self, ctx: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+        self, ctx: ServerRequestContext, params: protocol.CallToolRequestParams
+    ) -> protocol.CallToolResult | protocol.InputRequiredResult:
         if params.name not in catalogue.NAMES:
-            raise MCPError(METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]})
+            raise MCPError(
+                protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]}
+            )
         chat = self._chat(ctx)
-        arguments = cast("Json", params.arguments or {})  # they came as JSON
+        tool, arguments = params.name, cast("Json", params.arguments or {})  # they came as JSON
         form = self._form(ctx, chat)
         try:
-            try:
-                tool, arguments = _meant(params.name, arguments)
-            except BrowseError as error:
-                return _failed(error, params.name, form)
+            tool, arguments = _meant(tool, arguments)
             reply = await self._called(ctx, chat, params, (tool, arguments), form)
-            if isinstance(reply, InputRequiredResult):
+            if isinstance(reply, protocol.InputRequiredResult):
                 return reply
             shown = convert.shown(reply, tool, form, self.faults.advice)
             if shown.toolsets and chat.listing.add(shown.toolsets):
@@ -144,21 +125,25 @@ class Connection:
             return convert.result(shown, is_error=not reply.success)
         except MCPError:
             raise
+        except BrowseError as error:
+            return _failed(error, tool, form, self.faults.advice)
         except Exception as error:  # a defect of the gateway, which only its reply can tell a model of
             log.exception("a call failed in the gateway", tool=params.name)
             defect = InternalError(f"{type(error).__name__}: {error}", hint=_DEFECT, details={"tool": params.name})
             return _failed(defect, params.name, form)
 
     async def _called(
-        self, ctx: ServerRequestContext, chat: Chat, params: CallToolRequestParams, called: Called, form: ForModel
-    ) -> Reply | InputRequiredResult:
+        self,
+        ctx: ServerRequestContext,
+        chat: Chat,
+        params: protocol.CallToolRequestParams,
+        called: Called,
+        form: ForModel,
+    ) -> Reply | protocol.InputRequiredResult:
         """Return the reply of a call whose files were sent ahead, or what its client is asked for before."""
         tool, arguments = called
-        try:
-            sent = await sent_ahead(ctx, params, chat.service, tool, arguments)
-        except BrowseError as error:
-            return Reply(success=False, error=Failure.of(error))
-        if isinstance(sent, InputRequiredResult):
+        sent = await sent_ahead(ctx, params, chat.service, tool, arguments)
+        if isinstance(sent, protocol.InputRequiredResult):
             return sent
         answered = await chat.asking.answered(without_roots(params))
         call = functools.partial(self._reply, ctx, (tool, sent | answered.arguments), form)
@@ -174,38 +159,45 @@ class Connection:
             read=chat.listing.read_last,
         )
 
-    async def list_resources(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
+    async def list_resources(
+        self, _: ServerRequestContext, __: protocol.PaginatedRequestParams | None
+    ) -> protocol.ListResourcesResult:
         return self.resources.listed
 
     async def list_resource_templates(
-        self, _: ServerRequestContext, __: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
+        self, _: ServerRequestContext, __: protocol.PaginatedRequestParams | None
+    ) -> protocol.ListResourceTemplatesResult:
         return self.resources.templates
 
-    async def read_resource(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
-        uri, shakes_hands = str(params.uri), ctx.protocol_version in HANDSHAKE_VERSIONS
-        service = self._chat(ctx).service
+    async def read_resource(
+        self, ctx: ServerRequestContext, params: protocol.ReadResourceRequestParams
+    ) -> protocol.ReadResourceResult:
+        uri, service = str(params.uri), self._chat(ctx).service
         if artifact_id := file_of(uri):
-            return await self.resources.file(artifact_id, service, uri, shakes_hands=shakes_hands)
-        asked = self.resources.request(uri, shakes_hands=shakes_hands)
+            return await self.resources.file(artifact_id, service, uri)
+        asked = self.resources.request(uri)
         form = ForReader(mime_type=asked.resource.mime_type)
         reply = await self._reply(ctx, (asked.resource.action, asked.arguments), form)
-        return await self.resources.contents(uri, reply, service, shakes_hands=shakes_hands)
+        return await self.resources.contents(uri, reply, service)
 
-    async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
-        self.resources.request(str(params.uri), shakes_hands=True)
+    async def subscribe(
+        self, ctx: ServerRequestContext, params: protocol.SubscribeRequestParams
+    ) -> protocol.EmptyResult:
+        self.resources.request(str(params.uri))
         await self._chat(ctx).presence.ready()
         return await self.subscriptions.subscribe(ctx, params)
 
-    async def complete(self, ctx: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
+    async def complete(
+        self, ctx: ServerRequestContext, params: protocol.CompleteRequestParams
+    ) -> protocol.CompleteResult:
         reference, argument = params.ref, params.argument
-        if isinstance(reference, PromptReference):
+        if isinstance(reference, protocol.PromptReference):
             values = prompts.completed(reference.name, argument.name, argument.value)
         else:
             pages = await self._ids(ctx, ("list_pages", {"all": True}), "pageId")
             sessions = await self._ids(ctx, ("list_sessions", {}), "sessionId")
             values = completed(argument.name, argument.value, [*pages, *sessions])
-        return CompleteResult(completion=Completion(values=values))
+        return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
     async def _ids(self, ctx: ServerRequestContext, called: Called, key: str) -> list[str]:
         """Return what a listing lists, by the ids under a key. Raises MCPError where there is none to be had."""
@@ -250,10 +242,10 @@ class Connection:
         return chat
 
 
-def _failed(error: BrowseError, tool: str, form: ForModel) -> CallToolResult:
+def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> protocol.CallToolResult:
     """Return the result of a call that failed on this side."""
     reply = Reply(success=False, error=Failure.of(error))
-    return convert.result(convert.shown(reply, tool, form), is_error=True)
+    return convert.result(convert.shown(reply, tool, form, advice), is_error=True)
 
 
 def _meant(tool: str, arguments: Json) -> Called:
@@ -265,5 +257,5 @@ def _meant(tool: str, arguments: Json) -> Called:
 
 
 @functools.lru_cache(maxsize=64)
-def _tools(toolsets: frozenset[str]) -> list[Tool]:
-    return [Tool.model_validate(tool) for tool in messages(toolsets)]
+def _tools(toolsets: frozenset[str]) -> list[protocol.Tool]:
+    return [protocol.Tool.model_validate(tool) for tool in messages(toolsets)]

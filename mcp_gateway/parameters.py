@@ -7,6 +7,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, ErrorData
 from pydantic import ValidationError
 
+from mcp_gateway.front import HANDSHAKE_VERSIONS
+from mcp_gateway.resources import NOT_FOUND
+
 _SAYS: Final = "Invalid params"
 _UNEXPLAINED: Final = "Invalid request parameters"
 """The SDK's words, which name nothing: for a wrong shape, and for a request before the handshake."""
@@ -23,6 +26,8 @@ async def named(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerR
     except MCPError as error:
         if error.error.code == INVALID_PARAMS and error.error.message == _UNEXPLAINED:
             raise MCPError(INVALID_PARAMS, f"{ctx.method} comes after initialize") from error
+        if error.error.code == NOT_FOUND and ctx.protocol_version not in HANDSHAKE_VERSIONS:
+            raise MCPError(INVALID_PARAMS, error.error.message, error.error.data) from error
         raise
 
 

@@ -2,43 +2,34 @@
 
 from typing import Final
 
+from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    PaginatedRequestParams,
-    Prompt,
-    PromptMessage,
-    TextContent,
-)
 
 from shared.errors import ValidationFailed
 from shared.prompts import PROMPTS, named
 
-LISTED: Final = ListPromptsResult(
+LISTED: Final = protocol.ListPromptsResult(
     prompts=[
-        Prompt.model_validate({**one._asdict(), "arguments": [each._asdict() for each in one.arguments]})
+        protocol.Prompt.model_validate({**one._asdict(), "arguments": [each._asdict() for each in one.arguments]})
         for one in PROMPTS.values()
     ]
 )
 
 
-async def listed(_: ServerRequestContext, __: PaginatedRequestParams | None) -> ListPromptsResult:
+async def listed(_: ServerRequestContext, __: protocol.PaginatedRequestParams | None) -> protocol.ListPromptsResult:
     return LISTED
 
 
-async def rendered(_: ServerRequestContext, params: GetPromptRequestParams) -> GetPromptResult:
+async def rendered(_: ServerRequestContext, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:
     """Raises MCPError for a prompt that there is not, and for an argument that is wrong."""
     try:
         prompt = named(params.name)
         text = prompt.text(params.arguments or {})
     except ValidationFailed as error:
-        raise MCPError(INVALID_PARAMS, error.message, error.details) from None
-    message = PromptMessage(role="user", content=TextContent(type="text", text=text))
-    return GetPromptResult(description=prompt.description, messages=[message])
+        raise MCPError(protocol.INVALID_PARAMS, error.message, error.details) from None
+    message = protocol.PromptMessage(role="user", content=protocol.TextContent(type="text", text=text))
+    return protocol.GetPromptResult(description=prompt.description, messages=[message])
 
 
 def completed(name: str, argument: str, begun: str) -> list[str]:

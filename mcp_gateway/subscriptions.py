@@ -5,16 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from anyio import BrokenResourceError, ClosedResourceError
+from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
-from mcp.types import (
-    EmptyResult,
-    SubscribeRequestParams,
-    SubscriptionsListenRequestParams,
-    SubscriptionsListenResult,
-    UnsubscribeRequestParams,
-)
 
 from shared.events import PageMoved
 from shared.resources import RESOURCES, TEMPLATES
@@ -29,17 +23,21 @@ class Subscriptions:
         self._heard: Counter[str] = Counter()
         self._subscribed: defaultdict[str, set[ServerSession]] = defaultdict(set)
 
-    async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
+    async def subscribe(
+        self, ctx: ServerRequestContext, params: protocol.SubscribeRequestParams
+    ) -> protocol.EmptyResult:
         self._subscribed[str(params.uri)].add(ctx.session)
-        return EmptyResult()
+        return protocol.EmptyResult()
 
-    async def unsubscribe(self, ctx: ServerRequestContext, params: UnsubscribeRequestParams) -> EmptyResult:
+    async def unsubscribe(
+        self, ctx: ServerRequestContext, params: protocol.UnsubscribeRequestParams
+    ) -> protocol.EmptyResult:
         self._subscribed[str(params.uri)].discard(ctx.session)
-        return EmptyResult()
+        return protocol.EmptyResult()
 
     async def listen(
-        self, ctx: ServerRequestContext, params: SubscriptionsListenRequestParams
-    ) -> SubscriptionsListenResult:
+        self, ctx: ServerRequestContext, params: protocol.SubscriptionsListenRequestParams
+    ) -> protocol.SubscriptionsListenResult:
         with self._hearing(params.notifications.resource_subscriptions or ()):
             return await self._listening(ctx, params)
 

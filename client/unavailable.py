@@ -1,0 +1,70 @@
+"""Why there is no reply to be had, and what to do about it."""
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+from pydantic.alias_generators import to_camel
+
+from client.instance import is_local
+from shared.errors import ServiceUnavailable
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.wire import DEFAULT_PORT
+
+_LOOK_FIRST: Final = (
+    f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
+)
+
+
+def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
+    """Make the error of a service that is not there, with what starts it."""
+    port = f" --port {_port(url)}" if _port(url) != DEFAULT_PORT else ""
+    start = f"Start it: browse-together up --detach{port}"
+    hint = start if is_local(url) else "Start it there. BROWSE_URL says where it is looked for."
+    return _unavailable(
+        url, "not running", f"The browser service is not running at {url}.", hint, last_error=last_error
+    )
+
+
+def not_started(url: str, problem: str, log: Path) -> ServiceUnavailable:
+    """Make the error of a start that failed."""
+    hint = f"`browse-together doctor` says what is missing; its whole log is in {log}."
+    return _unavailable(url, "not started", f"The browser service could not be started: {problem}", hint)
+
+
+def no_answer(url: str, action: str, call_id: str) -> ServiceUnavailable:
+    """Make the error of a call that nothing is heard of, though the service has it."""
+    message = f"The browser service has not answered {action} for a minute."
+    hint = f"It may still be at it: {next_call('get_call', call_id=call_id)}."
+    return _unavailable(url, "no answer", message, hint, tool=action, call_id=call_id)
+
+
+def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
+    """Make the error of a call whose connection broke for good: its outcome is not known."""
+    message = f"The connection to the browser service broke during {action}, and it has not come back."
+    return _unavailable(url, "broken off", message, _LOOK_FIRST, tool=action, call_id=call_id)
+
+
+def another_program(url: str, status: int) -> ServiceUnavailable:
+    """Make the error of an answer that is no reply of ours."""
+    hint = "Another program listens there, it seems. BROWSE_URL says where the service is"
+    if is_local(url):
+        other = _port(url) + 1
+        address = f"http://{urlsplit(url).hostname}:{other}"
+        start = f"browse-together up --detach --port {other}"
+        hint += f"; to have it at another port: {start}, and BROWSE_URL={address} for the gateway"
+    message = f"{url} answered {status}, with no reply of the browser service."
+    return _unavailable(url, "another program", message, f"{hint}.", status=status)
+
+
+def _unavailable(url: str, reason: str, message: str, hint: str, **context: JsonValue) -> ServiceUnavailable:
+    known = {to_camel(name): value for name, value in context.items() if value}
+    where: Json = {"service": url, "reason": reason}
+    return ServiceUnavailable(message, hint=hint, details={"context": {**where, **known}})
+
+
+def _port(url: str) -> int:
+    address = urlsplit(url)
+    return address.port or (443 if address.scheme == "https" else 80)
