@@ -23,7 +23,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Admission:
-    """What is asked before a call does anything: when it comes in, and again when its turn has come."""
+    """Decides whether a call may do what it asks for: when it comes in, and again when its turn has come."""
 
     pages: Mapping[str, PageEntry]
     policy: UrlPolicy
@@ -86,7 +86,8 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
 
 
 def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
-    """A person's hold is above all leases: it lets that person in, and those who ask for one. Raises HumanInControl."""
+    """Say whether a person's hold, which is above all leases, lets the call in: the person's own, or one that asks for
+    a person. Raises HumanInControl for others."""
     if page.person is not None and call.by_person:
         page.person.seen()
         return True
@@ -99,7 +100,7 @@ def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
 
 
 def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
-    """The refusal, with the calls that lead on. It names the holder's label, never its id."""
+    """Make the refusal, with the calls that lead on. It names the holder's label, never its id."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     url = "" if page.ownership.access == "private" else page.url
     wanted = (action.asked_url if action.navigates else None) or url
@@ -126,7 +127,7 @@ def _until(page: PageRecord, held: Lease, free_at: str | None) -> str:
 
 
 def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> None:
-    """Agents behind one client have one right; they are kept from closing each other's pages by accident."""
+    """Raise PageOwned where an agent would close a sibling's page by accident. Behind one client all have one right."""
     if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
         claim = next_call("claim_page", page_id=page.page_id, as_=agent)
         raise PageOwned(
@@ -145,7 +146,7 @@ def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> No
 
 
 def _check_person(page: PageRecord, action: Action) -> None:
-    """A tab that a person opened may be taken for acting; it is not closed without saying why."""
+    """Raise PageOwned where a tab that a person opened would be closed without a reason. To act on it is allowed."""
     closes = any(each.closing and not each.closing.reason for each in (action, *action.parts()))
     if page.of_person and closes:
         raise PageOwned(
@@ -156,7 +157,8 @@ def _check_person(page: PageRecord, action: Action) -> None:
 
 
 def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[PageRecord]) -> None:
-    """Local storage and permissions are felt by those who hold other pages of the origin, in the same session."""
+    """Raise AffectsOthers for a change of local storage or permissions, which those feel who hold other pages of the
+    origin in the same session."""
     origin = origin_of(page.url)
     if not action.felt or not action.by_origin or origin is None:
         return
@@ -166,8 +168,8 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
 
 
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
-    """An act is refused while it would be felt by those who hold pages that it concerns. A page that is hidden from the
-    caller may be anywhere: to ask where it is would tell."""
+    """Raise AffectsOthers while an act would be felt by those who hold pages that it concerns. A page that is hidden
+    from the caller may be anywhere: to ask where it is would tell."""
     if not action.felt:
         return
     pages = [*pages]
@@ -203,7 +205,7 @@ def _check_nothing_hidden(action: Action, client_id: str, pages: Iterable[PageRe
 
 
 def _felt_by(page: PageRecord, client_id: str) -> str:
-    """Who else is at a page: a person who has it, or its holder."""
+    """Name who else is at a page: a person who has it, or its holder."""
     if page.person is not None:
         return "a person"
     holder = page.ownership.holder()
@@ -211,7 +213,7 @@ def _felt_by(page: PageRecord, client_id: str) -> str:
 
 
 def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
-    """`ifRevision` and `expectUrl` refuse before anything happens."""
+    """Raise StaleRevision where `ifRevision` or `expectUrl` does not hold, before anything happens."""
     revision, url = action.expected_revision, action.expected_url
     if revision is None and url is None:
         return

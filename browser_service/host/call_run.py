@@ -19,12 +19,13 @@ Handler = Callable[..., Awaitable[Json]]
 
 class Undoes(Protocol):
     def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """`what` is told to who may undo it; `state` to nobody. `lost`: the reply tells the way back."""
+        """Note that the act can be undone. `what` is told to who may undo it, `state` to nobody. With `lost` the reply
+        tells the way back."""
 
 
 @dataclass(eq=False)
 class Suspension:
-    """How often dialogs kept a call from its end, and whether one does now."""
+    """Counts how often dialogs kept a call from its end, and knows whether one does now."""
 
     times: int = 0
     goes_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -56,7 +57,7 @@ class Running:
 
     @property
     def own_id(self) -> str:
-        """Its callId as its client knows it."""
+        """Return its callId as its client knows it."""
         return CallKey.parse(self.call.call_id).call_id
 
     def is_of(self, client_id: str, page_id: str) -> bool:
@@ -76,7 +77,7 @@ class Running:
         return self._suspension.times > self._suspended_before
 
     def suspend(self) -> None:
-        """A dialog opened: the time that it takes is not this call's."""
+        """Stop its clock for a dialog that opened: the time that one takes is not the call's."""
         self._suspension.times += 1
         self._suspension.goes_on.clear()
         self.cancel.pause()
@@ -86,11 +87,11 @@ class Running:
         self.cancel.resume()
 
     def part(self, action: Action) -> "Running":
-        """A part of it: with the same caller, cancel and dialogs, and an account of its own."""
+        """Make a part of it, with the same caller, cancel and dialogs, and an account of its own."""
         return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
 
     def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """The act that is done here can be taken back: with its state, by what `undoing` has for it."""
+        """Note that the act that is done here can be taken back, from its state."""
         body, call = self.action.wire_body(), self.call
         address = {"page_id": call.page_id, "session_id": call.session_id}
         self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
@@ -108,7 +109,8 @@ class Running:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
 
     def _not_done(self) -> ServiceUnavailable:
-        """As a gateway reads it, too, which sends the call again once the service is back."""
+        """Make the error of a call that did not begin before the service ended. A gateway reads it too, and sends the
+        call again once the service is back."""
         return ServiceUnavailable(
             f"The service is ending; {self.action.name()} did not happen.",
             hint="Repeat the call in a moment: pages and logins come back with the service.",

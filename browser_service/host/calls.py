@@ -52,7 +52,7 @@ _ENDS_WITHIN_S: Final = 5
 
 @dataclass(eq=False)
 class Calls:
-    """Those that run on the pages and sessions of a host, and the outcomes of those that have ended lately."""
+    """Runs calls on the pages and sessions of a host, and keeps the outcomes of those that have ended lately."""
 
     pages: Mapping[str, PageEntry]
     sessions: Mapping[str, SessionEntry]
@@ -75,8 +75,6 @@ class Calls:
     def __post_init__(self) -> None:
         self._steps = StepRunner(self.admission.admit, self.handlers, self.artifacts, self.dialogs)
 
-    # --- from outside --------------------------------------------------------------------------------------------
-
     async def run(self, call: Call) -> Outcome:
         reply = self._replies.get(call.call_id)
         if reply is None:
@@ -87,7 +85,7 @@ class Calls:
         return await asyncio.shield(reply)
 
     async def _work(self, call: Call, reply: "asyncio.Future[Outcome]") -> None:
-        """Bring a call to its end. Where a dialog has it replied before, its end is told as an event."""
+        """Bring a call to its end. Where a dialog made it reply before, its end is told as an event."""
         last: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         outcome = await self._outcome(call, reply, last)
         last.set_result(outcome)
@@ -129,8 +127,6 @@ class Calls:
         """Wait for the end of those that were cancelled."""
         if self._working:
             await asyncio.wait(self._working, timeout=_ENDS_WITHIN_S)
-
-    # --- one of them ---------------------------------------------------------------------------------------------
 
     async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", last: "asyncio.Future[Outcome]") -> Outcome:
         entry: PageEntry | None = None
@@ -194,7 +190,7 @@ class Calls:
             return await perform_live(entry, running, handler, page)
 
     async def _on_session(self, running: Running, action: Action) -> Json:
-        """An action on a whole session: these queue among themselves, and no page's turn waits for them."""
+        """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""
         session = self.sessions.get(running.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
@@ -220,7 +216,7 @@ class Calls:
             return result
 
     def _handler(self, running: Running) -> Handler:
-        """What does the act, or takes it back."""
+        """Return what does the act, or takes it back."""
         kept = running.call.undo
         if kept is None:
             return self.handlers[running.action.name()]
@@ -231,12 +227,12 @@ class Calls:
         return [entry for entry in self.pages.values() if entry.session is session]
 
     async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
-        """A waiting call on a page that is not open: open it in a turn, then wait beside."""
+        """Open, in a turn, a page on which a call is going to wait beside the turns."""
         async with turn_on(entry.queue, running.call, running.action.name(), self.queue_wait_ms):
             await bring_up(entry, running)
 
     async def _make_room(self, running: Running) -> None:
-        """A page that is to be made, and may be, takes the place of one that was abandoned, where there is no other."""
+        """Close an abandoned page where there is no room for one that the call makes, and may make."""
         call, session = running.call, self.sessions.get(running.call.session_id or "")
         makes = running.action.unaddressed is Unaddressed.NEW_PAGE or call.undo is not None
         if session is None or call.page_id in self.pages or not makes:
@@ -245,7 +241,7 @@ class Calls:
         await self.retiring.make_room(session.session_id, ClientRef(client_id=call.client_id, label=call.client_label))
 
     def _entry(self, running: Running) -> PageEntry:
-        """The page of a call; those that may create one do. No await: of many first calls, one creates."""
+        """Find the page of a call, or create it for one that may. No await: of many first calls, one creates."""
         call, action = running.call, running.action
         page_id = call.page_id or ""
         entry = self.pages.get(page_id)
@@ -287,7 +283,7 @@ class Calls:
             entry.session.logins.save_soon()
 
     def _started(self, running: Running) -> None:
-        """Told to those who were told that they wait; the others know it by the reply, mostly sooner."""
+        """Tell who was told that its call waits that it runs now. The others know it by the reply, mostly sooner."""
         call = running.call
         self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
 

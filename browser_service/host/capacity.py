@@ -19,7 +19,7 @@ class Counted(Protocol):
 
 
 class Room:
-    """What is open already is never touched by it."""
+    """Counts pages and memory. It never touches what is open already."""
 
     def __init__(self, pages: Mapping[str, Counted], limits: HostLimits, memory: Memory) -> None:
         self._pages = pages
@@ -27,26 +27,26 @@ class Room:
         self._memory = memory
 
     async def look(self) -> None:
-        """Where memory was short: something may have been closed since."""
+        """Measure again where memory was short: something may have been closed since."""
         if self._memory.short:
             await self._memory.look(at_most_s=1)
 
     def crowd(self, session_id: str) -> list[PageRecord]:
-        """The pages of which one must go before the session can have one more; none where there is room."""
+        """Return the pages of which one must go before the session can have one more; none where there is room."""
         limits = self._limits
         if limits.session_pages and len(of_session := self._of(session_id)) >= limits.session_pages:
             return of_session
         return self._all() if len(self._pages) >= limits.max_pages else []
 
     def full(self, session_id: str) -> int:
-        """The limit of pages that is reached; 0 where there is room."""
+        """Return the limit of pages that is reached; 0 where there is room."""
         limits = self._limits
         if len(self._pages) >= limits.max_pages:
             return limits.max_pages
         return limits.session_pages if self.crowd(session_id) else 0
 
     def check(self, session_id: str, client_id: str) -> None:
-        """Raises ResourceExhausted, naming what could be closed."""
+        """Raise ResourceExhausted where there is no room, naming what could be closed."""
         if most := self.full(session_id):
             of_all = len(self._pages) >= self._limits.max_pages
             pages = self._all() if of_all else self._of(session_id)

@@ -27,7 +27,7 @@ _GONE = "gone with its page"
 
 
 class AskingPage(Protocol):
-    """A page as its dialogs need it."""
+    """Is a page as its dialogs need it."""
 
     @property
     def record(self) -> PageRecord: ...
@@ -40,7 +40,7 @@ class AskingPage(Protocol):
 
 
 class Dialogs:
-    """The open dialogs of a host. Opening, answering and forgetting them takes no turn."""
+    """Keeps the open dialogs of a host. Opening, answering and forgetting them takes no turn."""
 
     def __init__(
         self,
@@ -61,7 +61,8 @@ class Dialogs:
     # --- what the browser tells ----------------------------------------------------------------------------------
 
     def opened(self, page: Page | None, dialog: Dialog) -> None:
-        """A popup may ask before it has a name here; one that never gets any is declined like all that wait."""
+        """Note a dialog. A popup may ask before it has a name here; one that never gets any is declined like all that
+        wait."""
         asking = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
         if asking is not None and asking.tab is not None:
             self._add(asking.record, asking.tab, dialog)
@@ -78,7 +79,7 @@ class Dialogs:
             self._add(page, tab, dialog)
 
     def closed(self, dialog: Dialog) -> None:
-        """A dialog is closed: by an answer of ours, by a person, or by a navigation."""
+        """Note that a dialog is closed: by an answer of ours, by a person, or by a navigation."""
         for asked in [asked for asked in self._open if asked.dialog is dialog]:
             self._over(asked, asked.answering or CLOSED)
             if not asked.answering:
@@ -122,7 +123,7 @@ class Dialogs:
         return with_next(came, self.open_beside(page), call.client_id)
 
     def cancelled(self, running: Running) -> None:
-        """The dialogs that a cancelled call waits for are declined, where its client may."""
+        """Decline the dialogs that a cancelled call waits for, where its client may."""
         for dialog in [o for o in self._open if running in o.calls and o.may_be_answered_by(running.call.client_id)]:
             self._background.spawn(self._decline(dialog))
 
@@ -176,7 +177,7 @@ class Dialogs:
         ]
 
     def _suspend(self, running: Running, dialog: OpenDialog) -> bool:
-        """Reply at once, and let the call wait: cancelled it would lose its value. Says whether this was a reply."""
+        """Reply at once, and let the call wait: cancelled it would lose its value. Returns whether this was a reply."""
         running.suspend()
         dialog.calls.append(running)
         if running.reply.done():
@@ -208,7 +209,7 @@ class Dialogs:
         self._over(dialog, dialog.answering)
 
     async def _by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
-        """Answered at once: no call is held up. It is told in the reply of the act that met it, else in a notice."""
+        """Answer it at once, so that no call is held up. The reply of the act that met it tells it, else a notice."""
         how = f"{how_answered(accept=bool(policy.accept))} by the page's dialog policy"
         try:
             text = policy.prompt_text if dialog.dialog.type == "prompt" else None
@@ -261,7 +262,7 @@ class Dialogs:
             self._gone(asked)
 
     def _gone(self, dialog: OpenDialog) -> None:
-        """With its page: who has a call to read on is told."""
+        """Forget a dialog that went with its page, and tell those who have a call to read on."""
         if dialog in self._open and any(running.action.effect is not Effect.READS for running in dialog.calls):
             self._tell_of(dialog, "is gone with its page")
         self._over(dialog, _GONE)
@@ -278,7 +279,7 @@ class Dialogs:
             return
 
     def _tell_of(self, dialog: OpenDialog, how: str) -> None:
-        """The holder of the page, and whoever has a call to read on."""
+        """Tell the holder of the page, and whoever has a call to read on, what became of a dialog."""
         page = dialog.page
         clients = {page.lease.client_id: ""} if page.lease else {}
         for running in dialog.calls:

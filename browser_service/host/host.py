@@ -49,7 +49,7 @@ _SESSIONS_CLOSE_WITHIN_S = 8
 
 
 class LocalHost:
-    """Sessions, pages, leases and turns in this process."""
+    """Has sessions, pages, leases and turns in this process."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class LocalHost:
             _log.warning("no browser yet", session=session.session_id, reason=error.message)
 
     async def _save_now_and_then(self) -> None:
-        """Scripts change what a page stores without any act or answer that would tell."""
+        """Save logins now and then: scripts change what a page stores without any act or answer that would tell."""
         while True:
             await asyncio.sleep(self._limits.save_every_ms / 1000)
             for session in [*self._sessions.values()]:
@@ -195,7 +195,7 @@ class LocalHost:
                     await session.logins.save()
 
     def end_calls(self) -> None:
-        """The service is going to end: what has not begun did not happen, and a person's answer is waited for later."""
+        """Cancel all calls: the service ends. What has not begun did not happen; a person's answer stays awaited."""
         self._registry.people.stop()
         self._calls.end()
 

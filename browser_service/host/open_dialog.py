@@ -23,7 +23,7 @@ _KEPT = 5_000
 
 @dataclass(eq=False)
 class OpenDialog:
-    """A dialog that waits, and the calls that wait for it."""
+    """Is a dialog that waits, with the calls that wait for it."""
 
     dialog: Dialog
     page: PageRecord
@@ -35,13 +35,13 @@ class OpenDialog:
 
     @property
     def named(self) -> str:
-        """What it is, in the page's own words."""
+        """Say what it is, in the page's own words."""
         message = well_formed(self.dialog.message)
         return f"{self.dialog.type} {message[:_SHOWN]!r}" if message else self.dialog.type
 
     @property
     def facts(self) -> Json:
-        """The same for programs."""
+        """Say the same for programs."""
         found: Json = {
             "type": self.dialog.type,
             "message": self.dialog.message[:_KEPT],
@@ -73,7 +73,7 @@ class OpenDialog:
         return self.page.lease is None or self.page.lease.client_id == client_id
 
     def next_call(self, client_id: str) -> str:
-        """What to do about it."""
+        """Say what a client can do about it."""
         page_id, at = self.page.page_id, self.until.strftime("%H:%M:%S")
         if self.page.lease is not None and not self.may_be_answered_by(client_id):
             holder = self.page.lease.label or "another client"

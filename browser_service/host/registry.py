@@ -34,7 +34,7 @@ MakeRoom = Callable[[str, ClientRef | None], Awaitable[None]]
 
 
 class PageRegistry:
-    """Which entry stands behind which pageId."""
+    """Knows which entry stands behind which pageId."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class PageRegistry:
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry) -> PageEntry:
-        """An entry for a page, which need not be open yet."""
+        """Make an entry for a page, which need not be open yet."""
 
         def on_close(entry: PageEntry, tab: Tab) -> None:
             opener = self._pages.get(entry.record.opener_id or "")
@@ -115,7 +115,8 @@ class PageRegistry:
             opener.observer.popup_coming()
 
     async def _register(self, session: SessionEntry, page: "Page") -> None:
-        """A popup belongs to its opener's holder; a tab that nobody here opened belongs to a person."""
+        """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
+        person."""
         opener = self._showing(await page.opener())
         if self.make_room is not None:
             await self.make_room(session.session_id, _holder(opener))
@@ -149,7 +150,8 @@ class PageRegistry:
         self._adopted(entry)
 
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
-        """Ours go on under their pageIds; the others are people's, whose earlier names mean nothing any more."""
+        """Take on pages that were there before. Ours go on under their pageIds; the others are people's, whose earlier
+        names mean nothing any more."""
         entries = [entry for entry in self._pages.values() if entry.session is session and entry.record.target_id]
         by_target = {entry.record.target_id: entry for entry in entries}
         for page in pages:
@@ -175,7 +177,7 @@ class PageRegistry:
             self._dialogs.adopted(entry.record, entry.tab)
 
     def _held(self, page: HeldPage) -> None:
-        """A person took a page, or gave it back."""
+        """Tell that a person took a page, or gave it back."""
         if (entry := self._pages.get(page.page_id)) is not None:
             entry.look_at_trace()
             entry.changed()

@@ -112,7 +112,7 @@ def _begun(entry: PageEntry, action: Action) -> Observation | None:
 
 
 async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts: bool) -> None:
-    """Of what earlier acts of this client left in fields."""
+    """Tell the client what its earlier acts left in fields and the page has taken back since."""
     if entry.observer is None or entry.record.dialog:
         return
     for lost in await entry.fields_left.look(running.call.client_id, entry.observer.moves, acts=acts):
@@ -120,7 +120,8 @@ async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts:
 
 
 async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
-    """A page that shares its window gets no animation frames behind another, and acts on it would take seconds."""
+    """Run the handler, with the page in front if it shares its window: behind another it gets no animation frames, and
+    acts on it would take seconds."""
     if page.entry.shares_window and action.effect is Effect.ACTS and action.opens:
         await page.live.bring_to_front()
     return await handler(page, action)
@@ -185,7 +186,7 @@ async def _add_observed(
 
 
 def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
-    """What kept a navigation from its end that no error of the network ended."""
+    """Add what kept a navigation from its end that no error of the network ended."""
     context = explained.details.get("context")
     if isinstance(context, dict) and "networkError" not in context and (delay := observation.delay()):
         context["networkError"] = delay
@@ -213,7 +214,7 @@ async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) 
 
 
 async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage) -> Json:
-    """Playwright's own timeout knows no dialogs: it ended a call that only waited for an answer."""
+    """Wait for a dialog's answer on behalf of a call that Playwright's own timeout, which knows no dialogs, ended."""
     name, allowed = running.action.name(), running.action.allowed_ms()
     try:
         await running.answered()
@@ -230,7 +231,7 @@ async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage
 
 
 async def _race(entry: PageEntry, running: Running, work: Awaitable[Json], observation: Observation | None) -> Json:
-    """Playwright's own timeout comes first; this one is for the calls that have none."""
+    """Bound the work. Playwright's own timeout comes first; this one is for the calls that have none."""
     try:
         async with running.cancel.within(running.action.allowed_ms() / 1000 + _GRACE_S):
             return await work
@@ -272,7 +273,7 @@ async def _settled(entry: PageEntry, running: Running, observation: Observation)
 async def _besides(
     entry: PageEntry, error: WithoutEffect, running: Running, observation: Observation | None
 ) -> WithoutEffect:
-    """With what else the act was seen to do: it was done, though not to what it was meant for."""
+    """Add to the error what else the act was seen to do: it was done, though not to what it was meant for."""
     if observation is None:
         return error
     await _settled(entry, running, observation)
@@ -282,8 +283,8 @@ async def _besides(
 
 
 async def _refresh(entry: PageEntry, observation: Observation | None) -> None:
-    """The logins, where there may be others now, and the title: waited for where the document changed, else brought up
-    to date behind the reply."""
+    """Save the logins, where there may be others now, and ask for the title: at once where the document changed, else
+    behind the reply."""
     if observation is not None and (observation.sent or observation.navigated):
         await entry.session.logins.save_cookies()
     if observation is not None and observation.navigated:

@@ -33,7 +33,7 @@ _OPENS_WITHIN_S = 10
 
 
 class SessionEntry:
-    """The live side of a session. Opening, saving and closing are shared work: one caller's cancel stops none of it."""
+    """Is the live side of a session. Opening, saving and closing are shared work: no caller's cancel stops them."""
 
     def __init__(
         self,
@@ -68,17 +68,17 @@ class SessionEntry:
 
     @property
     def profile(self) -> bool:
-        """Whether it is the shared login."""
+        """True for the shared login."""
         return self._spec.profile
 
     @property
     def kind(self) -> Kind | None:
-        """Of its browser; None for the shared one."""
+        """Return the kind of its browser; None for the shared one."""
         return self._launcher.kind(self._spec)
 
     @property
     def attached(self) -> bool:
-        """Whether it is of a browser that is somebody else's."""
+        """True where its browser is somebody else's."""
         return self._launcher.attached
 
     @property
@@ -87,30 +87,31 @@ class SessionEntry:
         return self._launcher.runs(self._home) and (browser is None or browser.is_connected())
 
     def ended(self) -> str:
-        """How the browser of an earlier context ended, in words."""
+        """Say in words how the browser of an earlier context ended."""
         return self._launcher.ended()
 
     def owns(self, page: Page) -> bool:
-        """Whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
+        """Say whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
         return page.context is self._context and self.live
 
     async def set_headers(self, headers: dict[str, str]) -> None:
-        """Kept for the context that may follow this one. A page that shows a dialog makes this hang."""
+        """Send them with every request from now on, also of a context that follows this one. A page that shows a dialog
+        makes this hang."""
         context = await self.context()
         self.headers = headers
         await context.set_extra_http_headers(headers)
 
     async def grant(self, origin: str, names: list[str]) -> list[str]:
-        """Let a site do something; what it could before."""
+        """Let a site do something. Returns what it could do before."""
         windows = await self._ready()
         return await self.permissions.grant(await self.context(), windows, origin, names)
 
     def device(self, name: str) -> Json:
-        """Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""
+        """Return Playwright's description of a device. Raises ValidationFailed, naming those that are spelled alike."""
         return self._launcher.device(name)
 
     async def open_window(self) -> Page:
-        """A blank page of its own window; starts the browser where it does not run."""
+        """Open a blank page in a window of its own; starts the browser where it does not run."""
         windows = await self._ready()
         try:
             return await self._while_live(windows.open())
@@ -121,7 +122,7 @@ class SessionEntry:
             raise BrowserCrashed("The browser opened no window.") from error
 
     async def _while_live(self, opening: Coroutine[object, object, Page]) -> Page:
-        """A browser that ends meanwhile tells nobody who waits for a window of it."""
+        """Wait for a window while the browser lives: one that ends tells nobody who waits for a window of it."""
         task = asyncio.create_task(opening)
         try:
             while not task.done() and self.live:
@@ -133,7 +134,7 @@ class SessionEntry:
             task.cancel()
 
     async def end_if_hanging(self, after_s: float) -> None:
-        """A browser of ours that answers nothing is as good as dead, and nobody else would end it."""
+        """End a browser of ours that answers nothing: it is as good as dead, and nobody else would end it."""
         if self._context is None or self.attached:
             return
         try:
@@ -145,7 +146,7 @@ class SessionEntry:
             return
 
     async def context(self) -> BrowserContext:
-        """Playwright's; starts the browser where it does not run."""
+        """Return Playwright's context; starts the browser where it does not run."""
         await self._ready()
         if self._context is None:
             raise BrowserCrashed("The browser ended.")
@@ -170,18 +171,18 @@ class SessionEntry:
         return SignedIn(person_window.sites(before, self.logins.cookies), kept_sessions=self._launcher.kept_sessions)
 
     def permits(self, url: str) -> bool:
-        """Whether the URL policy lets a page go there."""
+        """Say whether the URL policy lets a page go there."""
         return self._policy.permits(url)
 
     def let_go(self) -> BrowserContext | None:
-        """From this moment on the next call opens another context. The one that is to be closed, if it is not the
-        browser's own."""
+        """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the
+        browser's own goes with the browser."""
         context, self._home, self._context, self._windows = self._context, None, None, None
         return None if self._spec.profile else context
 
     @property
     def spec(self) -> SessionSpec:
-        """What it takes to have it again as it was saved, but for its pages."""
+        """Return what it takes to have it again as it was saved, but for its pages."""
         own = {
             "headers": self.headers,
             "init_scripts": self.init_scripts.texts,
@@ -244,7 +245,7 @@ class SessionEntry:
         return self._windows
 
     async def _isolated(self, home: Home) -> BrowserContext:
-        """A context of its own, as it was asked for, with the logins that it had."""
+        """Open a context of its own, as it was asked for, with the logins that it had."""
         browser = home.browser if isinstance(home, BrowserContext) else home
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
@@ -257,7 +258,7 @@ class SessionEntry:
         return context
 
     async def _bring_back(self, context: BrowserContext, *, after_crash: bool) -> None:
-        """What the profile on disk lacks."""
+        """Bring back the logins that the profile on disk lacks."""
         mended, self._launcher.mended = self._launcher.mended, []
         if self._launcher.kept_sessions and not after_crash and not mended:
             return  # what the profile lacks now, a person has logged out of
@@ -266,7 +267,7 @@ class SessionEntry:
             self._on.say(text)
 
     def _ours(self) -> BrowserContext | None:
-        """Its context, while it lives. A browser that is somebody else's keeps its logins itself."""
+        """Return its context while it lives. A browser that is somebody else's keeps its logins itself."""
         return self._context if self.live and not self.attached else None
 
     def _changed(self, state: Json) -> None:
@@ -274,7 +275,7 @@ class SessionEntry:
             self._on.state(self.session_id, state)
 
     async def storage(self) -> Json:
-        """All that its context has of logins."""
+        """Read all that its context has of logins."""
         context = await self.context()
         async with self.logins.alone:
             return await all_in(context)

@@ -9,7 +9,7 @@ from shared.calls import Call
 
 
 class BrowserSession:
-    """A session as one call sees it: handlers are given it."""
+    """Is a session as one call sees it. Handlers are given it."""
 
     def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: Undoes) -> None:
         self.entry = entry
@@ -24,9 +24,9 @@ class BrowserSession:
 
     @property
     def attached(self) -> bool:
-        """Whether its browser is somebody else's."""
+        """True where its browser is somebody else's."""
         return self.entry.attached
 
     async def context(self) -> BrowserContext:
-        """Playwright's."""
+        """Return Playwright's context."""
         return await self.entry.context()

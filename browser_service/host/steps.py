@@ -32,7 +32,7 @@ class StepRunner:
     dialogs: Dialogs
 
     def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
-        """A page as a call sees it, or a part of one that shares its reply with others."""
+        """Make the page as a call sees it, or a part of one that shares its reply with others."""
         do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
         answer = partial(self.dialogs.answer, entry.record, running.call)
         undoable = running.undoable
@@ -41,7 +41,7 @@ class StepRunner:
         )
 
     async def without_page(self, running: Running) -> Json:
-        """About what is kept already: no page is needed for it, nor a turn."""
+        """Do what concerns only what is kept already, for which no page is needed, nor a turn."""
         return await _KEPT.get(running.action.name(), _text)(self.artifacts, running.call, running.action)
 
     async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:
@@ -89,7 +89,7 @@ _KEPT: Final[Mapping[str, Callable[..., Awaitable[Json]]]] = {
 
 
 async def _no_dialog(running: Running) -> None:
-    """One that opened since the part before is answered first."""
+    """Wait for the answer to a dialog that opened since the part before."""
     if running.suspended:
         try:
             await running.answered()

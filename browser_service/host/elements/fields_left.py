@@ -31,18 +31,18 @@ class _Note:
 
 
 class FieldsLeft:
-    """The fields of one page as acts left them, until the next act."""
+    """Remembers the fields of one page as acts left them, until the next act."""
 
     def __init__(self) -> None:
         self._notes = Bounded[tuple[str, str], _Note](_MOST)
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, shows: str) -> None:
-        """An act left a field so, when its page had moved that often."""
+        """Note how an act left a field, when its page had moved that often."""
         self._notes[client_id, selector] = _Note(time.monotonic(), moves, element, shows)
 
     async def look(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
-        """What a client left and the page shows otherwise by now, in words; each is told once. An act ends it: what
-        fields show from then on may be its doing."""
+        """Say what a client left and the page shows otherwise by now; each is told once. An act ends it: what fields
+        show from then on may be its doing."""
         if not self._notes:
             return []
         now = time.monotonic()
@@ -60,7 +60,7 @@ class FieldsLeft:
 
 
 async def _shows(element: Locator) -> str | None:
-    """None where that cannot be seen at once: the element went, or its page is busy."""
+    """Say what a field shows; None where that cannot be seen at once: the element went, or its page is busy."""
     try:
         async with asyncio.timeout(_LOOK_WITHIN_S):
             return next(iter(await in_page(element, _SHOWS, SHOWN)), None)

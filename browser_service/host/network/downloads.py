@@ -40,7 +40,7 @@ class Watcher(Protocol):
 
 @dataclass(eq=False)
 class Arriving:
-    """A download on its way, and what is known of it so far."""
+    """Is a download on its way, with what is known of it so far."""
 
     state: DownloadState
     download: Download
@@ -55,13 +55,13 @@ class Arriving:
         return self.state.state != "running"
 
     def report(self) -> str:
-        """What an act's reply, or a notice, says of it; its end is told once."""
+        """Say how it goes, for an act's reply or a notice; its end is told once."""
         self.told = self.told or self.ended
         return self.state.line
 
 
 class Downloads:
-    """All that pages of a host download. Following takes no turn."""
+    """Follows all that pages of a host download. This takes no turn."""
 
     def __init__(self, port: ArtifactPort, emit: Callable[[HostEvent], None], max_mb: int) -> None:
         self._port = port
@@ -106,7 +106,7 @@ class Downloads:
         self._background.spawn(_enabled(cdp))
 
     async def stop(self) -> None:
-        """What has not come by now is lost with the browser."""
+        """End all that has not come by now: it is lost with the browser."""
         for arriving in [*self._arriving]:
             self._end(arriving, state="failed", reason="the service was stopped")
         await self._background.stop()
@@ -160,7 +160,7 @@ class Downloads:
         )
 
     def _end(self, arriving: Arriving, *, reason: str = "", **known: str | int) -> None:
-        """Its end is told in the reply of the act that began it, where that is still to come, else in a notice."""
+        """Note its end, which the reply of the act that began it tells, where that is still to come, else a notice."""
         if arriving.ended:
             return
         known = {**known, "state": "failed"} if arriving.refused else known
@@ -178,7 +178,7 @@ class Downloads:
 
 
 async def _enabled(cdp: CDPSession) -> None:
-    """Beside what opens the page: one that shows a dialog already answers when that is closed."""
+    """Have Chromium tell, beside what opens the page: one that shows a dialog already answers when that is closed."""
     with contextlib.suppress(PlaywrightError):
         await cdp.send("Page.enable")
 
@@ -189,6 +189,6 @@ async def _cancelled(download: Download) -> None:
 
 
 def _name(suggested: str) -> str:
-    """One line, and no path."""
+    """Make one line of a suggested name, and no path."""
     last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
     return "".join(each for each in last if each.isprintable())[:_SHOWN_NAME] or "download"

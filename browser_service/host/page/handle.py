@@ -32,7 +32,7 @@ _HEAD = 1_000
 
 
 class BrowserPage:
-    """A live page as one call sees it: what handlers are given."""
+    """Is a live page as one call sees it. Handlers are given it."""
 
     def __init__(
         self,
@@ -59,19 +59,19 @@ class BrowserPage:
 
     @property
     def live(self) -> Page:
-        """The Playwright page."""
+        """Return the Playwright page."""
         return self.tab.page
 
     @property
     def tab(self) -> Tab:
-        """What is live behind the pageId. Raises BrowserCrashed where nothing is."""
+        """Return the tab behind the pageId. Raises BrowserCrashed where there is none."""
         if self.entry.tab is None:
             raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
         return self.entry.tab
 
     @property
     def url(self) -> str:
-        """Where the page is, as it is shown. The nonce that a new window is known by is no part of it."""
+        """Return where the page is, as it is shown. The nonce that a new window is known by is no part of it."""
         return BLANK if self.live.url.startswith(f"{BLANK}#") else abridged(self.live.url)
 
     async def element(
@@ -89,7 +89,7 @@ class BrowserPage:
         return found if strict else found.first
 
     async def in_frames(self, selector: str, frame: str | None) -> Json:
-        """For a reply that found nothing on the page itself: which frames have it."""
+        """Say which frames have it, for a reply that found nothing on the page itself."""
         if not self._of_main_frame(selector, frame):
             return {}
         where = await in_frames.matching(self.live, selector)
@@ -105,44 +105,44 @@ class BrowserPage:
         return self.entry.observer is not None and await self.entry.observer.answered(seconds)
 
     def pending(self) -> list[str]:
-        """The addresses of requests that the page waits for, without those that it sends again and again."""
+        """Return the addresses of requests that the page waits for, without those that it sends again and again."""
         observer, traffic = self.entry.observer, self.entry.settings.network.traffic
         waits = [sent for sent in traffic.pending() if observer is None or not observer.rhythm.has(sent.request)]
         return [sent.url(self.call.client_id) for sent in waits]
 
     @property
     def under_way(self) -> str:
-        """The address that the page goes to, whose server has not answered yet."""
+        """Return the address that the page goes to, whose server has not answered yet."""
         return self.entry.observer.under_way if self.entry.observer else ""
 
     def led_on(self, error: PlaywrightError) -> bool:
-        """Whether an act that did not end in time was done: only the navigation that it began goes on."""
+        """Say whether an act that did not end in time was done: only the navigation that it began goes on."""
         observer = self.entry.observer
         return observer is not None and errors.is_timeout(error) and errors.began(error) and observer.led_on()
 
     @property
     def acted(self) -> bool:
-        """Whether the running act was seen to do anything besides what it may have changed on the page."""
+        """True where the running act was seen to do anything besides what it may have changed on the page."""
         return self.entry.observer is not None and self.entry.observer.acted()
 
     def noted(self, *lines: str, silence: str = "") -> None:
-        """What was seen besides of the act that runs; `silence`: why nothing else may be."""
+        """Note what else was seen of the act that runs; `silence` says why nothing else may be."""
         if self.entry.observer is not None:
             self.entry.observer.noted(lines, silence)
 
     def filled(self, selector: str, frame: str | None, seen: Json | None, *, strict: bool = True) -> None:
-        """What an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
+        """Remember what an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
         if seen is not None:
             self.entry.fields.note(self.call.client_id, selector, frame, strict, seen)
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
-        """The frame that an element is in, where that needs no looking: the main one."""
+        """Return the frame that an element is in, where that needs no looking: the main one."""
         ref = locators.scope_of(selector)
         inside = self.seen is not None and ref is not None and tree.prefix_of(ref) in self.seen.frames
         return None if frame or inside or "enter-frame" in selector else self.live.main_frame
 
     async def frame(self, selector: str, timeout_ms: int) -> Frame:
-        """The frame of an iframe element."""
+        """Find the frame of an iframe element."""
         element = await (await self.element(selector)).element_handle(timeout=timeout_ms)
         frame = await element.content_frame()
         if frame is None:
@@ -156,11 +156,11 @@ class BrowserPage:
 
     @property
     def seen(self) -> Seen | None:
-        """What this client was shown of the page, whichever document that was."""
+        """Return what this client was shown of the page, whichever document that was."""
         return self.entry.seen.get(self.call.client_id)
 
     async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Seen:
-        """The whole page as it is now, beside what this client was shown of it."""
+        """Look at the whole page as it is now, beside what this client was shown of it."""
         look = await snapshot.take(self.live, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
         seen = self.seen
         if seen is None or seen.document != look.state.document:
@@ -171,7 +171,7 @@ class BrowserPage:
         return seen
 
     async def state(self, turns: int = 0) -> State:
-        """What differs when anything on the page does, in a tenth of the time of a look."""
+        """Read what differs when anything on the page does, in a tenth of the time of a look."""
         state = await snapshot.state_of(self.live, turns)
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
             self.entry.titles.note(well_formed(state.title))
@@ -179,11 +179,11 @@ class BrowserPage:
 
     @property
     def moves(self) -> int:
-        """How often the page has gone anywhere."""
+        """Count how often the page has gone anywhere."""
         return self.entry.observer.moves if self.entry.observer else 0
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
-        """The refs of the first elements of a locator; their own are this client's from now on."""
+        """Return the refs of the first elements of a locator; their own are this client's from now on."""
         refs = await snapshot.refs_of(self.live, found, most, timeout_ms)
         seen = await self.look(timeout_ms)
         own = {each.own for each in refs}
@@ -194,7 +194,7 @@ class BrowserPage:
         return await self.files.shown_data(key, value, budget)
 
     async def shown(self, key: str, text: str, budget: int | None) -> Json:
-        """`text` under `key`, or its head and a cursor to read on from where it is longer than the caller wants."""
+        """Return `text` under `key`, or its head and a cursor to read on where it is longer than the caller wants."""
         return await self.files.shown(key, text, budget)
 
     async def keep(
@@ -204,7 +204,7 @@ class BrowserPage:
         return await self.files.keep(data, mime_type, name or dated(what, self.entry.page_id), inline=inline)
 
     async def saved(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
-        """`text` as a file, and its head under `key` with a cursor to read on."""
+        """Keep `text` as a file, and return its head under `key` with a cursor to read on."""
         text = well_formed(text)
         artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
         head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
@@ -212,24 +212,24 @@ class BrowserPage:
         return {key: head, **cursor, "length": len(text), "artifact": artifact}
 
     async def artifact(self, artifact_id: str) -> tuple[bytes, str]:
-        """What an earlier reply to this client named: its bytes and MIME type."""
+        """Return the bytes and MIME type of what an earlier reply to this client named."""
         return await self._artifacts.data(artifact_id, reader(self.call))
 
     async def known(self, artifact_id: str) -> Artifact:
-        """The same without its bytes."""
+        """Return what is known of it, without its bytes."""
         return await self._artifacts.known(artifact_id, reader(self.call))
 
     async def upload(self, name: str, most: int) -> bytes:
-        """A file of the folders that the operator opened for uploads."""
+        """Read a file of the folders that the operator opened for uploads."""
         return await self._artifacts.upload(name, most)
 
     async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
-        """What `look` finds, or found for the same client not longer ago than that, at the page's same revision."""
+        """Return what `look` finds, or found for the same client not longer ago than that, at the same revision."""
         key = self.call.client_id, what
         return await self.entry.recall.answer(key, lambda: self.entry.record.revision, max_age_ms, look)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
-        """A ref means what it meant to the client when it was given, or nothing."""
+        """Raise for a ref that does not mean what it meant to the client when it was given."""
         seen = self.seen
         was = (seen.elements.get(ref) or seen.older.get(ref)) if seen else None
         if seen is None or was is None:
@@ -250,7 +250,7 @@ class BrowserPage:
                 raise self._stale(older, ref)
 
     async def _shows(self, seen: Seen) -> bool:
-        """Whether the page still shows the document that a client was shown."""
+        """Say whether the page still shows the document that a client was shown."""
         moves = self.moves
         if seen.moves != moves and await snapshot.document_of(self.live) == seen.document:
             seen.moves = moves

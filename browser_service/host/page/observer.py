@@ -40,7 +40,8 @@ class Observer:
         page.on("close", self._on_end)
 
     def begin(self, *, navigates: bool = False) -> Observation:
-        """`navigates`: the act is a navigation itself, and what the new document asks for is not its effect."""
+        """Begin the record of an act. With `navigates` it is a navigation itself, and what the new document asks for is
+        not its effect."""
         observation = Observation(window=None if navigates else Window(self.rhythm))
         observation.earlier = bool(self.under_way)
         self._running.add(observation)
@@ -66,18 +67,18 @@ class Observer:
 
     @property
     def under_way(self) -> str:
-        """The address that the page goes to, while its server has not answered. Until then no script runs in it."""
+        """Return the address that the page goes to while its server has not answered: until then no script runs."""
         return well_formed(self._toward.url) if self._toward else ""
 
     def led_on(self) -> bool:
-        """Note that the time of the running act is over; whether that is because it navigates."""
+        """Note that the time of the running act is over. Returns whether that is because it navigates."""
         under_way = [observation for observation in self._running if observation.under_way]
         for observation in under_way:
             observation.outlasted = True
         return bool(under_way)
 
     async def _drawn(self) -> None:
-        """What a page makes of an answer is there with its next frame."""
+        """Wait for its next frame, which shows what the page makes of an answer."""
         with contextlib.suppress(TimeoutError, Error):
             async with asyncio.timeout(_DRAWN_WITHIN_S):
                 await self._page.evaluate("() => new Promise(requestAnimationFrame)")
@@ -87,18 +88,18 @@ class Observer:
             observation.popups_coming += 1
 
     async def answered(self, seconds: float) -> bool:
-        """Wait until the requests that the running act sent are answered; whether there were any."""
+        """Wait until the requests that the running act sent are answered. Returns whether there were any."""
         waiting = [observation for observation in self._running if observation.caused]
         for observation in waiting:
             await observation.answered(seconds)
         return bool(waiting)
 
     def acted(self) -> bool:
-        """Whether a running act sent something, went somewhere, or opened a window or a dialog."""
+        """Say whether a running act sent something, went somewhere, or opened a window or a dialog."""
         return any(seen.sent or seen.navigated or seen.popups_coming or seen.dialogs for seen in self._running)
 
     def popup(self, page_id: str) -> bool:
-        """Whether a reply is still to come that tells of it."""
+        """Note a popup that opened. Returns whether a reply will still tell it."""
         for observation in self._running:
             observation.popups.append(page_id)
             observation.changed.set()
@@ -110,12 +111,12 @@ class Observer:
             observation.silence = observation.silence or silence
 
     def dialog_coming(self) -> None:
-        """One that is answered at once, which will be told."""
+        """Note a dialog that is answered at once, and will be told."""
         for observation in self._running:
             observation.dialogs_coming += 1
 
     def dialog(self, said: str) -> bool:
-        """Whether a reply is still to come that tells of it."""
+        """Note how a dialog ended. Returns whether a reply will still tell it."""
         for observation in self._running:
             observation.dialogs.append(said)
             observation.changed.set()
@@ -195,7 +196,7 @@ class Observer:
             observation.changed.set()
 
     def download(self, arriving: Arriving) -> None:
-        """What seemed to be a navigation was none."""
+        """Note that a download began: what seemed to be a navigation will not arrive."""
         self._toward = None
         for observation in self._running:
             observation.downloads.append(arriving)
@@ -203,7 +204,7 @@ class Observer:
             observation.changed.set()
 
     def awaits(self, arriving: Arriving) -> bool:
-        """Whether a reply is still to come that tells of it."""
+        """Say whether a reply will still tell of a download."""
         waiting = [observation for observation in self._running if arriving in observation.downloads]
         for observation in waiting:
             observation.changed.set()
@@ -223,12 +224,12 @@ class Observer:
 
 
 def _is_refused(response: Response) -> bool:
-    """To a script that wanted to read something."""
+    """Say whether it refuses a script that wanted to read something."""
     request = response.request
     fetched = request.method in SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
     return fetched and response.status >= FAILURES
 
 
 def _given_up(request: Request) -> bool:
-    """By the page itself, which asked for something else or went elsewhere."""
+    """Say whether the page itself gave it up, because it asked for something else or went elsewhere."""
     return "ERR_ABORTED" in (request.failure or "")

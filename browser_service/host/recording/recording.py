@@ -26,7 +26,7 @@ _LONGEST_SIDE: Final = 1_280
 
 
 class Recorded(Protocol):
-    """A page that may be recorded: at most once at a time."""
+    """Is a page that may be recorded, at most once at a time."""
 
     recording: "Recording | None"
 
@@ -35,13 +35,13 @@ class Recorded(Protocol):
 
     @property
     def videos(self) -> "set[Recording]":
-        """Those that run in the page's session."""
+        """Return those that run in the page's session."""
 
     def tell(self, client_id: str, text: str) -> None: ...
 
 
 class Recording:
-    """A video that is being made. Of pictures that come faster than they are wanted, one waits: the newest."""
+    """Makes a video. Of pictures that come faster than they are wanted, one waits: the newest."""
 
     def __init__(self, page: Recorded, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
@@ -68,7 +68,7 @@ class Recording:
         return time.monotonic() - self._began_at
 
     async def begin(self, page: Page) -> None:
-        """Raises ResourceExhausted where too many run, TimedOut where the page shows nothing."""
+        """Begin. Raises ResourceExhausted where too many run, TimedOut where the page shows nothing."""
         others = self._others
         if len(others) >= _MOST_AT_ONCE:
             raise ResourceExhausted(
@@ -150,7 +150,7 @@ class Recording:
         return {"observed": line, **facts, "artifact": kept}
 
     async def _recorded(self) -> Video:
-        """All pictures until something ends it."""
+        """Take all pictures until something ends it."""
         picture = await self._next()
         video = await asyncio.to_thread(Video, picture or b"", _MOST_BYTES)
         while picture is not None:
@@ -162,7 +162,7 @@ class Recording:
         return video
 
     async def _next(self) -> bytes | None:
-        """The newest picture that was not shown yet; none when it is over."""
+        """Wait for the newest picture that was not shown yet; None when it is over."""
         if not await _either(self._news, self._max_s - self.seconds):
             self._end(f"its {self._max_s} s were over")
         picture, self._waiting = self._waiting, None
@@ -178,7 +178,7 @@ STOPPED: Final = "it was stopped"
 
 
 async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
-    """One at a time on a page. Raises ValidationFailed while another runs."""
+    """Begin a recording. Raises ValidationFailed while another of the same page runs."""
     other = recorded.recording
     if other is not None and other.running:
         raise _wrong(
@@ -210,7 +210,7 @@ def _wrong(problem: str, hint: str) -> ValidationFailed:
 
 
 async def _either(event: asyncio.Event, seconds: float) -> bool:
-    """Wait so long at most; whether the event came."""
+    """Wait so long at most, and say whether the event came."""
     try:
         async with asyncio.timeout(max(0.0, seconds)):
             await event.wait()

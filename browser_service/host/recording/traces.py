@@ -24,7 +24,7 @@ _MOST_BYTES: Final = 100_000_000
 
 
 class TracedSession(Protocol):
-    """A session as one call sees it."""
+    """Is a session as one call sees it."""
 
     call: Call
     files: Files
@@ -39,7 +39,7 @@ class TracedSession(Protocol):
 
 
 class TracedPage(Protocol):
-    """A page of a session that may be traced."""
+    """Is a page of a session that may be traced."""
 
     @property
     def page_id(self) -> str: ...
@@ -54,7 +54,7 @@ class TracedPage(Protocol):
 
 
 class Trace:
-    """One that runs, or has ended and waits to be asked for."""
+    """Is a trace that runs, or has ended and waits to be asked for."""
 
     def __init__(self, session: TracedSession, context: BrowserContext) -> None:
         self.client_id = session.call.client_id
@@ -75,7 +75,7 @@ class Trace:
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def end(self, why: str, *, dropped: str = "") -> "asyncio.Task[Json]":
-        """Once, whoever asks for it first; it is kept as a file. What is dropped is not even read."""
+        """End it, once, whoever asks for it first, and keep it as a file. What is dropped is not even read."""
         if self.timer is not None:
             self.timer.cancel()
         if self.ending is None:
@@ -95,7 +95,7 @@ class Trace:
 
 
 class Tracing:
-    """At most one trace at a time, in a session."""
+    """Makes at most one trace at a time, in a session."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None
@@ -105,7 +105,7 @@ class Tracing:
         return self._trace is not None and self._trace.ending is None
 
     async def start(self, session: TracedSession, action: StartTracing) -> None:
-        """Raises ValidationFailed while another runs, Forbidden in a browser that is somebody else's."""
+        """Begin one. Raises ValidationFailed while another runs, Forbidden in a browser that is somebody else's."""
         if session.attached:
             raise Forbidden(
                 "A trace would show people's own tabs: this browser is one that runs without us (BROWSE_CDP_URL).",
@@ -133,7 +133,7 @@ class Tracing:
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
 
     async def stop(self, session: TracedSession) -> Json:
-        """The trace as a file of who began it."""
+        """End it, and return it as a file of who began it."""
         trace = self._trace
         if trace is None or trace.client_id != session.call.client_id:
             other = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""

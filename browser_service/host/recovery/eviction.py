@@ -25,7 +25,7 @@ class Retiring:
         self._background = Background()
 
     async def make_room(self, session_id: str, newcomer: ClientRef | None) -> None:
-        """For one more page of the session, on behalf of a client; where nothing is abandoned, none is made."""
+        """Make room for one more page of the session, on behalf of a client, unless nothing is abandoned."""
         async with self._one_at_a_time:
             while crowd := self._room.crowd(session_id):
                 known = (self._registry.find(page.page_id) for page in crowd)

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class Idling:
-    """Looks every few seconds. What a person, a hold or a call needs stays."""
+    """Looks every few seconds for what is idle. What a person, a hold or a call needs stays."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Idling:
         self._idle = idle
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Look again and again, until cancelled."""
         times = [_LOOKS_EVERY_S, self._idle.browser_s / 3, *([self._idle.page_s / 3] if self._idle.page_s else [])]
         while True:
             await asyncio.sleep(max(_LEAST_S, min(times)))
@@ -77,7 +77,7 @@ class Idling:
                 return
 
     def _to_rest(self) -> list[Kind | None]:
-        """Browsers above the minimum that nobody uses. The shared one is the last to go."""
+        """Return the browsers above the minimum that nobody uses. The shared one is the last to go."""
         if self._launcher.attached and not self._launcher.pool.running:
             return []
         running: list[Kind | None] = [None] if self._launcher.shared_runs else []
