@@ -28,7 +28,8 @@ MASKS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
         (r"(?<![A-Za-z])(?=[a-f]*\d)[0-9a-f]{8,}(?![A-Za-z])", "<id>"),
         (r"(127\.0\.0\.1|127\.1|localhost|\[::1\]|[\w.-]+\.(?:localhost|example)):\d{4,5}\b", r"\1:<port>"),
         (r'("memoryUsage": ")\d+', r"\1<number>"),
-        (r"(--port )\d+", r"\1<port>"),
+        (r"(--port |Port )\d+", r"\1<port>"),
+        (r"\beyJ[\w-]{20,}", "<encoded>"),
         (r'(\\?"(?:ms|\w*(?:Ms\w*|At|[pP]id|[bB]ytes|Rss|size|port|uptime))\\?": ?)-?\d[\d.e-]*', r"\1<number>"),
         (r"(→ \w+, )\d+( ms)", r"\1<number>\2"),
         (r"\b\d+( ms https?:)", r"<number>\1"),
@@ -43,7 +44,7 @@ HEALTH: Final = "/health"
 NUMBERED: Final = (r"client-(\d+)", r"\bf(\d+)(?=e\d)", r"\b(gw\d+)\b")
 """Numbers that go by what ran before: in each test they count from 1, as they appear."""
 
-NAMED: Final = re.compile(r'"(?:pageId|sessionId)": "([\w.~-]+-)([a-z0-9]{4})"')
+NAMED: Final = re.compile(r'(?:"(?:pageId|sessionId)": "|\bpage )([\w.~-]+-)([a-z0-9]{4})\b')
 """Of a name that was taken another is made, with an end of its own."""
 
 REVISION: Final = re.compile(r'("revision": |revision )(\d+)')
