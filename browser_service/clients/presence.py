@@ -124,6 +124,18 @@ class Clients:
         self._heard[client_id] = self._announced[-1][0]
         return [notice for number, at, notice in self._announced if number > last and at > since]
 
+    def has_notices(self, client_id: str) -> bool:
+        """Tell whether notices of a client's own wait for its next reply."""
+        return client_id in self._notices
+
+    def last_move(self, client_id: str, call_id: str) -> CallMoved | None:
+        """Return what was said last of a call that has not ended."""
+        return self._last.get((client_id, call_id))
+
+    def leaving(self, client_id: str) -> "asyncio.Task[None] | None":
+        """Return the grace that runs since a client's last stream ended; None for a client that is not leaving."""
+        return self._leaving.get(client_id)
+
     def drop_notices(self, client_id: str) -> int:
         return len(self._notices.pop(client_id, ()))
 

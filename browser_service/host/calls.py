@@ -123,6 +123,11 @@ class Calls:
         for running in [*self.running.values()]:
             running.cancel.request(ending=True)
 
+    @property
+    def idle(self) -> bool:
+        """Tell whether no call is being worked on."""
+        return not self._working
+
     async def ended(self) -> None:
         """Wait for the end of those that were cancelled."""
         if self._working:

@@ -58,6 +58,11 @@ class Dialogs:
         self._changed = asyncio.Event()
         self._background = Background()
 
+    @property
+    def open(self) -> int:
+        """How many dialogs wait for an answer."""
+        return len(self._open)
+
     # --- what the browser tells ----------------------------------------------------------------------------------
 
     def opened(self, page: Page | None, dialog: Dialog) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import structlog
@@ -60,36 +61,40 @@ class LocalHost:
         limits: HostLimits,
     ) -> None:
         self.incarnation = secrets.token_hex(6)
-        self._launcher = launcher
+        self.launcher = launcher
         self._policy = policy
         self._limits = limits
         self._sessions: dict[str, SessionEntry] = {}
         self._pages: dict[str, PageEntry] = {}
         self._running: dict[str, Running] = {}
+        self.sessions: Mapping[str, SessionEntry] = MappingProxyType(self._sessions)
+        self.pages: Mapping[str, PageEntry] = MappingProxyType(self._pages)
+        self.running: Mapping[str, Running] = MappingProxyType(self._running)
         self._background = Background()
         self._upkeep = Background()
         self._log = EventLog(self.incarnation)
-        self._dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
-        self._downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
-        self._memory = Memory(limits.memory_mb, lambda: launcher.driver)
-        self._room = Room(self._pages, limits, self._memory)
+        self.dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
+        self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
+        self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
+        self._room = Room(self._pages, limits, self.memory)
         self._registry = PageRegistry(
-            *(self._pages, self._log, self._dialogs, policy, limits),
-            downloads=self._downloads,
+            *(self._pages, self._log, self.dialogs, policy, limits),
+            downloads=self.downloads,
             busy=lambda client_id, page_id: any(run.is_of(client_id, page_id) for run in self._running.values()),
             room=self._room,
         )
-        self._parking = Parking(*(self._pages, self._running, self._downloads), headed=not launcher.options.headless)
+        self.people = self._registry.people
+        self._parking = Parking(*(self._pages, self._running, self.downloads), headed=not launcher.options.headless)
         retiring = Retiring(self._room, self._parking, self._registry, self._log.emit)
         self._registry.make_room = retiring.make_room
         self._calls = Calls(
             *(self._pages, self._sessions, self._running, handlers, artifacts),
-            admission=Admission(self._pages, policy, self._dialogs, launcher.check_free),
-            dialogs=self._dialogs,
+            admission=Admission(self._pages, policy, self.dialogs, launcher.check_free),
+            dialogs=self.dialogs,
             registry=self._registry,
             retiring=retiring,
             room=self._room,
-            memory=self._memory,
+            memory=self.memory,
             log=self._log,
             queue_wait_ms=limits.queue_wait_ms,
         )
@@ -97,9 +102,14 @@ class LocalHost:
             *(self._pages, self._sessions, self._running),
             launcher=launcher,
             parking=self._parking,
-            memory=self._memory,
+            memory=self.memory,
             idle=limits.idle,
         )
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether no call is being worked on."""
+        return self._calls.idle
 
     # --- the seam ------------------------------------------------------------------------------------------------
 
@@ -108,7 +118,7 @@ class LocalHost:
 
     async def problem(self, options: SessionOptions) -> ErrorBody | None:
         try:
-            await self._launcher.check_installed(options)
+            await self.launcher.check_installed(options)
         except BrowseError as error:
             return error.body()
         return None
@@ -116,7 +126,7 @@ class LocalHost:
     async def open(self, spec: SessionSpec) -> None:
         if spec.session_id in self._sessions:
             return
-        session = SessionEntry(spec, self._launcher, self._policy, pages=self._registry, on=self)
+        session = SessionEntry(spec, self.launcher, self._policy, pages=self._registry, on=self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
             bring_back(self._registry, session, state, spec.former.get(state.page_id))
@@ -132,7 +142,7 @@ class LocalHost:
             self._registry.forget(entry, LifeEvent.SESSION_CLOSED)
         await session.close(whole=not keep_back)
         if session.kind is not None and session.kind.session_id:
-            await self._launcher.rest(session.kind)
+            await self.launcher.rest(session.kind)
         known = {page.page_id: each for page, each in zip(pages, former, strict=True)}
         return session.spec.model_copy(update={"pages": pages, "former": known})
 
@@ -162,9 +172,9 @@ class LocalHost:
         return Figures(
             pages=len(self._pages),
             parked=parked,
-            browsers=self._launcher.running,
-            memory_mb=self._memory.used_mb,
-            memory_limit_mb=self._memory.limit_mb,
+            browsers=self.launcher.running,
+            memory_mb=self.memory.used_mb,
+            memory_limit_mb=self.memory.limit_mb,
         )
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
@@ -173,9 +183,9 @@ class LocalHost:
     async def start(self) -> None:
         """Tidy up after a service that was killed; attach, so that the tabs of a running browser are known, or have
         the shared login ready for the first call."""
-        await self._launcher.clear()
+        await self.launcher.clear()
         for session in self._sessions.values():
-            if self._launcher.attached or (session.profile and self._limits.idle.browsers_kept):
+            if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
         self._upkeep.spawn(self.idling.run())
         self._upkeep.spawn(self._save_now_and_then())
@@ -202,7 +212,7 @@ class LocalHost:
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed. Each step is bounded."""
         self.end_calls()
-        self._dialogs.stop()
+        self.dialogs.stop()
         await self._upkeep.stop()
         await self._calls.ended()
         videos = [video for session in self._sessions.values() for video in session.recordings]
@@ -210,9 +220,9 @@ class LocalHost:
         for entry in [*self._pages.values()]:
             if entry.session.attached and not entry.record.of_person:
                 await entry.leave()
-        await self._downloads.stop()
+        await self.downloads.stop()
         await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self._sessions.values()))
-        await self._launcher.stop()
+        await self.launcher.stop()
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self._pages.values() if entry.session is session]
@@ -229,8 +239,8 @@ class LocalHost:
         self._log.emit(event)
 
     def opened(self) -> None:
-        if not self._launcher.attached:
-            self._upkeep.spawn(self._memory.glance())
+        if not self.launcher.attached:
+            self._upkeep.spawn(self.memory.glance())
 
     def say(self, text: str) -> None:
         self._log.emit(NoticeGiven(client_id="", notice=Notice(text=text)))

@@ -54,7 +54,7 @@ class SessionEntry:
         self._context: BrowserContext | None = None
         self.browser_id = ""
         """Of the browser that it was opened in last."""
-        self._windows: Windows | None = None
+        self.windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.moved)
         self.logins = Logins(spec.state, storage=not spec.profile, context=self._ours, on_saved=self._changed)
@@ -85,6 +85,11 @@ class SessionEntry:
     def live(self) -> bool:
         browser = self._context.browser if self._context is not None else None
         return self._launcher.runs(self._home) and (browser is None or browser.is_connected())
+
+    @property
+    def opened(self) -> BrowserContext | None:
+        """Playwright's context, while there is one; asking starts nothing."""
+        return self._context
 
     def ended(self) -> str:
         """Say in words how the browser of an earlier context ended."""
@@ -163,7 +168,7 @@ class SessionEntry:
         try:
             await self._on.at_rest()
             before = self.logins.cookies
-            self._home = self._context = self._windows = None
+            self._home = self._context = self.windows = None
             await person_window.until_closed(self._launcher, url)
         finally:
             self._launcher.free()
@@ -177,7 +182,7 @@ class SessionEntry:
     def let_go(self) -> BrowserContext | None:
         """Detach, so that the next call opens a new context. Returns the old one if the caller must close it; the
         browser's own goes with the browser."""
-        context, self._home, self._context, self._windows = self._context, None, None, None
+        context, self._home, self._context, self.windows = self._context, None, None, None
         return None if self._spec.profile else context
 
     @property
@@ -197,13 +202,13 @@ class SessionEntry:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
         await self.logins.rest()
         await (self.logins.save(whole=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
-        context, self._context, self._windows = self._context, None, None
+        context, self._context, self.windows = self._context, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())
 
     async def _ready(self) -> Windows:
-        if self.live and self._windows is not None:
-            return self._windows
+        if self.live and self.windows is not None:
+            return self.windows
         if self._opening is None or self._opening.done():
             self._opening = asyncio.create_task(self._open())
         return await asyncio.shield(self._opening)
@@ -226,7 +231,7 @@ class SessionEntry:
             await bounded(context.set_extra_http_headers(self.headers))
         await bounded(self.init_scripts.attach(context))
         self._home, self._context, self.browser_id = home, context, self._launcher.browser_id(home)
-        self._windows = Windows(
+        self.windows = Windows(
             context,
             self._policy,
             lambda page: self._pages.foreign_page(self, page),
@@ -235,14 +240,14 @@ class SessionEntry:
             lasting=self._spec.profile,
         )
         if self.permissions.by_origin:
-            await bounded(self.permissions.attach(context, self._windows))
+            await bounded(self.permissions.attach(context, self.windows))
         if self.attached:
             await self._pages.pages_found(self, context.pages)
         elif self._spec.profile:
             await self.logins.save()
             self._launcher.took_back()
         self._on.opened()
-        return self._windows
+        return self.windows
 
     async def _isolated(self, home: Home) -> BrowserContext:
         """Open a context of its own, as it was asked for, with the logins that it had."""

@@ -45,13 +45,13 @@ class Windows:
         self._lasting = lasting
         """Whether it is the browser's own context, which is never closed before it."""
         self._abandoned = Bounded[str, None](_ABANDONED)
-        self._dead: set[Page] = set()
+        self.dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """By Chromium's name of the page that is to come."""
         self._crashed_lately = Bounded[str, None](_ABANDONED)
         """By the same name: one may die before the answer that names it is read."""
-        self._cdp: CDPSession | None = None
+        self.cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._connecting = asyncio.Lock()
         self._background = Background()
@@ -90,7 +90,7 @@ class Windows:
         targets[url] = target_id = str((await cdp.send("Target.createTarget", target))["targetId"])
         self._opening[target_id] = arrival
         if target_id in self._crashed_lately:
-            self._crashed({"targetId": target_id})
+            self.crashed({"targetId": target_id})
 
     def _leave(self, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
         """Nobody waits any more; a window that comes after all is closed."""
@@ -101,8 +101,8 @@ class Windows:
             self._opening.pop(target_id, None)
             if url != came:
                 self._abandoned[url] = None
-                if target_id and self._cdp is not None:
-                    self._background.spawn(bounded(self._cdp.send("Target.closeTarget", {"targetId": target_id})))
+                if target_id and self.cdp is not None:
+                    self._background.spawn(bounded(self.cdp.send("Target.closeTarget", {"targetId": target_id})))
 
     async def command(self, method: str, parameters: dict[str, object]) -> None:
         """Tell Chromium something about the whole context."""
@@ -115,15 +115,15 @@ class Windows:
     async def _connected(self, browser: Browser) -> CDPSession:
         """Of many first pages one finds out whose they are, before any of them opens."""
         async with self._connecting:
-            if self._cdp is None:
+            if self.cdp is None:
                 cdp = await browser.new_browser_cdp_session()
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
                 await guard_all(cdp, self._policy, documents=self._ours)
                 self._browser_context_id = await self._own_context_id()
                 cdp.on("Target.targetCreated", self._created)
-                cdp.on("Target.targetCrashed", self._crashed)
-                self._cdp = cdp
-            return self._cdp
+                cdp.on("Target.targetCrashed", self.crashed)
+                self.cdp = cdp
+            return self.cdp
 
     async def _own_context_id(self) -> str | None:
         """CDP's name of the context, read from a page of it; the default context has none."""
@@ -153,7 +153,7 @@ class Windows:
         if target["type"] == "page" and (opener := target.get("openerId")):
             self._on_popup(opener)
 
-    def _crashed(self, event: dict[str, str]) -> None:
+    def crashed(self, event: dict[str, str]) -> None:
         """A page that dies before Playwright has it never arrives."""
         self._crashed_lately[event["targetId"]] = None
         arrival = self._opening.get(event["targetId"])
@@ -165,16 +165,16 @@ class Windows:
             page.on("crash", self._died)
 
     def _died(self, page: Page) -> None:
-        self._dead.add(page)
+        self.dead.add(page)
         self._background.spawn(self._remove(page))
 
     async def _remove(self, dead: Page) -> None:
         """What is done to a whole context fails as long as one of its pages has no renderer."""
         async with self._connecting:  # one first page at a time
-            if self._lasting and self._dead.issuperset(self._context.pages):  # with its last window the browser may end
+            if self._lasting and self.dead.issuperset(self._context.pages):  # with its last window the browser may end
                 await bounded(self._first_page())
         await bounded(dead.close())
-        self._dead.discard(dead)
+        self.dead.discard(dead)
 
     def _arrived(self, page: Page) -> None:
         self._watch(page)

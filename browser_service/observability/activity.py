@@ -120,6 +120,16 @@ class Watcher:
         self._inbox: asyncio.Queue[Row | None] = asyncio.Queue(_WAITING_AT_MOST)
         self._dropped = 0
 
+    @property
+    def dropped(self) -> int:
+        """How many records had no room since it last read."""
+        return self._dropped
+
+    @property
+    def full(self) -> bool:
+        """Tell whether another record would have no room."""
+        return self._inbox.full()
+
     def offer(self, row: Row) -> None:
         if not (self._wanted.takes(row) and may_see(row, self._client_id, self._may_know)):
             return
@@ -156,6 +166,11 @@ class Activity:
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()
         self._ended = False
+
+    @property
+    def watchers(self) -> frozenset[Watcher]:
+        """Those who follow the account now."""
+        return frozenset(self._watchers)
 
     async def open(self) -> None:
         self._last_id = await self._table.last_id()

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
@@ -51,10 +51,16 @@ class HumanRequests:
         self._later = later
         self._clock = clock
         self._requests = Bounded[str, HumanRequest](_KEPT, spared=lambda request: not request.over)
+        self.requests: Mapping[str, HumanRequest] = self._requests
         self._next: dict[HeldPage, deque[HumanRequest]] = {}
         """What else a person is asked on a page, one after the other."""
         self._looking: dict[HumanRequest, Timer] = {}
         self._stopped = False
+
+    @property
+    def queued(self) -> int:
+        """Return how many questions wait behind another on their page."""
+        return sum(map(len, self._next.values()))
 
     def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """Return the request of this call: a new one, or the one that asks for the same already."""

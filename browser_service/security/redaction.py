@@ -14,7 +14,7 @@ from shared.actions.base import Action
 from shared.model import Json
 from shared.schema import Schema, full_schema
 
-_TEXTS: Final = frozenset({"selector", "frame", "reason", "as"})
+TEXTS: Final = frozenset({"selector", "frame", "reason", "as"})
 _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
 _TOLD_ELSEWHERE: Final = frozenset({"action", "pageId", "sessionId"})
 _MOST_TEXT: Final = 200
@@ -50,9 +50,9 @@ _IN_TEXT: Final = (
 
 def arguments(action: Action) -> Json:
     """The arguments of a call as they may be told; its page and session are told beside them."""
-    known, texts = _properties(type(action)), _TEXTS | action.told
+    known, texts = _properties(type(action)), TEXTS | action.told
     told = {
-        name: _told(name, value, known.get(name, {}), texts)
+        name: redacted(name, value, known.get(name, {}), texts)
         for name, value in action.wire_body().items()
         if name not in {*_TOLD_ELSEWHERE, *action.carries}
     }
@@ -91,16 +91,18 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def _told(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
+def redacted(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
     """A value by what its schema says that it is."""
     schema = _branch(schema, value)
     if isinstance(value, str):
         return _text(name, value, schema, texts)
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
         more = [f"and {len(value) - _MOST_ITEMS} more"] if len(value) > _MOST_ITEMS else []
-        return [*(_told(name, item, items, texts) for item in value[:_MOST_ITEMS]), *more]
+        return [*(redacted(name, item, items, texts) for item in value[:_MOST_ITEMS]), *more]
     if isinstance(value, dict) and isinstance(parts := schema.get("properties"), dict):
-        return {key: _told(key, part, cast("Schema", parts[key]), texts) for key, part in value.items() if key in parts}
+        return {
+            key: redacted(key, part, cast("Schema", parts[key]), texts) for key, part in value.items() if key in parts
+        }
     if isinstance(value, list | dict):
         return f"({len(value)} {'entry' if len(value) == 1 else 'entries'})"
     measured = value is None or schema.get("type") in {"integer", "number", "boolean"}

@@ -47,6 +47,9 @@ class ClosedPages:
         """The name is another page's from now on."""
         self._pages.pop(page_id, None)
 
+    def __len__(self) -> int:
+        return len(self._pages)
+
     def get(self, page_id: str) -> ClosedPage | None:
         """Nothing after a week."""
         closed = self._pages.get(page_id)

@@ -63,7 +63,7 @@ class Dispatcher:
         self._service_actions = service_actions
         self._ledger = ledger
         self._feed = feed
-        self._reply_within_ms = reply_within_ms
+        self.reply_within_ms = reply_within_ms
         self._workflows = Workflows(intake.directory, intake.clients, feed, self.perform)
 
     async def run(self, caller: Identity, asked: Asked) -> Reply:
@@ -132,7 +132,7 @@ class Dispatcher:
 
     async def _waited(self, record: Record) -> Reply:
         """Wait for the reply. The caller may go at any time: the call goes on without it."""
-        left_s = self._reply_within_ms / 1000
+        left_s = self.reply_within_ms / 1000
         while left_s > 0:
             done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, left_s))
             if done:

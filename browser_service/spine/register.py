@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from browser_service.rules.bounded import Bounded
@@ -101,6 +101,7 @@ class CallRegister:
             ttl_s=_KEPT_S,
             spared=lambda record: record.ended_at is None,
         )
+        self.records: Mapping[tuple[str, str], Record] = self._records
 
     def begin(
         self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]

@@ -43,7 +43,7 @@ class Artifacts:
     def __init__(self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots, room: Room) -> None:
         self._directory = directory
         self._output = output
-        self._journal = journal
+        self.journal = journal
         self._uploads = uploads
         self._room = room
 
@@ -90,7 +90,7 @@ class Artifacts:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))
             await asyncio.to_thread(write, path)
             kept = Kept(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
-            await self._journal.keep_artifact(kept)
+            await self.journal.keep_artifact(kept)
         except OSError as error:
             _unlink(path)
             raise _unkept(size, directory, error) from error
@@ -122,7 +122,7 @@ class Artifacts:
         return self._path(found), found.mime_type
 
     async def _find(self, artifact_id: str, client_id: str | None) -> Kept:
-        found = await self._journal.artifact(artifact_id)
+        found = await self.journal.artifact(artifact_id)
         if found is None or client_id not in {None, found.client_id} or not self._path(found).is_file():
             raise ArtifactNotFound(
                 f"There is no artifact {artifact_id!r} of yours.", hint="Repeat the call that made it."
@@ -153,7 +153,7 @@ class Artifacts:
 
     async def clean(self) -> None:
         """Remove what is too old."""
-        await self._remove(await self._journal.old_artifacts(time.time() - self._room.days * 86_400))
+        await self._remove(await self.journal.old_artifacts(time.time() - self._room.days * 86_400))
 
     def _check_fits(self, size: int) -> None:
         limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._room.client_mb, "BROWSE_ARTIFACTS_MB": self._room.all_mb}
@@ -166,15 +166,15 @@ class Artifacts:
 
     async def _make_room(self, client_id: str) -> None:
         if self._room.client_mb:
-            await self._remove(await self._journal.excess_artifacts(self._room.client_mb * _MB, client_id))
+            await self._remove(await self.journal.excess_artifacts(self._room.client_mb * _MB, client_id))
         if self._room.all_mb:
-            await self._remove(await self._journal.excess_artifacts(self._room.all_mb * _MB))
+            await self._remove(await self.journal.excess_artifacts(self._room.all_mb * _MB))
 
     async def _remove(self, old: list[Kept]) -> None:
         for kept in old:
             if not kept.path or not _changed(Path(kept.path), kept):
                 _unlink(self._path(kept))
-            await self._journal.forget_artifact(kept.artifact_id)
+            await self.journal.forget_artifact(kept.artifact_id)
 
     def _path(self, kept: Kept) -> Path:
         return Path(kept.path) if kept.path else self._directory / kept.artifact_id

@@ -137,7 +137,7 @@ def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "async
     return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
 
-async def become(holds: Callable[[], bool]) -> None:
+async def become(holds: Callable[[], object]) -> None:
     """Wait until something comes true that nothing tells; bounded."""
     async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110 - what is waited for tells nobody

@@ -8,7 +8,7 @@ HOUR_S = 3_600.0
 
 def host_of(service: RunningService) -> LocalHost:
     """Of a service whose host is in this process."""
-    host = service.parts.host
+    host = service.host
     assert isinstance(host, LocalHost)
     return host
 
@@ -16,12 +16,12 @@ def host_of(service: RunningService) -> LocalHost:
 async def rests(service: RunningService, seconds: float = HOUR_S) -> None:
     """So long nothing happens; then the service looks for what is idle."""
     host = host_of(service)
-    for entry in host._pages.values():
+    for entry in host.pages.values():
         entry.record.used_at -= seconds
-    for session in host._sessions.values():
+    for session in host.sessions.values():
         session.used_at -= seconds
     await host.idling.look()
 
 
 def parked(service: RunningService) -> set[str]:
-    return {entry.page_id for entry in host_of(service)._pages.values() if entry.record.place.parked is not None}
+    return {entry.page_id for entry in service.host.pages.values() if entry.record.place.parked is not None}

@@ -10,13 +10,16 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from playwright.async_api import BrowserContext, Page
 
 from browser_service.app import create_app
+from browser_service.host.host import LocalHost
 from browser_service.rules.clock import Clock
-from browser_service.services import Carrier, Services
+from browser_service.services import Carrier, MakeHost, Services
 from browser_service.settings import Settings
 from client.credentials import mint
 from shared import wire
+from shared.wire import DEFAULT_SESSION
 from tests.support import browsers
 from tests.support.json import AnyJson
 
@@ -72,6 +75,25 @@ class RunningService:
         return parts
 
     @property
+    def host(self) -> LocalHost:
+        """The host, where nothing stands between it and the front."""
+        host = self.parts.host
+        assert isinstance(host, LocalHost)
+        return host
+
+    def context(self, session_id: str = DEFAULT_SESSION) -> BrowserContext:
+        """Playwright's context behind a session, which must be open."""
+        context = self.host.sessions[session_id].opened
+        assert context is not None
+        return context
+
+    def window(self, page_id: str) -> Page:
+        """Playwright's page behind a pageId, which must be live."""
+        tab = self.host.pages[page_id].tab
+        assert tab is not None
+        return tab.page
+
+    @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.settings.port}"
 
@@ -104,9 +126,12 @@ def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
 
 @asynccontextmanager
 async def running_service(
-    settings: Settings, carrier: Carrier = lambda host: host, clock: Clock = time.monotonic
+    settings: Settings,
+    carrier: Carrier = lambda host: host,
+    clock: Clock = time.monotonic,
+    make_host: MakeHost | None = None,
 ) -> AsyncIterator[RunningService]:
-    app = create_app(settings, carrier=carrier, clock=clock, make_host=browsers.make_host())
+    app = create_app(settings, carrier=carrier, clock=clock, make_host=make_host or browsers.make_host())
     async with app.router.lifespan_context(app):
         yield RunningService(app, settings)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from browser_service.rules.clock import Clock
-from browser_service.services import Carrier
+from browser_service.services import Carrier, MakeHost
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 
@@ -50,10 +50,11 @@ async def start(tmp_path: Path) -> AsyncIterator[StartService]:
         async def started(
             carrier: Carrier = lambda host: host,
             clock: Clock = time.monotonic,
+            make_host: MakeHost | None = None,
             **settings: Any,  # Any: as there
         ) -> RunningService:
             ours = settings_for(tmp_path / "data", **settings)
-            return await stack.enter_async_context(running_service(ours, carrier, clock))
+            return await stack.enter_async_context(running_service(ours, carrier, clock, make_host))
 
         yield started
 

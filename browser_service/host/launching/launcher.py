@@ -56,7 +56,7 @@ class Launcher:
         self._end_of_last = ""
         self._one_at_a_time = asyncio.Lock()
         self._profile = Profile(options.profile_dir)
-        self._executable: Path | None = None
+        self.executable: Path | None = None
         self._person_since: datetime | None = None
         self._windows_user_agent: str | None = None
         self.mended: list[str] = []
@@ -299,12 +299,12 @@ class Launcher:
         async with self._one_at_a_time:
             await self._end()
             self._end_of_last = "a person signed in"
-            if self._executable is None:
+            if self.executable is None:
                 raise BrowserLaunchFailed("There is no browser to open a window of.")
             self._profile.hand_over()
             options = self.options
             window = await OrdinaryWindow.open(
-                self._executable, options.profile_dir, url, sandboxed=options.sandboxed, proxy=options.proxy
+                self.executable, options.profile_dir, url, sandboxed=options.sandboxed, proxy=options.proxy
             )
             self._profile.note_window(window.process)
             return window
@@ -354,7 +354,7 @@ class Launcher:
         """What every browser of the service's own engine is started with."""
         options = self.options
         return {
-            "executable_path": self._executable,
+            "executable_path": self.executable,
             "chromium_sandbox": options.sandboxed,
             "args": CHROMIUM_ARGS if options.engine == "chromium" else (),
             "proxy": ProxySettings(server=options.proxy) if options.proxy else None,
@@ -373,10 +373,10 @@ class Launcher:
 
     async def _find(self, playwright: Playwright, *, headless: bool) -> None:
         executable = find_executable(playwright, self.options)
-        unknown = executable != self._executable or self._windows_user_agent is None
+        unknown = executable != self.executable or self._windows_user_agent is None
         if unknown and self.options.engine == "chromium" and headless:
             self._windows_user_agent = await user_agent(executable)
-        self._executable = executable
+        self.executable = executable
 
     def took_back(self) -> None:
         """The cookies of a person's window, or of a killed service, are known, and saved where they must be."""

@@ -169,6 +169,11 @@ class Traffic:
                 sent.response = request.existing_response
 
     @property
+    def awaited(self) -> bool:
+        """Tell whether a call waits for a request."""
+        return bool(self._waiting)
+
+    @property
     def document_by_get(self) -> bool:
         """Whether the document that the page shows was asked for so that it can be again."""
         last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)

@@ -101,6 +101,11 @@ class Tracing:
         self._trace: Trace | None = None
 
     @property
+    def begun(self) -> bool:
+        """Tell whether a trace was begun and has not been handed over."""
+        return self._trace is not None
+
+    @property
     def running(self) -> bool:
         return self._trace is not None and self._trace.ending is None
 

@@ -57,9 +57,9 @@ async def test_all_tokens_of_a_client_are_refused_at_once_and_its_streams_end(tm
         running_service(settings_for(tmp_path)) as service,
         service.agent("Robin", client_id="of-robin") as robin,
     ):
-        service.parts.revoked._clients["of-robin"] = time.time() - 2  # the second of the revocation is over
+        await service.parts.revoked.clients({"of-robin"}, time.time() - 2)  # the second of the revocation is over
         assert not await refused(robin)
-        service.parts.revoked._clients["of-robin"] = time.time() + 2
+        await service.parts.revoked.clients({"of-robin"}, time.time() + 2)
         assert await refused(robin)
 
 

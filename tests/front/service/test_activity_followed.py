@@ -59,7 +59,7 @@ async def test_a_gateways_stream_carries_no_activity(tmp_path: Path, site: Site)
         stream = events(response)
         assert (await anext(stream))[0] == "hello"
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
-        assert not service.parts.ledger.activity._watchers
+        assert not service.parts.ledger.activity.watchers
         service.parts.clients.beat("a", "c", 1)
         while (name := (await asyncio.wait_for(anext(stream), 10))[0]) == "page":
             pass
@@ -98,15 +98,15 @@ async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp
         writer.write(request.encode())
         await reader.readuntil(b"hello")  # and no more from now on
         activity = service.parts.ledger.activity
-        (watcher,) = activity._watchers
+        (watcher,) = activity.watchers
         async with asyncio.timeout(20):
-            while not watcher._dropped:
+            while not watcher.dropped:
                 activity.note(Identity(client_id="b"), noted, Outcome(call_id="c"), "c", 0)
                 await asyncio.sleep(0)  # the stream's turn to send, if its reader takes it
-        assert watcher._inbox.full()
+        assert watcher.full
         assert await agent.call("list_pages")
         writer.close()
-        await become(lambda: not activity._watchers)
+        await become(lambda: not activity.watchers)
 
 
 async def test_followers_are_let_go_when_the_service_ends(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ async def test_followers_are_let_go_when_the_service_ends(tmp_path: Path) -> Non
         service.parts.ledger.activity.end_streams()
         with pytest.raises(StopAsyncIteration):
             await asyncio.wait_for(anext(stream), 10)
-        await become(lambda: not service.parts.ledger.activity._watchers)
+        await become(lambda: not service.parts.ledger.activity.watchers)
 
 
 async def test_a_bad_filter_of_a_stream_is_refused_before_it_begins(agent: Agent) -> None:

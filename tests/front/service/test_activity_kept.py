@@ -45,8 +45,8 @@ async def test_it_is_written_behind_the_replies_and_soon(start: StartService, si
 
 async def test_a_journal_that_cannot_be_written_loses_nothing_once_it_can(start: StartService, site: Site) -> None:
     service = await start()
-    journal = service.parts.artifacts._journal
-    journal._connection().execute("PRAGMA busy_timeout = 0")
+    journal = service.parts.artifacts.journal
+    await journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         await recorded(agent)

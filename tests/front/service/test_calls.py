@@ -21,7 +21,7 @@ FORM = "<form action=/bought method=post><button id=buy>Buy</button></form>"
 
 
 async def has_turn(service: RunningService, page_id: str) -> None:
-    pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
+    pages = service.host.pages
     await become(lambda: page_id in pages and pages[page_id].queue.current is not None)
 
 
@@ -182,7 +182,7 @@ async def test_a_call_of_nobody_is_not_found(agent: Agent) -> None:
 async def test_a_call_that_takes_longer_than_a_reply_may_says_so_and_is_read_on(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+    monkeypatch.setattr(service.parts.dispatcher, "reply_within_ms", 300)
     reply = await sent(agent, "long", "goto", pageId="p", url=site.url("/held"))
     assert reply.status_code == 200
     result = reply.json()["result"]
@@ -199,7 +199,7 @@ async def test_a_call_that_takes_longer_than_a_reply_may_says_so_and_is_read_on(
 async def test_a_long_call_without_an_id_of_its_own_names_one_to_read_on_by(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+    monkeypatch.setattr(service.parts.dispatcher, "reply_within_ms", 300)
     result = await agent.call("goto", pageId="p", url=site.url("/held"))
     monkeypatch.undo()
     hold.set()
@@ -271,8 +271,8 @@ async def test_a_cancelled_script_frees_the_page(service: RunningService, agent:
 async def test_a_cancelled_running_read_is_cancelled(service: RunningService, agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "hello"))
     waiting = sent(agent, "one", "wait_for_selector", pageId="p", selector="#never")
-    host = service.parts.host
-    await become(lambda: f"{agent.client_id}/one" in host._running)  # type: ignore[attr-defined] # the host in this process
+    host = service.host
+    await become(lambda: f"{agent.client_id}/one" in host.running)
     await agent.call("cancel_call", callId="one")
     assert await code(waiting) == "CANCELLED"
 

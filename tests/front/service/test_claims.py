@@ -28,7 +28,7 @@ async def third(service: RunningService) -> AsyncIterator[Agent]:
 
 
 def ownership(service: RunningService, page_id: str) -> leases.Ownership:
-    found: leases.Ownership = service.parts.host._pages[page_id].record.ownership  # type: ignore[attr-defined] # the host in this process
+    found: leases.Ownership = service.host.pages[page_id].record.ownership
     return found
 
 
@@ -38,7 +38,7 @@ def idle_ms(service: RunningService, page_id: str) -> int:
 
 
 def waits(service: RunningService, agent: Agent, call_id: str, position: int = 1) -> bool:
-    moved = service.parts.clients._last.get((agent.client_id, call_id))
+    moved = service.parts.clients.last_move(agent.client_id, call_id)
     return moved is not None and (moved.state, moved.position) == (CallState.QUEUED, position)
 
 
@@ -391,7 +391,7 @@ async def test_a_persons_tab_may_be_taken_for_acting_and_is_not_closed_without_a
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await opened(agent, site)
-    context = service.parts.host._sessions["default"]._context  # type: ignore[attr-defined] # the host in this process
+    context = service.context()
     page = await context.new_page()
     await become(lambda: service.parts.directory.get("default~1") is not None)
     await page.goto(site.url("/cart"))

@@ -3,12 +3,14 @@
 import pytest
 import structlog
 
+from browser_service.host.call_run import Handler
 from browser_service.host.page.handle import BrowserPage
 from browser_service.observability.logging import configure
 from shared import wire
 from shared.actions.base import Action
 from shared.errors import BrowseError
 from shared.model import Json
+from tests.support.fake_host import FakeHost
 from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site
@@ -44,19 +46,20 @@ async def test_an_error_shows_its_stack_when_debugging_only(
     async def breaks(_: BrowserPage, __: Action) -> Json:
         raise ZeroDivisionError
 
-    service = await start()
-    monkeypatch.setitem(service.parts.host._calls.handlers, "get_page_title", breaks)  # type: ignore[attr-defined] # in this process
+    broken: dict[str, Handler] = {"get_page_title": breaks}
+
+    service = await start(make_host=lambda made, handlers, *rest: FakeHost(made, {**handlers, **broken}, *rest))
     before = structlog.get_config()
     monkeypatch.setattr(BrowseError, "debugging", False)
     configure(level, for_people=False)
     structlog.configure(**before)
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
-        broken = await agent.error("get_page_title")
+        failed = await agent.error("get_page_title")
         missed = await agent.error("click", selector="#none", timeout=50)
         unknown = await agent.error("get_page_title", pageId="nowhere")
-    assert (broken["code"], broken["status"]) == ("INTERNAL_ERROR", 500)
-    stacks = [error["details"].get("stack", "") for error in (broken, missed, unknown)]
+    assert (failed["code"], failed["status"]) == ("INTERNAL_ERROR", 500)
+    stacks = [error["details"].get("stack", "") for error in (failed, missed, unknown)]
     said = ("ZeroDivisionError", "ElementNotFound: Element matching selector '#none'", "PageNotFound: ")
     assert [words in stack for words, stack in zip(said, stacks, strict=True)] == [level == "debug"] * 3
     assert any(stacks) is (level == "debug")

@@ -25,12 +25,12 @@ FORM = "<h1>Cart</h1><input id=a><select id=s><option>1</select><input id=c type
 
 
 def lease(service: RunningService, page_id: str) -> Lease | None:
-    found: Lease | None = service.parts.host._pages[page_id].lease  # type: ignore[attr-defined] # the host in this process
+    found: Lease | None = service.host.pages[page_id].lease
     return found
 
 
 def has_turn(service: RunningService, page_id: str) -> bool:
-    pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
+    pages = service.host.pages
     return page_id in pages and pages[page_id].queue.current is not None
 
 
@@ -136,7 +136,7 @@ async def test_a_turn_checks_ownership_again_when_it_comes(
         queued = sent(second, "q", "fill", pageId="p", selector="#a", value="x")
         await become(lambda: lease(service, "p") is not None)
         await service.parts.host.release(second.client_id, 1_000_000)
-        entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
+        entry = service.host.pages["p"]
         entry.record.ownership.give(ClientRef(client_id="a-third", label="third"))
         hold.set()
         assert (await queued).json()["error"]["code"] == "PAGE_OWNED"
@@ -177,14 +177,14 @@ async def test_a_page_is_not_idle_while_its_holder_has_a_call_queued_or_running(
         await first.call("goto", pageId="p", url=site.page("/", FORM))
         if action == "a wait beside":
             busy = sent(first, "w", "wait_for_selector", pageId="p", selector="#late")
-            await become(lambda: f"{first.client_id}/w" in service.parts.host._running)  # type: ignore[attr-defined] # the host in this process
+            await become(lambda: f"{first.client_id}/w" in service.host.running)
         else:
             busy = sent(first, "g", "goto", pageId="p", url=site.url("/held"))
             await become(lambda: site.counts["/held"] == 1)
         if action == "an act that waits":
             reading = sent(second, "r", "snapshot", pageId="p")  # somebody else's read may stand between
             busy = sent(first, "q", "evaluate_script", pageId="p", expression="1")
-            await become(lambda: len(service.parts.host._running) == 3)  # type: ignore[attr-defined] # as above
+            await become(lambda: len(service.host.running) == 3)
         await become(lambda: (lease(service, "p") or Lease(ClientRef(client_id=""))).idle_ms > 100)
         assert (await second.error("fill", pageId="p", selector="#a", value="x"))["code"] == "PAGE_OWNED"
         hold.set()
@@ -264,7 +264,8 @@ async def test_a_client_that_comes_back_within_the_grace_keeps_everything(
         async with present(service, agent):
             pass
         await become(lambda: not service.parts.clients.present("chat-1"))
-        (leaving,) = service.parts.clients._leaving.values()
+        leaving = service.parts.clients.leaving("chat-1")
+        assert leaving is not None
         async with present(service, agent):
             async with asyncio.timeout(grace_ms / 1000 + 5):
                 await asyncio.wait({leaving})  # it would have ended the presence, had nobody come back
@@ -282,9 +283,9 @@ async def test_a_client_with_two_streams_is_present_until_the_last_one_ends(serv
         async with watching(service, "two-streams"):
             assert clients.present("two-streams")
         assert clients.present("two-streams")
-        assert "two-streams" not in clients._leaving
+        assert clients.leaving("two-streams") is None
     await become(lambda: not clients.present("two-streams"))
-    assert "two-streams" in clients._leaving
+    assert clients.leaving("two-streams") is not None
 
 
 async def test_a_caller_without_a_stream_keeps_its_lease(tmp_path: Path, site: Site) -> None:

@@ -69,7 +69,7 @@ async def pending(agent: Agent, page_id: str = "cart", **what: AnyJson) -> str:
 
 
 def waiting(service: RunningService) -> int:
-    requests = service.parts.host._registry.people._requests.values()  # type: ignore[attr-defined] # the host in this process
+    requests = service.host.people.requests.values()
     return sum(sum(request.waiting.values()) for request in requests if not request.over)
 
 
@@ -133,7 +133,7 @@ async def test_what_runs_finishes_and_what_waited_for_its_turn_is_refused(
     runs = sent(agent, "runs", "goto", pageId="cart", url=site.url("/held"))
     await become(lambda: site.counts["/held"] == 1)
     waits = sent(agent, "waits", "click", pageId="cart", selector="#b")
-    await become(lambda: (agent.client_id, "waits") in service.parts.clients._last)
+    await become(lambda: service.parts.clients.last_move(agent.client_id, "waits") is not None)
     await pending(agent)
     hold.set()
     assert (await runs).json()["success"] is True
@@ -184,11 +184,13 @@ async def test_a_lease_neither_lapses_nor_passes_on_meanwhile(start: StartServic
     service = await start(idle_lease_ms=50)
     async with service.agent("Claude") as first, service.agent("Codex") as second, service.agent() as person_:
         await opened(first, site)
-        entry = service.parts.host._pages["cart"]  # type: ignore[attr-defined] # the host in this process
+        entry = service.host.pages["cart"]
         request_id = await pending(first)
-        await become(lambda: entry.lease.idle_ms > 100)
+        await become(lambda: entry.lease is not None and entry.lease.idle_ms > 100)
         assert (await second.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
-        assert entry.record.ownership.holder().client_id == first.client_id
+        holder = entry.record.ownership.holder()
+        assert holder is not None
+        assert holder.client_id == first.client_id
         await resolve(as_person(service, person_), request_id)
         await become(lambda: entry.record.ownership.holder() is None)
         await second.call("click", pageId="cart", selector="#b")
@@ -205,8 +207,8 @@ async def test_a_page_whose_holder_is_gone_is_freed_only_when_the_person_has_don
         async with present(service, gone):
             call = sent(gone, "r", "request_human", pageId="cart", **LOGIN)
             await become(lambda: waiting(service) == 1)
-        entry = service.parts.host._pages["cart"]  # type: ignore[attr-defined] # the host in this process
-        await become(lambda: entry.lease.gone)
+        entry = service.host.pages["cart"]
+        await become(lambda: entry.lease is not None and entry.lease.gone)
         assert (await stays.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
         (request,) = await asked(as_person(service, cli))
         await resolve(as_person(service, cli), request["requestId"])
@@ -370,9 +372,9 @@ async def test_another_question_on_the_same_page_is_asked_after_the_first(
     full = await agent.error("request_human", pageId="cart", kind="other", message="One more")
     assert (full["code"], closing[0] in full["hint"]) == ("HUMAN_IN_CONTROL", True)
     await ana.call("close_page", pageId="cart", reason="done")
-    people = service.parts.host._registry.people  # type: ignore[attr-defined] # the host in this process
-    assert {people._requests[each].state for each in (last, *closing)} == {"closed"}
-    assert not people._next
+    people = service.host.people
+    assert {people.requests[each].state for each in (last, *closing)} == {"closed"}
+    assert people.queued == 0
 
 
 async def test_who_joins_may_do_so_at_the_page_that_the_person_has(
@@ -436,7 +438,7 @@ async def test_without_a_sign_of_a_person_the_hold_expires_with_a_notice(
     assert ended["observed"].startswith("No person came for something")
     other_id = await pending(agent, kind="other", message="Anybody now?")
     assert other_id != request_id
-    entry = service.parts.host._pages["cart"]  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages["cart"]
     await become(lambda: entry.record.person is None)
     clicked = await agent.reply("click", pageId="cart", selector="#b")
     assert [text.split(" in ")[0] for text in told(clicked)] == [f"No person came for something at {site.url('')}"]
@@ -447,11 +449,7 @@ async def test_a_person_who_looks_or_works_keeps_the_page(
 ) -> None:
     await opened(agent, site)
     await pending(agent)
-    (request,) = [
-        one
-        for one in service.parts.host._registry.people._requests.values()  # type: ignore[attr-defined] # the host in this process
-        if not one.over
-    ]
+    (request,) = [one for one in service.host.people.requests.values() if not one.over]
     for sign in (asked(ana), ana.call("reload_page", pageId="cart")):
         request.seen_at = long_ago = request.seen_at - 1_000
         await sign

@@ -6,7 +6,6 @@ from shared import catalogue
 from shared.actions.traits import Scope, Unaddressed
 from tests.support.bodies import smallest
 from tests.support.listening import become, sent
-from tests.support.resting import host_of
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -116,10 +115,10 @@ async def test_calls_that_run_or_wait_on_a_page_when_its_session_closes_are_told
     agent: Agent, service: RunningService, mine: str
 ) -> None:
     first = sent(agent, "first", "evaluate_script", pageId="inside", expression="new Promise(() => {})", timeout=20_000)
-    await become(lambda: bool(host_of(service)._pages["inside"].queue.busy))
+    await become(lambda: bool(service.host.pages["inside"].queue.busy))
     calls = [first, sent(agent, "second", "click", pageId="inside", selector="#b")]
     calls.append(sent(agent, "third", "wait_for_selector", pageId="inside", selector="#never", timeout=20_000))
-    await become(lambda: len(host_of(service)._running) == len(calls))
+    await become(lambda: len(service.host.running) == len(calls))
     await agent.call("close_session", sessionId=mine)
     assert [(await call).json()["error"]["code"] for call in calls] == ["SESSION_NOT_FOUND"] * 3
 

@@ -112,8 +112,9 @@ async def test_what_was_set_comes_back_with_a_page_that_was_lost(service: Runnin
     await tab.call("emulate", timezone="Asia/Tokyo", viewport={"width": 400, "height": 300})
     await tab.call("mock_response", pattern="/data", body="mocked")
     await tab.call("set_extra_headers", headers={"X-Mine": "1"})
-    entry = service.parts.host._pages["tab"]  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages["tab"]
     lost = entry.tab
+    assert lost is not None
     entry.recovery.crashed(lost)
     seen = await tab.sees(SEES)
     assert entry.tab is not lost
@@ -121,4 +122,4 @@ async def test_what_was_set_comes_back_with_a_page_that_was_lost(service: Runnin
     assert await tab.sees("fetch('/data').then(r => r.text())") == "mocked"
     await tab.sees("fetch('/other').then(() => 1)")
     assert [each.headers.get("X-Mine") for each in site.received if each.path in {"/lost", "/other"}][-2:] == ["1", "1"]
-    await become(lost.is_closed)
+    await become(lost.page.is_closed)

@@ -106,8 +106,8 @@ async def test_attached_bodies_are_files_beside_the_archive(tab: Tab, site: Site
 
 async def armed(service: RunningService) -> None:
     """A call waits for traffic of the page."""
-    pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: bool(pages["tab"].settings.network.traffic._waiting))
+    pages = service.host.pages
+    await become(lambda: pages["tab"].settings.network.traffic.awaited)
 
 
 async def after(

@@ -20,7 +20,7 @@ async def test_a_stored_outcome_brings_the_notices_that_came_since_and_each_only
     await agent.call("goto", pageId="p", url=site.page("/", "hello"))
     script = "(setTimeout(() => alert('later')), 1)"
     first = await sent(agent, "c", "evaluate_script", pageId="p", expression=script)
-    await become(lambda: said(first) != [] or agent.client_id in service.parts.clients._notices)
+    await become(lambda: said(first) != [] or service.parts.clients.has_notices(agent.client_id))
     again = [await sent(agent, "c", "evaluate_script", pageId="p", expression=script) for _ in range(2)]
     (told,) = [text for reply in (first, *again) for text in said(reply)]
     assert told.startswith("p shows alert 'later'.")

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from playwright.async_api import Page
 
-from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -18,12 +17,12 @@ ASKING = "<button>b</button><script>onbeforeunload = event => event.preventDefau
 
 def windows(service: RunningService) -> list[Page]:
     """The pages that the browser has."""
-    context = service.parts.host._sessions[DEFAULT_SESSION]._context  # type: ignore[attr-defined] # the host in this process
+    context = service.context()
     return list(context.pages)
 
 
 def live(service: RunningService, page_id: str) -> Any:
-    return service.parts.host._pages[page_id].tab.page  # type: ignore[attr-defined] # as above
+    return service.window(page_id)
 
 
 # --- late ends -------------------------------------------------------------------------------------------------------
@@ -36,7 +35,7 @@ async def test_a_wait_that_ends_after_its_page_was_closed_and_opened_anew_does_n
     url = site.page("/", "<button onclick='document.title = \"clicked\"'>b</button>")
     await agent.call("goto", pageId="shop", url=url)
     waiting = sent(agent, "w", "wait", pageId="shop", duration=2_000 if end == "by itself" else 60_000)
-    await become(lambda: f"{agent.client_id}/w" in service.parts.host._running)  # type: ignore[attr-defined] # as above
+    await become(lambda: f"{agent.client_id}/w" in service.host.running)
     await agent.call("close_page", pageId="shop")
     await agent.call("goto", pageId="shop", url=url)
     if end == "by a cancel":

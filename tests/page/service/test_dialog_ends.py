@@ -46,7 +46,7 @@ async def test_a_page_that_shows_a_dialog_can_be_closed(service: RunningService,
     await agent.call("close_page", pageId="p")
     assert (await agent.error("get_call", callId=asked["callId"]))["code"] == "PAGE_NOT_FOUND"
     assert (await agent.call("list_pages"))["yours"] == []
-    assert service.parts.host._dialogs._open == []  # type: ignore[attr-defined] # the host in this process
+    assert service.host.dialogs.open == 0
     await agent.call("goto", pageId="p", url=site.url("/"))
     await agent.call("fill", pageId="p", selector="#i", value="x")
 
@@ -55,12 +55,12 @@ async def test_a_dialog_that_a_person_closes_lets_its_call_go_on(
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
-    live = service.parts.host._pages["p"].tab.page  # type: ignore[attr-defined] # the host in this process
+    live = service.window("p")
     by_hand = await live.context.new_cdp_session(live)
     await by_hand.send("Page.enable")
     asked = await agent.call("click", pageId="p", selector="button")
     await by_hand.send("Page.handleJavaScriptDialog", {"accept": True})
-    await become(lambda: service.parts.host._pages["p"].record.dialog is None)  # type: ignore[attr-defined] # as above
+    await become(lambda: service.host.pages["p"].record.dialog is None)
     ended = await agent.reply("get_call", callId=asked["callId"])
     assert "confirm 'Delete all?' was closed in the browser" in ended.json()["result"]["observed"]
     assert notices(ended)[0].startswith("p: confirm 'Delete all?' was closed in the browser.")

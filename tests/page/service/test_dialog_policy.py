@@ -64,5 +64,5 @@ async def test_popups_have_their_openers_policy_and_another_holder_is_asked(
     await other.call("claim_page", pageId="p", reason="mine now")
     assert (await other.call("click", pageId="p", selector="#all"))["suspended"] is True
     await other.call("handle_dialog", pageId="p", accept=False)
-    entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages["p"]
     await become(lambda: entry.record.dialog is None)

@@ -124,7 +124,7 @@ async def test_a_dialog_that_is_open_longer_than_its_clicks_timeout_still_gives_
     site.page("/all", "gone")
     await agent.call("goto", pageId="p", url=site.page("/", f'<button onclick="{script}">b</button>'))
     asked = await agent.call("click", pageId="p", selector="button", timeout=300)
-    entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages["p"]
     await become(lambda: entry.life is Life.SUSPECT)  # Playwright has given up
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert "error" not in result
@@ -139,7 +139,7 @@ async def test_an_element_that_does_not_come_while_a_dialog_is_open_is_not_found
     await agent.call("goto", pageId="p", url=site.page("/", "x"))
     await agent.call("evaluate_script", pageId="p", expression="void setTimeout(() => alert('wait'), 200)")
     await agent.call("click", pageId="p", selector="#none", timeout=1_000)
-    entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages["p"]
     await become(lambda: entry.life is Life.SUSPECT)
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert result["error"]["code"] == "ELEMENT_NOT_FOUND"
@@ -170,7 +170,7 @@ async def test_every_call_that_would_hang_on_an_open_dialog_is_refused_at_once_w
         assert "confirm 'Delete all?'" in error["message"]
         assert 'handle_dialog {"pageId": "p", "accept": true}' in error["hint"]
         assert error["details"]["context"]["dialog"]["type"] == "confirm"
-    assert service.parts.host._pages["p"].queue.busy  # type: ignore[attr-defined] # the click keeps its turn
+    assert service.host.pages["p"].queue.busy
     await agent.call("handle_dialog", pageId="p", accept=True)
     assert (await agent.call("evaluate_script", pageId="p", expression="window.said"))["value"] is True
 
@@ -204,12 +204,12 @@ async def test_what_waits_for_its_turn_when_a_dialog_opens_is_sent_away(
     await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
     script = "new Promise(done => { window.ask = () => done(confirm('Now?')) })"
     holding = sent(agent, "h", "evaluate_script", pageId="p", expression=script)
-    queue = service.parts.host._pages["p"].queue  # type: ignore[attr-defined] # the host in this process
+    queue = service.host.pages["p"].queue
     await become(lambda: queue.current is not None)
     behind = [sent(agent, "q", "fill", pageId="p", selector="#i", value="x"), sent(other, "r", "snapshot", pageId="p")]
     beside = sent(other, "w", "wait_for_selector", pageId="p", selector="#never")
-    await become(lambda: len(service.parts.host._running) == 4)  # type: ignore[attr-defined] # as above
-    live = service.parts.host._pages["p"].tab.page  # type: ignore[attr-defined] # as above
+    await become(lambda: len(service.host.running) == 4)
+    live = service.window("p")
     await live.evaluate("void setTimeout(() => window.ask(), 0)")
     assert (await holding).json()["result"]["dialog"]["message"] == "Now?"
     for call in (*behind, beside):

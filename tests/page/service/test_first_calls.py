@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from shared.wire import DEFAULT_SESSION
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
@@ -110,7 +111,7 @@ async def test_a_page_that_nobody_opened_is_not_found_and_not_made(agent: Agent)
 
 def open_windows(service: RunningService) -> int:
     """As the browser counts them, not as the service believes."""
-    context = service.parts.host._sessions["default"]._context  # type: ignore[attr-defined] # the host in this process
+    context = service.host.sessions[DEFAULT_SESSION].opened
     return len(context.pages) if context is not None else 1
 
 

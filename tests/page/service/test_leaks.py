@@ -87,7 +87,7 @@ async def test_a_wait_is_ended_by_what_another_client_does_on_the_same_page(
     await agent.call("goto", pageId="own", url=site.page("/own", HTML))
     await agent.call("share_page", pageId="own", access="act")
     waiting = sent(agent, "w", "wait_for_selector", pageId="own", selector="#later")
-    await become(lambda: f"{agent.client_id}/w" in service.parts.host._running)  # type: ignore[attr-defined] # the host in this process
+    await become(lambda: f"{agent.client_id}/w" in service.host.running)
     add = "document.body.append(Object.assign(document.createElement('p'), {id: 'later', textContent: 'now'}))"
     await other.call("evaluate_script", pageId="own", expression=add)
     assert (await waiting).json()["success"] is True
@@ -115,8 +115,8 @@ async def test_what_anothers_page_sends_is_told_without_its_secrets(
     assert not [secret for secret in secrets if secret in log["log"] or secret in archive]
     assert (await other.call("get_network_log", pageId="own", pattern="*t0ken*"))["count"] == 0
     waiting = sent(other, "w", "wait_for_response", pageId="own", **everything)
-    pages = service.parts.host._pages  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: bool(pages["own"].settings.network.traffic._waiting))
+    pages = service.host.pages
+    await become(lambda: pages["own"].settings.network.traffic.awaited)
     await agent.call("evaluate_script", pageId="own", expression=f"{POSTS}.then(r => r.text())")
     reply = (await waiting).json()
     assert reply["result"]["method"] == "POST"

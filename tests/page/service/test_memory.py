@@ -34,7 +34,7 @@ async def test_of_many_calls_the_oldest_that_ended_are_forgotten_and_none_that_r
     assert register.find("c", "2999").done
     with pytest.raises(CallNotFound):
         register.find("c", "0")
-    assert len(register._records) < 2_010
+    assert len(register.records) < 2_010
     goes_on.set()
     await first.task
 
@@ -43,6 +43,6 @@ async def test_what_a_page_logged_is_not_kept_by_the_driver(service: RunningServ
     await agent.call("goto", pageId="p", url=site.page("/talks", TALKS))
     messages = (await agent.call("get_console_messages", pageId="p"))["messages"]
     assert len(messages) == 50
-    page = service.parts.host._pages["p"].tab.page  # type: ignore[attr-defined] # the host in this process
-    objects = page._impl_obj._connection._objects
-    await become(lambda: not [each for each in objects.values() if each._type == "JSHandle"])
+    page = service.window("p")
+    objects = page._impl_obj._connection._objects  # noqa: SLF001 - Playwright tells it nowhere else
+    await become(lambda: not [each for each in objects.values() if each._type == "JSHandle"])  # noqa: SLF001 - as above

@@ -77,8 +77,8 @@ async def test_a_trace_ends_by_itself_and_is_kept_until_it_is_asked_for(
     service: RunningService, agent: Agent, own: str
 ) -> None:
     await agent.call("start_tracing", sessionId=own, maxSeconds=1)
-    tracing = service.parts.host._sessions[own].tracing  # type: ignore[attr-defined] # the host in this process
-    await become(lambda: tracing._trace.ending is not None)
+    tracing = service.host.sessions[own].tracing
+    await become(lambda: tracing.begun and not tracing.running)
     result = await agent.call("stop_tracing", sessionId=own)
     assert "its 1 s were over" in result["observed"]
     assert "trace.trace" in (await _file(agent, result)).namelist()
@@ -125,9 +125,9 @@ async def test_a_trace_begins_where_a_dialog_had_kept_another_from_beginning_and
 ) -> None:
     await agent.call("evaluate_script", pageId="mine", expression="void setTimeout(() => alert('hi'), 0)")
     await become(lambda: (page := service.parts.directory.get("mine")) is not None and page.dialog is not None)
-    tracing = service.parts.host._sessions[own].tracing  # type: ignore[attr-defined] # the host in this process
+    tracing = service.host.sessions[own].tracing
     asked = asyncio.create_task(agent.reply("start_tracing", sessionId=own, headers={wire.CALL_ID: "given-up"}))
-    await become(lambda: tracing._trace is not None or asked.done())
+    await become(lambda: tracing.begun or asked.done())
     await agent.call("cancel_call", callId="given-up")
     assert (await asked).json()["error"]["code"] == "UNKNOWN_OUTCOME"
     assert (await agent.error("stop_tracing", sessionId=own))["code"] == "VALIDATION_ERROR"

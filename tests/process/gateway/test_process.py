@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -225,19 +226,41 @@ async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_al
     assert set(printed.split()) == {b"printed", b"written", b"child"}
 
 
-def test_the_last_resort_comes_within_a_second() -> None:
-    assert EXIT_WITHIN_S < 1
-
-
 async def ends_soon(process: asyncio.subprocess.Process) -> None:
     """By itself, or by its last resort. A busy machine may take a while to notice either."""
     assert await asyncio.wait_for(process.wait(), EXIT_WITHIN_S + BUSY_S) == 0
 
 
-async def test_closing_stdin_ends_an_idle_gateway_within_a_second(client: Chat) -> None:
-    await client.call("list_pages")
-    client.stdin.close()
-    await ends_soon(client.process)
+async def test_closing_stdin_ends_an_idle_gateway_within_a_second(chat: StartChat) -> None:
+    """Unless the machine is busy, which it is not five times in a row."""
+    seconds = [60.0]
+    while min(seconds) >= 1 and len(seconds) <= 5:
+        async with chat() as client:
+            await client.initialize()
+            await client.call("list_pages")
+            began = time.monotonic()
+            client.stdin.close()
+            await ends_soon(client.process)
+            seconds.append(time.monotonic() - began)
+    assert min(seconds) < 1
+
+
+async def test_what_holds_on_when_stdin_is_closed_is_left_behind(
+    standin: StandIn, data_dir: Path, tmp_path: Path
+) -> None:
+    holding = tmp_path / "holding.py"
+    holding.write_text(
+        "import time\n"
+        "import mcp_gateway.startup as startup\n"
+        "from mcp_gateway.__main__ import main\n"
+        "startup.run = lambda front: time.sleep(60)\n"
+        "main()\n",
+        encoding="utf-8",
+    )
+    env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))
+    async with chatting(env, str(holding)) as client:
+        client.stdin.close()
+        await ends_soon(client.process)
 
 
 async def test_closing_stdin_ends_a_gateway_that_is_still_importing(chat: StartChat) -> None:

@@ -26,7 +26,7 @@ async def test_a_page_cannot_call_the_api_though_it_had_a_token(
 ) -> None:
     async with connected(listener, "victim") as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>evil</h1>"))
-        known = set(listener.parts.ledger.register._records)
+        known = set(listener.parts.ledger.register.records)
         base = f"http://{name}:{listener.settings.port}"
         authorization = {"Authorization": agent.http.headers["Authorization"]}
         close = json.dumps({"action": "close_page", "pageId": "p"})
@@ -47,7 +47,7 @@ async def test_a_page_cannot_call_the_api_though_it_had_a_token(
             s.onopen = () => d('open'); s.onerror = () => d('refused') }})"""
         assert (await agent.call("evaluate_script", pageId="p", expression=socket))["value"] == "refused"
         assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["p"]
-        since = [r.action for key, r in listener.parts.ledger.register._records.items() if key not in known]
+        since = [r.action for key, r in listener.parts.ledger.register.records.items() if key not in known]
         assert {*since} == {"evaluate_script", "list_pages"}
         await agent.call("close_page", pageId="p")
 

@@ -206,7 +206,7 @@ async def test_nothing_of_the_persons_browser_is_written_down(
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="x")
-        session = service.parts.host._sessions["default"]  # type: ignore[attr-defined] # the host in this process
+        session = service.host.sessions["default"]
         await session.logins.save()
         assert session.logins.saved == {}
 

@@ -20,13 +20,13 @@ async def test_a_notice_that_comes_after_its_call_was_said_to_run_still_is_in_th
     service = await start(dialog_wait_ms=200)
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "hello"))
-        monkeypatch.setattr(service.parts.dispatcher, "_reply_within_ms", 300)
+        monkeypatch.setattr(service.parts.dispatcher, "reply_within_ms", 300)
         script = "fetch('/held').then(() => alert('ready'))"
         running = await sent(agent, "long", "evaluate_script", pageId="p", expression=script)
         assert running.json()["result"]["stillRunning"] is True
         monkeypatch.undo()
         hold.set()
-        await become(lambda: agent.client_id in service.parts.clients._notices)
+        await become(lambda: service.parts.clients.has_notices(agent.client_id))
         ended = await agent.reply("get_call", callId="long")
         assert ended.json()["result"]["state"] == "done"
         (told,) = said(ended)
@@ -43,7 +43,8 @@ async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_an
         hold.set()
         await agent.call("goto", pageId="p", url=site.url("/held"))
         hold.clear()
-        entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
+        entry = service.host.pages["p"]
+        assert entry.tab is not None
         entry.recovery.crashed(entry.tab)  # as after a crash of its renderer
         running = sent(agent, "one", "click", pageId="p", selector="body")
         await become(lambda: site.counts["/held"] == 2)

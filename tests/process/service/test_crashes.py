@@ -40,7 +40,7 @@ each_disaster = pytest.mark.parametrize("disaster", DISASTERS, ids=lambda disast
 
 
 def performing(service: RunningService, page_id: str) -> bool:
-    entry = service.parts.host._pages.get(page_id)  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages.get(page_id)
     return entry is not None and entry.live and entry.queue.current is not None
 
 
@@ -85,7 +85,9 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         value = await agent.call("evaluate_script", pageId="p", expression="document.querySelector('#a').value")
         assert value["value"] == "again"
         assert [each.headers.get("x-mine") for each in site.received if each.path == "/form"] == ["1", "1"]
-        await become(lambda: not service.parts.host._sessions[DEFAULT_SESSION]._windows._dead)  # type: ignore[attr-defined] # as above
+        windows = service.host.sessions[DEFAULT_SESSION].windows
+        assert windows is not None
+        await become(lambda: not windows.dead)
         await agent.call("set_session_headers", headers={})  # also where the browser's own blank page had died
 
 
@@ -129,7 +131,7 @@ async def test_ten_calls_after_a_crash_start_one_browser(
     async with service.agent() as agent:
         await asyncio.gather(*(agent.call("goto", pageId=f"p{n}", url=url) for n in range(5)))
         in_flight = [sent(agent, f"f{n}", "wait_for_selector", pageId=f"p{n}", selector="#never") for n in range(5)]
-        await become(lambda: len(service.parts.host._running) == 5)  # type: ignore[attr-defined] # the host in this process
+        await become(lambda: len(service.host.running) == 5)
         await disaster(service)
         for call in in_flight:
             assert (await call).json()["error"]["code"] in LOST
@@ -149,14 +151,15 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
         await agent.call("goto", pageId="mine", url=url)
         await other.call("goto", pageId="others", url=url)
         waiting = sent(other, "w", "wait_for_selector", pageId="others", selector="#late")
-        entry = service.parts.host._pages["mine"]  # type: ignore[attr-defined] # the host in this process
-        session = await entry.tab.page.context.new_cdp_session(entry.tab.page)
+        entry = service.host.pages["mine"]
+        page = service.window("mine")
+        session = await page.context.new_cdp_session(page)
         crash = asyncio.create_task(session.send("Page.crash"))
         await become(lambda: entry.life.died)
         crash.cancel()  # nobody is left to answer it
         await other.call("evaluate_script", pageId="others", expression="document.querySelector('h1').id = 'late'")
         assert (await waiting).json()["success"] is True
-        await become(entry.tab.page.is_closed)
+        await become(page.is_closed)
         await other.call("set_session_headers", headers={"x-other": "1"}, affectOthers=True)
         assert (await agent.call("list_pages"))["yours"][0]["pageId"] == "mine"
         reply = (await agent.reply("click", pageId="mine", selector="h1")).json()
@@ -194,7 +197,7 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
     start: StartService, site: Site
 ) -> None:
     service = await start()
-    host = service.parts.host
+    host = service.host
     await host.open(SessionSpec(session_id="apart"))
     url = site.page("/", "<h1>Here</h1>")
 
@@ -226,7 +229,7 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
     await run("set", "d1", DEFAULT_SESSION, action="evaluate_script", expression="document.cookie = 'who=default'")
     assert await cookies("first") == ["who=apart"] * 2 + ["who=default"] * 2
     saved = {"apart", DEFAULT_SESSION}
-    await become(lambda: all(host._sessions[s].logins.saved.get("cookies") for s in saved))  # type: ignore[attr-defined] # as above
+    await become(lambda: all(host.sessions[s].logins.saved.get("cookies") for s in saved))
     await browser_dies(service)
     await asyncio.gather(*(run("again", *place, action="get_page_title") for place in places))
     assert len(processes.browsers(service.settings.data_dir)) == 1
@@ -238,7 +241,7 @@ class Losing:
     """Chromium, where the first windows that are asked for never come, or come to their end at once."""
 
     def __init__(self, windows: Windows, loses: Literal["window", "renderer"]) -> None:
-        self._cdp = windows._cdp
+        self._cdp = windows.cdp
         self._windows = windows
         self._loses = loses
         self.asked = 0
@@ -249,7 +252,7 @@ class Losing:
         if method != "Target.createTarget" or self.asked > 1:
             return await self._cdp.send(method, params)
         if self._loses == "renderer":
-            self._windows._crashed({"targetId": "lost"})
+            self._windows.crashed({"targetId": "lost"})
         return {"targetId": "lost"}
 
 
@@ -260,13 +263,14 @@ async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_ove
     monkeypatch.setattr("browser_service.host.windows._PATIENCE_S", (0.5, 60.0) if loses == "window" else (60.0,))
     async with visiting(service) as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
-        session = service.parts.host._sessions[DEFAULT_SESSION]  # type: ignore[attr-defined] # the host in this process
-        before = len(session._context.pages)
-        losing = Losing(session._windows, loses)
-        monkeypatch.setattr(session._windows, "_cdp", losing)
+        windows = service.host.sessions[DEFAULT_SESSION].windows
+        assert windows is not None
+        before = len(service.context().pages)
+        losing = Losing(windows, loses)
+        monkeypatch.setattr(windows, "cdp", losing)
         await agent.call("goto", pageId="again", url=site.url("/"))
         assert losing.asked == 2
-        assert len(session._context.pages) == before + 1
+        assert len(service.context().pages) == before + 1
 
 
 def drivers_of(service: RunningService) -> list[psutil.Process]:

@@ -89,7 +89,7 @@ async def test_a_damaged_journal_is_set_aside_and_a_new_one_begun(tmp_path: Path
 async def test_damage_that_shows_under_way_costs_no_call_its_reply(tmp_path: Path, site: Site) -> None:
     async with started(tmp_path) as (service, agent):
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
-        journal = service.parts.artifacts._journal
+        journal = service.parts.artifacts.journal
         await journal.transact(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
         zeroed(tmp_path / JOURNAL_FILE)
         await journal.transact(lambda db: db.execute("PRAGMA shrink_memory").fetchall())  # else it need not look

@@ -56,7 +56,7 @@ async def test_when_its_client_is_gone_a_dialog_is_dismissed_and_its_page_is_fre
         await asking_no_more(service, "p")
         await become(lambda: (found := state(service, "p")) is not None and found.holder_id is None)
         assert (await stays.call("evaluate_script", pageId="p", expression="window.said"))["value"] is not True
-        assert service.parts.host._running == {}  # type: ignore[attr-defined] # the host in this process
+        assert service.host.running == {}
 
 
 @pytest.mark.parametrize("end", ["browser", "driver"])
@@ -69,7 +69,7 @@ async def test_a_browser_that_dies_with_a_dialog_open_leaves_nothing_that_hangs(
         await agent.call("goto", pageId="p", url=url)
         asked = await agent.call("click", pageId="p", selector="button")
         await processes.kill(getattr(processes, end)(service.settings.data_dir))
-        await become(lambda: service.parts.host._running == {})  # type: ignore[attr-defined] # the host in this process
+        await become(lambda: service.host.running == {})
         assert (await agent.error("get_call", callId=asked["callId"]))["code"] in LOST
         reply = (await agent.reply("click", pageId="p", selector="#i")).json()
         assert reply["success"] is True, reply
@@ -82,7 +82,7 @@ async def test_a_service_that_stops_with_a_dialog_open_ends_in_good_order(start:
         await agent.call("goto", pageId="p", url=site.page("/", CONFIRM))
         await agent.call("click", pageId="p", selector="button")
         await service.parts.host.stop()  # type: ignore[attr-defined] # the host in this process
-        assert service.parts.host._calls._working == set()  # type: ignore[attr-defined] # as above
+        assert service.host.idle
 
 
 async def test_a_page_that_greets_with_an_alert_can_be_brought_back_after_a_crash(

@@ -135,8 +135,8 @@ async def test_what_a_person_is_asked_stays_open_over_a_restart(tmp_path: Path, 
         assert [one["requestId"] for one in asked] == [request_id]
         again = {"pageId": "p", "kind": "login", "message": "Sign in."}
         waits = asyncio.create_task(agent.reply("request_human", headers={"X-Browse-Attempt": "2"}, **again))
-        people = service.parts.host._registry.people  # type: ignore[attr-defined] # as there
-        await become(lambda: people._requests[request_id].waiting["chat"])
+        people = service.host.people
+        await become(lambda: people.requests[request_id].waiting["chat"])
         resolved = await agent.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
         assert resolved.json()["success"]
         assert (await waits).json()["result"]["state"] == "done"
@@ -205,7 +205,7 @@ async def test_what_a_pages_script_stores_by_itself_is_saved_too(tmp_path: Path,
     async with running_service(settings) as service, service.agent("Claude", client_id="chat") as agent:
         await agent.call("create_session", sessionId="kept", persistent=True)
         await agent.call("goto", pageId="p", sessionId="kept", url=site.page("/", later))
-        await become(lambda: "late" in str(service.parts.host._sessions["kept"].logins.saved))  # type: ignore[attr-defined] # as there
+        await become(lambda: "late" in str(service.host.sessions["kept"].logins.saved))
 
 
 LASTING = Answer("<title>in</title>", headers={"set-cookie": "lasting=l1; Path=/; Max-Age=86400"})
@@ -219,7 +219,7 @@ async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path
     """First the file of its cookies, then all of it: a browser that does not start on it, but on an empty one."""
     async with started(tmp_path) as (service, agent):
         await agent.call("goto", pageId="p", url=site.page("/", LASTING))
-        executable = service.parts.host._launcher._executable  # type: ignore[attr-defined] # as there
+        executable = service.host.launcher.executable
     site.page("/", "no new cookie")
     profile = tmp_path / "profile"
     (profile / "Default" / "Cookies").write_bytes(b"no database" * 500)

@@ -229,7 +229,7 @@ async def test_each_page_has_a_window_of_its_own_so_that_none_waits_behind_anoth
 
 
 async def window_of(service: RunningService, page_id: str) -> int:
-    page = service.parts.host._pages[page_id].tab.page  # type: ignore[attr-defined] # the host in this process
+    page = service.window(page_id)
     session = await page.context.new_cdp_session(page)
     found = await session.send("Browser.getWindowForTarget")
     await session.detach()

@@ -30,7 +30,7 @@ async def resting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 def windows(service: RunningService) -> int:
     """Those that are open in the shared browser."""
-    context = host_of(service)._sessions[DEFAULT_SESSION]._context
+    context = service.host.sessions[DEFAULT_SESSION].opened
     return len(context.pages) if context is not None else 0
 
 
@@ -49,7 +49,7 @@ async def test_a_page_that_nobody_used_has_no_window_and_comes_back_as_it_was(
         assert windows(resting) == before - 1
         (page,) = (await agent.call("list_pages"))["yours"]
         assert (page["pageId"], page["url"], page["title"], page["parked"]) == ("long", url, "/long", True)
-        known = host_of(resting)._pages["long"].record.place.parked
+        known = resting.host.pages["long"].record.place.parked
         assert known is not None
         assert (known.y, known.history) == (3000, length)
         see = "[scrollY, sessionStorage.token, document.title, history.length]"
@@ -72,7 +72,7 @@ async def test_a_strangers_refused_calls_keep_no_page_from_being_parked_and_tell
     async with resting.agent() as holder, resting.agent() as stranger:
         await holder.call("goto", pageId="held", url=site.page("/held", "x"))
         await holder.call("share_page", pageId="held", access="private")
-        entry = host._pages["held"]
+        entry = host.pages["held"]
         await become(lambda: not entry.session.logins.unsaved)
         entry.record.used_at -= HOUR_S
         before = (await host.events_after(0, 0, 100_000)).last_seq
@@ -136,13 +136,13 @@ async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site:
         await agent.call("fill", pageId="signed", selector="#a", value="x")
         await agent.call("goto", pageId="signed", url=url)
         await agent.call("evaluate_script", pageId="asks", expression="setTimeout(() => confirm('?'))")
-        await become(lambda: host_of(resting)._pages["asks"].record.dialog is not None)
+        await become(lambda: resting.host.pages["asks"].record.dialog is not None)
         await agent.call("request_human", pageId="person", **asks)
         await agent.call("record_video", pageId="films", command="start")
         await agent.call("click", pageId="loads", selector="text=File")
         await agent.call("click", pageId="opener", selector="text=Popup")
         waiting = sent(agent, "w", "wait_for_selector", pageId="runs", selector="#never", timeout=20_000)
-        await become(lambda: any(run.call.page_id == "runs" for run in host_of(resting)._running.values()))
+        await become(lambda: any(run.call.page_id == "runs" for run in resting.host.running.values()))
         await rests(resting)
         assert parked(resting) & here == {"idle", "signed"}
         hold.set()
@@ -153,7 +153,7 @@ async def test_what_somebody_needs_as_it_is_stays(resting: RunningService, site:
         for page_id in ("opener", "opener~1"):
             await agent.call("release_page", pageId=page_id)
         await agent.call("fill", pageId="typed", selector="#a", value="")
-        await become(lambda: not host_of(resting)._downloads._arriving)
+        await become(lambda: not any(resting.host.downloads.running_on(page_id) for page_id in pages))
         await rests(resting)
         assert parked(resting) & here == {
             "idle",
@@ -208,10 +208,10 @@ async def test_with_no_minimum_an_idle_browser_is_closed_and_comes_back_with_its
             await agent.call("set_storage", pageId=f"{session_id}-page", items={"seen": "yes"}, affectOthers=True)
         await agent.call("hold_page", pageId="own-page", reason="a code", minutes=9)
         await rests(service)
-        assert host._launcher.running == 1
+        assert host.launcher.running == 1
         await agent.call("release_page", pageId="own-page")
         await rests(service)
-        assert (host._launcher.running, host._launcher.driver) == (0, None)
+        assert (host.launcher.running, host.launcher.driver) == (0, None)
         for session_id in ("default", "own"):
             see = "[document.cookie, localStorage.seen]"
             found = await agent.call("evaluate_script", pageId=f"{session_id}-page", expression=see)

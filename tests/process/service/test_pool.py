@@ -35,14 +35,14 @@ async def limited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 async def test_the_shared_browser_is_warm_before_the_first_call(limited: RunningService) -> None:
     await become(lambda: len(browsers(limited.settings.data_dir)) == 1)
-    await become(lambda: host_of(limited)._launcher.running == 1)
+    await become(lambda: limited.host.launcher.running == 1)
 
 
 async def test_a_session_may_have_a_browser_to_itself_which_ends_with_it_and_their_number_is_limited(
     limited: RunningService, site: Site
 ) -> None:
     url = site.page("/", Answer("x", headers={"set-cookie": "login=me"}))
-    launcher = host_of(limited)._launcher
+    launcher = limited.host.launcher
     async with limited.agent() as agent:
         for session_id in ("one", "two"):
             await agent.call("create_session", sessionId=session_id, ownBrowser=True)
@@ -93,7 +93,7 @@ async def test_at_the_limit_the_page_abandoned_longest_makes_room_and_who_left_i
     url = site.page("/", "<a href=/popup target=_blank>Popup</a>")
     site.page("/popup", "popup")
     service = await start(max_pages=4, presence_grace_ms=0)
-    pages = host_of(service)._pages
+    pages = service.host.pages
     async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
         async with watching(service, "gone"):
             for page_id in ("newer", "old", "held", "asks"):
@@ -130,7 +130,7 @@ async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pa
     limited: RunningService,
 ) -> None:
     parts = limited.parts
-    pages = host_of(limited)._pages
+    pages = limited.host.pages
     look = Abandoned(parts.host, parts.clients, parts.ledger, parts.host_calls).look
     async with limited.agent() as gone, limited.agent() as here:
         for agent, page_id in ((gone, "left"), (here, "used")):
@@ -168,8 +168,8 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
     async with service.agent() as agent:
         for page_id in ("used", "idle"):
             await agent.call("goto", pageId=page_id, url=url)
-        host._memory.limit_mb = 1
-        host._pages["idle"].record.used_at -= 300
+        host.memory.limit_mb = 1
+        host.pages["idle"].record.used_at -= 300
         await host.idling.look()
         assert parked(service) == {"idle"}
         found = await agent.error("open_page", pageId="new")
@@ -182,7 +182,7 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
         metrics = (await agent.http.get("/metrics")).text
         assert float(metrics.split("\nbrowse_memory_bytes ")[1].split("\n")[0]) > 50_000_000
         assert "browse_memory_limit_bytes 1e+06" in metrics
-        host._memory.limit_mb = 100_000
+        host.memory.limit_mb = 100_000
         await agent.call("open_page", pageId="new")
         ready = (await agent.http.get("/ready")).json()
         assert (ready["pages"], ready["parked"], ready["browsers"]) == (3, 0, 1)
@@ -214,7 +214,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
                 await rests(service, 700)
                 await keeper.close_blank()
                 assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
-            await become(lambda: not host_of(service)._pages["used"].record.ownership.lease)
+            await become(lambda: not service.host.pages["used"].record.ownership.lease)
             await rests(service, 700)
             await keeper.close_blank()
             await service.parts.feed.catch_up()
@@ -246,7 +246,7 @@ async def test_notices_for_clients_that_never_come_back_are_bounded() -> None:
     clients = Clients(0)
     for number in range(3_000):
         clients.notify(f"client-{number}", Notice(text="x"))
-    assert len(clients._notices) == 1_000
+    assert sum(clients.has_notices(f"client-{number}") for number in range(3_000)) == 1_000
     assert clients.take_notices("client-0") == []
     assert [notice.text for notice in clients.take_notices("client-2999")] == ["x"]
 
@@ -258,8 +258,9 @@ def test_who_was_told_what_all_are_told_is_bounded_and_forgets_the_oldest_first(
         clients.met(f"client-{number}", f"Client {number}")
         assert clients.take_notices(f"client-{number}")
         clients.take_notices("client-0")
-    assert len(clients._heard) == len(clients.labels()) == 1_000
-    assert clients.take_notices("client-0") == clients.take_notices("client-1099") == []
+    assert len(clients.labels()) == 1_000
+    heard = [0, *range(1_099, 0, -1)]  # the latest first: who is told anew is remembered in the place of another
+    assert sum(not clients.take_notices(f"client-{number}") for number in heard) == 1_000
 
 
 def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembered_of_them_is_bounded() -> None:
@@ -280,9 +281,16 @@ def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembere
             page.visited(visit, lease)
             page.sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
     assert len(told) == 2 * 299
-    assert (len(page._visitors), len(page._siblings)) == (100, 100)
+    told.clear()
+    for visit in reversed(visits[1:]):
+        page.visited(visit, lease)
+        page.sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
+    assert len(told) == 2 * 199  # the latest hundred of each are remembered
+    told.clear()
     page.take(visits[1], "agent")
-    assert (len(page._visitors), len(page._siblings)) == (0, 0)  # a new holder knows of none
+    page.visited(visits[2], lease)
+    page.sibling(lease.client_id, lease.agent, "agent-2")
+    assert len(told) == 2  # a new holder knows of none
 
 
 async def test_a_page_remembers_what_it_showed_to_the_latest_fifty_who_looked(
@@ -299,7 +307,7 @@ async def test_a_page_remembers_what_it_showed_to_the_latest_fifty_who_looked(
         await first.call("find", pageId="looked-at", role="button")
         for agent in others[40:]:
             await agent.call("find", pageId="looked-at", role="button")
-        assert len(host_of(limited)._pages["looked-at"].seen) == 50
+        assert len(limited.host.pages["looked-at"].seen) == 50
         await first.call("click", pageId="looked-at", selector=refs[0])
         error = await second.error("click", pageId="looked-at", selector=refs[1])
         assert error["code"] == "STALE_REVISION"

@@ -219,7 +219,7 @@ async def test_what_runs_comes_to_its_end_before_the_window_opens(
     bank.counts.clear()
     slow = "new Promise(r => setTimeout(() => r('done'), 1500))"
     running = sent(agent, "slow", "evaluate_script", pageId="slow", expression=slow)
-    await become(lambda: any(r.call.call_id.endswith("/slow") for r in service.parts.host._running.values()))  # type: ignore[attr-defined] # the host in this process
+    await become(lambda: any(r.call.call_id.endswith("/slow") for r in service.host.running.values()))
     call = sent(agent, "signing-in", "login", url=bank.url("/open"))
     assert (await running).json()["result"]["value"] == "done"
     (await opened(service, bank)).send_signal(signal.SIGINT)

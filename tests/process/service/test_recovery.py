@@ -62,7 +62,7 @@ async def test_calls_that_ran_are_told_what_may_have_happened_and_those_that_wai
         await become(lambda: all(performing(service, page) for page in ("act", "read", "go", "batch")))
         await become(lambda: site.counts["/held"] > 0 and under_way(service, "batch") == "wait_for_selector")
         queued = sent(agent, "queued", "fill", pageId="act", selector="#a", value="y")
-        entry = service.parts.host._pages["act"]  # type: ignore[attr-defined] # the host in this process
+        entry = service.host.pages["act"]
         await become(lambda: len(entry.queue.line) > 0)
         await disaster(service)
         async with asyncio.timeout(60):
@@ -85,7 +85,7 @@ async def test_calls_that_ran_are_told_what_may_have_happened_and_those_that_wai
 
 
 def under_way(service: RunningService, page_id: str) -> str:
-    turn = service.parts.host._pages[page_id].queue.current  # type: ignore[attr-defined] # the host in this process
+    turn = service.host.pages[page_id].queue.current
     return turn.part if turn is not None else ""
 
 
@@ -94,11 +94,11 @@ async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(st
     async with service.agent() as agent:
         url = site.page("/", "<h1>Here</h1>")
         await agent.call("goto", pageId="p", url=url)
-        await become(lambda: service.parts.host._memory.seen_mb > 0)  # type: ignore[attr-defined] # the host in this process
+        await become(lambda: service.host.memory.seen_mb > 0)
         waiting = sent(agent, "w", "click", pageId="p", selector="#never", timeout=60_000)
         await become(lambda: performing(service, "p"))
-        entry = service.parts.host._pages["p"]  # type: ignore[attr-defined] # the host in this process
-        await entry.tab.page.evaluate("1")  # the driver has had its turn with the click
+        entry = service.host.pages["p"]
+        await service.window("p").evaluate("1")  # the driver has had its turn with the click
         await renderers_die(service)
         error = (await waiting).json()["error"]
         assert (error["code"], error["message"]) == ("BROWSER_CRASHED", "Browser instance crashed unexpectedly")
@@ -180,7 +180,7 @@ async def test_what_a_site_stored_comes_back_in_sessions_that_last_no_longer_tha
         await agent.call("create_session", sessionId="own")
         await agent.call("goto", pageId="p", sessionId="own", url=url)
         await agent.call("evaluate_script", pageId="p", expression=f"{store}.then(() => 1)")
-        session = service.parts.host._sessions["own"]  # type: ignore[attr-defined] # nobody is told of it
+        session = service.host.sessions["own"]
         await become(lambda: session.logins.saved.get("origins"))
         await browser_dies(service)
         await agent.call("click", pageId="p", selector="h1")
@@ -245,8 +245,9 @@ async def test_a_page_that_crashes_again_and_again_is_left_alone_until_somebody_
 
 async def crash(service: RunningService, page_id: str) -> None:
     """This page's renderer, and no other's."""
-    entry = service.parts.host._pages[page_id]  # type: ignore[attr-defined] # the host in this process
-    session = await entry.tab.page.context.new_cdp_session(entry.tab.page)
+    entry = service.host.pages[page_id]
+    page = service.window(page_id)
+    session = await page.context.new_cdp_session(page)
     crashing = asyncio.create_task(session.send("Page.crash"))
     await become(lambda: entry.life.died)
     crashing.cancel()  # nobody is left to answer it

@@ -22,7 +22,7 @@ FORM = """
 async def crashed(service: RunningService, page_id: str) -> None:
     """Its renderer is gone, and the service knows it."""
     await processes.kill(*processes.renderers(service.settings.data_dir))
-    entry = service.parts.host._pages[page_id]  # type: ignore[attr-defined] # the host in this process
+    entry = service.host.pages[page_id]
     await become(lambda: entry.life.died)
 
 
@@ -55,7 +55,7 @@ async def test_all_kinds_of_fields_are_offered_and_filled_again_and_secrets_are_
         (street,) = (await agent.call("find", pageId="p", role="textbox", name="Street"))["matches"]
         await agent.call("fill", pageId="p", selector=street["ref"], value="Main St 1")
         await agent.call("fill", pageId="p", selector="#inside", frame="#inner", value="within")
-        memory = repr(vars(service.parts.host._pages["p"].fields))  # type: ignore[attr-defined] # the host in this process
+        memory = repr(vars(service.host.pages["p"].fields))
         assert not any(secret in memory for secret in ("hunter2", "123456", "987"))
         await crashed(service, "p")
         told = await notice(agent, "p")

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -25,11 +25,11 @@ async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]
         yield service, agent
 
 
-@contextlib.contextmanager
-def locked(service: RunningService) -> Iterator[None]:
+@contextlib.asynccontextmanager
+async def locked(service: RunningService) -> AsyncIterator[None]:
     """Another process writes to the journal's file, and the service has no patience with it."""
-    journal = service.parts.artifacts._journal
-    journal._connection().execute("PRAGMA busy_timeout = 0")
+    journal = service.parts.artifacts.journal
+    await journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
     writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     try:
@@ -41,7 +41,7 @@ def locked(service: RunningService) -> Iterator[None]:
 
 async def kept_now(service: RunningService) -> dict[str, str]:
     """The pages that a restarted service would find, with their URLs."""
-    return {page.page_id: page.url for page in await service.parts.artifacts._journal.pages()}
+    return {page.page_id: page.url for page in await service.parts.artifacts.journal.pages()}
 
 
 # --- pages that wait to be opened ------------------------------------------------------------------------------------
@@ -54,8 +54,7 @@ async def test_a_tab_that_nobody_here_opened_is_not_given_to_the_holder_of_a_pag
         await agent.call("goto", pageId="parked", url=site.page("/", "<h1>Here</h1>"))
     async with started(tmp_path) as (service, _), service.agent("Codex") as other:
         await other.call("goto", pageId="theirs", url=site.url("/"))
-        context = service.parts.host._sessions[DEFAULT_SESSION]._context  # type: ignore[attr-defined] # the host in this process
-        await context.new_page()
+        await service.context().new_page()
         await become(lambda: len(service.parts.directory.pages()) == 3)
         listed = await other.call("list_pages")
         (tab,) = [page for page in listed["people"] if page["pageId"] not in {"parked", "theirs"}]
@@ -122,7 +121,7 @@ async def test_pages_of_sessions_of_ones_own_do_not_come_back_in_the_shared_logi
             closed = ClosedPage(page_id=f"p{number}", session_id="s", known_to=[])
             service.parts.directory.closed.add(closed)
         known = service.parts.directory.closed
-        assert (len(known._pages), known.get("in-lasting")) == (KEPT, None)
+        assert (len(known), known.get("in-lasting")) == (KEPT, None)
 
 
 async def test_a_revision_after_restarts_is_never_one_that_the_page_had_before(tmp_path: Path, site: Site) -> None:
@@ -159,7 +158,7 @@ async def test_a_journal_that_cannot_be_written_costs_no_call_its_reply_and_is_w
     async with started(tmp_path) as (service, agent):
         await agent.call("goto", pageId="old", url=site.page("/", "<h1>Here</h1>"))
         await agent.call("goto", pageId="closed", url=site.url("/"))
-        with locked(service):
+        async with locked(service):
             async with asyncio.timeout(20):
                 reply = (await agent.reply("goto", pageId="new", url=site.url("/new"))).json()
                 await agent.call("close_page", pageId="closed")

@@ -4,7 +4,6 @@ import pytest
 
 from tests.page.service.test_session_options import LOGIN, SIGN_IN, SIGNED_IN, seen
 from tests.support.listening import become
-from tests.support.resting import host_of
 from tests.support.sharing import StartService
 from tests.support.site import Site
 
@@ -20,7 +19,7 @@ async def test_a_service_whose_browser_has_windows_gives_one_without_where_that_
         assert launched["text"] == "Browser launched successfully (chromium, headless: true)"
         await agent.call("browser_navigate", url=site.page("/", "<h1>Here</h1>"))
         assert "Headless" not in await seen(agent, "navigator.userAgent", pageId=launched["pageId"])
-        launcher = host_of(service)._launcher
+        launcher = service.host.launcher
         assert (launcher.shared_runs, [kind.headless for kind in launcher.pool.running]) == (False, [True])
         await agent.call("browser_quit")
 
@@ -50,7 +49,7 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         await agent.call("goto", pageId="in", sessionId="kept", url=url)
         await agent.call("goto", pageId="out", sessionId="lost", url=url)
         await seen(agent, SIGN_IN, pageId="in")
-        await become(lambda: first.parts.host._sessions["kept"].logins.saved.get("origins"))  # type: ignore[attr-defined] # the host in this process
+        await become(lambda: first.host.sessions["kept"].logins.saved.get("origins"))
         await first.parts.host.stop()  # type: ignore[attr-defined] # as there
     second = await start()
     async with second.agent(client_id="ana") as agent, second.agent(client_id="eve") as stranger:

@@ -96,4 +96,4 @@ async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str
 
 
 def live(service: RunningService, page_id: str) -> object:
-    return service.parts.host._pages[page_id].tab.page  # type: ignore[attr-defined] # the host in this process
+    return service.window(page_id)

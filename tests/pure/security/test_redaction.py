@@ -117,7 +117,7 @@ def test_texts_are_told_only_where_their_name_says_where_or_why_it_was_done() ->
         name
         for action in ACTIONS.values()
         for name, schema in cast("dict[str, Schema]", full_schema(action)["properties"]).items()
-        if "correct-horse" in str(redaction._told(name, "correct-horse", schema, redaction._TEXTS))
+        if "correct-horse" in str(redaction.redacted(name, "correct-horse", schema, redaction.TEXTS))
     }
     known = {"selector", "frame", "reason", "as", "url", "urls", "origin", "referer", "referrer"}
     assert {name for name in told - known if not name.endswith(("Id", "Ids", "Url", "Selector"))} == set()

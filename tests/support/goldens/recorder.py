@@ -149,7 +149,7 @@ class _Heard(httpx.AsyncByteStream):
 def _in_the_product() -> bool:
     """The product's own requests are not what a user meets; those that a test makes through its client are."""
     callers: set[str] = set()
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - there is no other way to the frame of who calls
     while frame is not None:
         callers.add(str(frame.f_globals.get("__name__")).partition(".")[0])
         frame = frame.f_back
