@@ -50,7 +50,7 @@ _NOWHERE: Final = Place()
 _ASKED: Final = DialogPolicy()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PageRecord:
     """A page under its pageId, for as long as somebody may use it. It needs no browser and no event loop."""
 

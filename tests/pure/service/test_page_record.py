@@ -1,0 +1,84 @@
+"""The record of a page: what is known of it without a browser."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browser_service.host.page.life import Life, LifeEvent
+from browser_service.host.page.record import PageRecord
+from browser_service.rules.leases import Ownership
+from shared.calls import Call
+from shared.errors import PageNotFound, SessionNotFound
+from shared.pages import PageState, Parked
+
+ENDS = {None: Life.OPEN, LifeEvent.TAB_CLOSED: Life.VANISHED, LifeEvent.BROWSER_ENDED: Life.LOST}
+
+
+def record(**known: object) -> PageRecord:
+    state = PageState.model_validate({"page_id": "p", "session_id": "s", **known})
+    ownership = Ownership(state, 1_000, lambda _: False, lambda *_: None, lambda _: None)
+    return PageRecord.of(state, ownership, guarded=True)
+
+
+def call(client_id: str) -> Call:
+    return Call(
+        call_id=f"{client_id}/1", client_id=client_id, client_label=client_id, seq=1, body={}, remaining_ms=1_000
+    )
+
+
+@given(st.lists(st.sampled_from([*ENDS]), max_size=20))
+def test_what_became_of_a_tab_is_noted_whenever_it_is_looked_at(ends: list[LifeEvent | None]) -> None:
+    page = record()
+    page.move(LifeEvent.OPENED)
+    for end in ends:
+        if page.life is Life.VANISHED and end is None:
+            continue  # what is closed stays closed
+        page.saw(end)
+        assert page.life is ENDS[end]
+
+
+@pytest.mark.parametrize("event", [LifeEvent.CRASHED, LifeEvent.PARKED, LifeEvent.LEFT, LifeEvent.CLOSED])
+def test_a_page_without_a_tab_that_works_does_not_change_by_what_became_of_it(event: LifeEvent) -> None:
+    page = record()
+    page.move(LifeEvent.OPENED)
+    page.move(event)
+    before = page.life
+    for end in ENDS:
+        page.saw(end)
+    assert page.life is before
+
+
+def test_a_page_is_described_as_it_was_and_one_that_was_parked_still_is() -> None:
+    place = Parked(x=1, y=2)
+    assert record(parked=place.model_dump(), url="https://a.test/", title="A").life is Life.PARKED
+    page = record(parked=place.model_dump(), url="https://a.test/", title="A", revision=3, holder_id="one")
+    again = PageRecord.of(page.state(), page.ownership, guarded=True).state()
+    assert again == page.state()
+    assert (again.parked, again.url, again.revision, again.holder_id) == (place, "https://a.test/", 3, "one")
+
+
+def test_a_private_page_is_hidden_from_all_but_its_holder() -> None:
+    page = record()
+    page.ownership.take(call("one"), "")
+    assert not page.hidden_from("two")
+    page.ownership.share("private")
+    assert page.hidden_from("two")
+    assert not page.hidden_from("one")
+
+
+def test_a_page_that_was_closed_says_whether_its_session_was() -> None:
+    page, of_session = record(opener_id="o"), record()
+    page.move(LifeEvent.CLOSED)
+    of_session.move(LifeEvent.SESSION_CLOSED)
+    assert isinstance(page.closed_error(), PageNotFound)
+    assert '"pageId": "o"' in str(page.closed_error().body().hint)
+    assert isinstance(of_session.closed_error(), SessionNotFound)
+
+
+def test_no_place_is_noted_of_a_window_that_shows_none() -> None:
+    page = record(url="https://a.test/")
+    for nowhere in ("about:blank#0af3", "chrome-error://chromewebdata/"):
+        page.shows(nowhere)
+    assert page.url == "https://a.test/"
+    page.shows("https://b.test/")
+    assert page.url == "https://b.test/"
