@@ -50,7 +50,14 @@ ONLY_IN = {
 """Where alone a library is imported, within the packages."""
 
 BELOW = {
-    "browser_service/rules": {"asyncio", "playwright", *_packages("host", "spine", "clients", "sessions", "http")},
+    "browser_service/rules": {
+        "asyncio",
+        "anyio",
+        "threading",
+        "playwright",
+        "structlog",
+        *_packages("host", "spine", "clients", "sessions", "http"),
+    },
     "browser_service/host": _packages("spine", "clients", "sessions", "http"),
     "browser_service/spine": {"playwright", "shared.actions", *_packages("host", "http")},
     "browser_service/clients": _packages("host", "spine", "http"),
@@ -67,7 +74,6 @@ ABOVE = {
     ("browser_service/observability/activity.py", "browser_service.sessions.records"),
     ("browser_service/observability/activity.py", "browser_service.spine.directory"),
     ("browser_service/observability/notifications.py", "browser_service.clients.inbox"),
-    ("browser_service/rules/human.py", "asyncio"),
     ("browser_service/sessions/lifecycle.py", "browser_service.clients.presence"),
     ("browser_service/sessions/lifecycle.py", "browser_service.spine.directory"),
     ("browser_service/spine/rendering/reach.py", "shared.actions.help"),
