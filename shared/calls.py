@@ -44,6 +44,11 @@ class Call(Model):
     remaining_ms: int = Field(description="Time crosses as what is left, so that clocks need not agree.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
 
+    @property
+    def client(self) -> ClientRef:
+        """Return who calls."""
+        return ClientRef(client_id=self.client_id, label=self.client_label)
+
 
 class Notice(Model):
     """One line about what happened to a client's pages, given with its next reply."""

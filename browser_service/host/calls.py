@@ -37,7 +37,7 @@ from browser_service.waits import turn_on
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Lane, Scope, Unaddressed
-from shared.calls import Call, CallState, ClientRef, Outcome
+from shared.calls import Call, CallState, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound, PageOwned, SessionNotFound
 from shared.events import CallEnded, CallMoved, PageOpened
 from shared.model import Json
@@ -243,7 +243,7 @@ class Calls:
         if session is None or call.page_id in self.pages or not makes:
             return
         self.admission.check_url(running.action)
-        await self.retiring.make_room(session.session_id, ClientRef(client_id=call.client_id, label=call.client_label))
+        await self.retiring.make_room(session.session_id, call.client)
 
     def _entry(self, running: Running) -> PageEntry:
         """Find the page of a call, or create it for one that may. No await: of many first calls, one creates."""

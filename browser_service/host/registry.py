@@ -202,4 +202,4 @@ class PageRegistry:
 
 def _holder(entry: PageEntry | None) -> ClientRef | None:
     lease = entry.lease if entry is not None else None
-    return ClientRef(client_id=lease.client_id, label=lease.label) if lease is not None else None
+    return lease.client if lease is not None else None

@@ -211,8 +211,7 @@ class Ownership:
         return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
 
     def _lease_for(self, call: Call, agent: str) -> Lease:
-        client = ClientRef(client_id=call.client_id, label=call.client_label)
-        return Lease(client, self._clock, seq=call.seq, agent=agent)
+        return Lease(call.client, self._clock, seq=call.seq, agent=agent)
 
     def _lapses_at(self, lease: Lease) -> float:
         if self._with_person:
