@@ -1,1 +1,1 @@
-"""How a browser of this machine is started, attached to, kept alive, and ended; its profile, and its contexts."""
+"""Starts the browsers of this machine, attaches to one that runs, watches them, and ends them."""

@@ -1,4 +1,4 @@
-"""Playwright's driver, which starts the browsers: its own start, within bounds."""
+"""Starts Playwright's driver, which starts the browsers."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ _STARTS_WITHIN_S: Final = 20
 
 
 async def start_driver() -> tuple[Playwright, psutil.Process | None]:
-    """The driver and its process. Raises BrowserLaunchFailed where it ends at once, or does not answer."""
+    """Start the driver, and return it with its process. Raises BrowserLaunchFailed if it ends, or does not answer."""
     before = set(psutil.Process().children())
     manager = async_playwright()
     try:
@@ -48,7 +48,7 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
 
 
 def _read_its_end(manager: PlaywrightContextManager) -> None:
-    """Playwright tells a driver's sudden end in a future too that nobody reads: asyncio would log it as our mistake."""
+    """Read the future that says the driver ended: nobody else does, and asyncio would log that as our mistake."""
     client = manager._client  # noqa: SLF001 - there is no public way
     ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
     if ended is not None:
@@ -56,7 +56,7 @@ def _read_its_end(manager: PlaywrightContextManager) -> None:
 
 
 def _write_to_nobody(manager: PlaywrightContextManager) -> None:
-    """Uvloop raises where a pipe is closed already; what waits for an answer fails by the connection's own end."""
+    """Ignore writes to a driver that has gone, for which uvloop raises: a call that waits fails with the connection."""
     client = manager._client  # noqa: SLF001 - as above
     if client is None:
         return

@@ -1,4 +1,4 @@
-"""Why a browser did not start, or could not be attached to: Playwright's words made ours."""
+"""Makes our own errors of Playwright's when a browser does not start, or cannot be attached to."""
 
 import re
 from typing import Final
@@ -12,13 +12,13 @@ from shared.errors import BrowserLaunchFailed
 from shared.model import Json
 
 STARTS: Final = 3
-"""How often one is started that is killed while it starts."""
+"""A browser that is killed while it starts is started this many times."""
 UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not start")
 AGAIN: Final = "Repeat the call: it is started anew. `browse-together doctor` checks."
 
 
 def not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
-    """Without the URL's path, which is the key to that browser."""
+    """Build the error for a browser that cannot be attached to, without the URL's path, which is the key to it."""
     parts = urlsplit(url)
     return BrowserLaunchFailed(
         f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
@@ -34,16 +34,16 @@ _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Run
 _QUOTED: Final = 3
 _LINE: Final = 200
 _SAID: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
-"""What the browser wrote to stdout or stderr, in Playwright's log of its start."""
+"""Finds what the browser wrote to stdout or stderr, in Playwright's log of its start."""
 _ENDED: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
 _COMMAND: Final = re.compile(r"(<launching> (?:(?! --).)*) --.*")
-"""The command line has thousands of characters, and comes before all that is worth reading."""
+"""Finds the command line, which is thousands of characters long and comes before all that is worth reading."""
 _FROM_OUTSIDE: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"})
-"""Who is ended by one of these may start the next time."""
+"""A browser that one of these signals ended may start the next time."""
 
 
 def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int = STARTS) -> BrowserLaunchFailed:
-    """`starts`: how often it was tried."""
+    """Build the error for a browser that did not start, in `starts` attempts."""
     text = _COMMAND.sub(r"\1", str(error))
     details: Json = {"context": {"lastError": text[:2_000]}}
     first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
@@ -72,7 +72,7 @@ def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int
 
 
 def _last_words(text: str) -> str:
-    """How a browser ended, and what it said before."""
+    """Say how a browser ended, and what it wrote before."""
     said = [line[:_LINE] for line in dict.fromkeys(_SAID.findall(text))][-_QUOTED:]
     code, signal = found.groups() if (found := _ENDED.search(text)) else ("null", "null")
     ended = f"it was ended by {signal}" if signal != "null" else f"exit code {code}" if code != "null" else ""
@@ -81,7 +81,7 @@ def _last_words(text: str) -> str:
 
 
 def _remedy(text: str) -> str:
-    """A binary that ends by itself, or is none, does so the next time too."""
+    """Say what to do. A binary that ended by itself, or that does not run here, would do so the next time too."""
     found, launched = _ENDED.search(text), re.search(r"<launching> (.+)", text)
     if found is None and "spawn" not in text:
         return AGAIN

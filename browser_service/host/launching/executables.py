@@ -1,4 +1,4 @@
-"""Which browser of this machine is started, and the name that it gives itself to sites."""
+"""Finds the browser to start on this machine, and the user agent that it shows to sites."""
 
 import asyncio
 import contextlib
@@ -42,12 +42,12 @@ _PLATFORMS: Final = {
     "darwin": "Macintosh; Intel Mac OS X 10_15_7",
     "win32": "Windows NT 10.0; Win64; x64",
 }
-"""What Chromium says in its user agent since it tells no more of a machine than this."""
+"""Chromium's user agent says this and no more of a machine."""
 _VERSION_WITHIN_S: Final = 5
 
 
 def installed_browser() -> Path | None:
-    """A Chrome, Edge or Chromium of this machine."""
+    """Find a Chrome, Edge or Chromium of this machine."""
     found = next((path for name in _ON_PATH if (path := shutil.which(name))), None)
     elsewhere = next((path for path in _ELSEWHERE.get(sys.platform, ()) if Path(path).exists()), None)
     path = found or elsewhere
@@ -55,9 +55,9 @@ def installed_browser() -> Path | None:
 
 
 def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
-    """Configured; else Playwright's own; else an installed one.
+    """Return the configured browser, else Playwright's own, else an installed one. Raises BrowserLaunchFailed.
 
-    Playwright's own is named as well, because left to itself it starts another program without windows than with them,
+    Playwright's own is named as well: left to itself, Playwright starts another program without windows than with them,
     and the two do not share a profile.
     """
     if options.executable is not None:
@@ -79,14 +79,15 @@ def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
 
 
 def is_installed(playwright: "Playwright", engine: str) -> bool:
-    """Whether Playwright has its own of an engine."""
+    """Say if Playwright has a browser of this engine."""
     return Path(getattr(playwright, engine).executable_path).exists()
 
 
 async def user_agent(executable: Path) -> str | None:
-    """The user agent of this Chromium's windows, for when it runs without them and would say HeadlessChrome instead.
+    """Return the user agent that this Chromium has with windows, or None if it is not known.
 
-    Sites that look would take it for another browser than the one that was signed in. None where it is not known.
+    Without windows it would say HeadlessChrome, and sites would take it for another browser than the one that signed
+    in.
     """
     said = await _said_version(executable)
     number = re.search(r"(\d+)\.\d+\.\d+\.\d+", said)

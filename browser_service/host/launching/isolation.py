@@ -1,4 +1,4 @@
-"""The options of a session as Playwright takes them for a context."""
+"""Translates a session's options into Playwright's options of a context."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from shared.pages import SessionOptions
 
 
 def context_options(options: SessionOptions, user_agent: str | None) -> dict[str, Any]:  # Any: what new_context takes
-    """`user_agent` is what pages are told where the session says nothing else."""
+    """Translate the options; `user_agent` stands in where the session names none."""
     found: dict[str, Any] = {  # Any: as there
         "viewport": options.viewport.model_dump(),
         "user_agent": options.user_agent or user_agent,

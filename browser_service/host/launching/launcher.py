@@ -1,4 +1,7 @@
-"""The one browser of all sessions: started once, or attached to, and whether it still lives."""
+"""Starts the one browser of all sessions, or attaches to it, and knows if it still lives.
+
+It is longer than 300 lines because one lock guards the start, the end and the loan of the profile.
+"""
 
 import asyncio
 import contextlib
@@ -30,17 +33,17 @@ from shared.pages import SessionOptions, SessionSpec
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 _LAUNCHES_WITHIN_S: Final = 35
-"""Playwright gives a browser 30 s; a driver that hangs would give it for ever."""
+"""Playwright gives a browser 30 s; a driver that hangs would wait for ever."""
 
 _UNTOUCHED: Final = {"handle_sigint": False, "handle_sigterm": False, "handle_sighup": False}
-"""A signal to the service is not the browser's: that is closed in good order."""
+"""A signal to the service must not reach the browser, which is closed in good order."""
 
 Home = BrowserContext | Browser
-"""The context of the profile on disk, or a browser of another kind."""
+"""A session's context lives in the profile's own context, or in a browser of another kind."""
 
 
 class Launcher:
-    """One driver and one browser for all sessions, started by the first who needs it."""
+    """Runs one driver and one browser for all sessions; the first who needs them starts them."""
 
     def __init__(self, options: LaunchOptions) -> None:
         self.options = options
@@ -52,7 +55,7 @@ class Launcher:
         self._processes: list[Watched] = []
         self._orphans = Orphans(options.profile_dir)
         self.ended_badly = False
-        """Whether the last to have the profile was a service that was killed."""
+        """True if the service that had the profile before was killed."""
         self._end_of_last = ""
         self._one_at_a_time = asyncio.Lock()
         self._profile = Profile(options.profile_dir)
@@ -60,17 +63,17 @@ class Launcher:
         self._person_since: datetime | None = None
         self._windows_user_agent: str | None = None
         self.mended: list[str] = []
-        """What was set aside of the profile, until somebody tells it."""
+        """Says what was set aside of the profile, until a notice has told it."""
         self.kept_sessions = False
-        """Whether the profile brought the session cookies of a person's window with it."""
+        """True if the profile brought the session cookies of a person's window with it."""
 
     @property
     def attached(self) -> bool:
-        """Whether the browser is somebody else's, who goes on with it when we leave."""
+        """Say if the browser is somebody else's, and goes on when we leave."""
         return self.options.cdp_url is not None
 
     def runs(self, home: Home | None) -> bool:
-        """Whether this very browser runs, not a later one.
+        """Say if this very browser runs, and not a later one.
 
         Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
         """
@@ -81,11 +84,11 @@ class Launcher:
         return self.pool.has(home) and _connected(home)
 
     def browser_id(self, home: Home) -> str:
-        """Which start of a browser it is."""
+        """Return the id of this start of the browser."""
         return self._browser_id if home is self._context else self.pool.id_of(home)
 
     def device(self, name: str) -> Json:
-        """Raises ValidationFailed for one that Playwright does not know."""
+        """Return Playwright's description of a device. Raises ValidationFailed if it knows none of this name."""
         known = self._playwright.devices if self._playwright is not None else {}
         if name not in known:
             near = nearest(name, known, most=3, alike=0.4)
@@ -106,21 +109,21 @@ class Launcher:
 
     @property
     def running(self) -> int:
-        """How many browsers run."""
+        """Count the browsers that run."""
         return len(self.pool.running) + self.shared_runs
 
     @property
     def reserved(self) -> bool:
-        """Whether a person has the profile."""
+        """Say if a person has the profile."""
         return self._person_since is not None
 
     @property
     def driver(self) -> psutil.Process | None:
-        """Whose descendants all browsers are."""
+        """Return the driver's process: all browsers descend from it."""
         return self._driver.process if self._driver is not None else None
 
     async def home(self, spec: SessionSpec) -> Home:
-        """What a session's context lives in: the shared browser, or one of its own kind."""
+        """Return the shared browser's context, or the session's own kind of browser; start it if it does not run."""
         kind = self.kind(spec)
         if kind is None:
             return await self.persistent_context()
@@ -131,7 +134,7 @@ class Launcher:
             return await self.pool.browser(kind, spec.session_id, lambda: self._launch_other(playwright, kind))
 
     async def check_installed(self, options: SessionOptions) -> None:
-        """Raises BrowserLaunchFailed for another engine that is not there. The service's own tells it by its start."""
+        """Raise BrowserLaunchFailed if another engine is missing. The service's own engine reports that itself."""
         engine = options.browser_type or self.options.engine
         if engine in {self.options.engine, "chromium"}:  # Chromium without windows may be another program
             return
@@ -143,7 +146,7 @@ class Launcher:
             )
 
     def kind(self, spec: SessionSpec) -> Kind | None:
-        """None for a session that is at home in the shared browser."""
+        """Return the kind of browser that a session needs; None for the shared one."""
         options = spec.options
         engine = options.browser_type or self.options.engine
         headless = self._headless if options.headless is None else options.headless
@@ -153,16 +156,16 @@ class Launcher:
 
     @property
     def _headless(self) -> bool:
-        """Whether the shared browser has no windows; one that is somebody else's has."""
+        """Say if the shared browser has no windows. One that we attached to has windows."""
         return self.options.headless and not self.attached
 
     def user_agent(self, kind: Kind | None) -> str | None:
-        """What pages say where the browser's own user agent would tell that it has no windows."""
+        """Return the user agent to show if the browser's own would say that it has no windows, else None."""
         engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
         return self._windows_user_agent if headless and engine == "chromium" else None
 
     async def persistent_context(self) -> BrowserContext:
-        """The context of the profile on disk: the shared login."""
+        """Return the context of the profile on disk, which has the shared login; start it if it does not run."""
         self.check_free()
         async with self._one_at_a_time:
             self.check_free()
@@ -171,13 +174,13 @@ class Launcher:
             return self._context
 
     def ended(self) -> str:
-        """What has ended without our doing, now or the last time, in words; nothing where it was our doing."""
+        """Say what ended without our doing, now or the last time; return "" if we ended it."""
         if self._context is not None and not self.runs(self._context):
             self._end_of_last = "the browser ended" if self._drives else "Playwright's driver ended"
         return self._end_of_last
 
     async def _launched(self) -> BrowserContext:
-        """One that is killed while it starts is started again, and again: then something is wrong with it."""
+        """Start the shared browser. If it is killed while it starts, try again, STARTS times in all."""
         self.ended()
         for left in reversed(range(STARTS)):
             await self._end_shared()
@@ -197,7 +200,7 @@ class Launcher:
         return context
 
     async def _launch_anew(self, playwright: Playwright, error: PlaywrightError) -> BrowserContext:
-        """On a new profile, if it starts on an empty one, and once more not on this. Raises what else is wrong."""
+        """Try once more, then on a new profile if the browser starts on an empty one. Raises BrowserLaunchFailed."""
         failed, profile = launch_failed(error, self.options), self.options.profile_dir
         try:
             async with asyncio.timeout(_LAUNCHES_WITHIN_S):
@@ -218,17 +221,17 @@ class Launcher:
         return BrowserLaunchFailed(said, hint=AGAIN)
 
     def _note(self) -> None:
-        """So that these processes are known to a service that follows when this one is killed."""
+        """Record these processes, so that the next service finds them if this one is killed."""
         if self.driver is not None:
             self._orphans.note([self.driver, *children_of(self.driver)])
 
     async def end_hanging(self) -> None:
-        """End a browser and a driver that do not answer any more; the next who needs one has it started."""
+        """Kill a browser and a driver that no longer answer; the next who needs them starts them."""
         async with self._one_at_a_time:
             await self._end(kills=True)
 
     async def rest(self, kind: Kind | None) -> None:
-        """Close a browser, until somebody needs it. Its sessions have let go of it."""
+        """Close a browser until somebody needs it. Its sessions must have let go of it."""
         if self._one_at_a_time.locked():
             return  # somebody needs one now
         async with self._one_at_a_time:
@@ -238,7 +241,7 @@ class Launcher:
                 await self._end()
 
     async def _started(self) -> Playwright:
-        """Playwright, with a driver that runs; where it does not, what it had started is gone with it."""
+        """Return Playwright with a driver that runs. Before a new driver starts, all that a dead one left is ended."""
         if self._playwright is None or not self._drives:
             await self._end()
             self._playwright, driver = await start_driver()
@@ -265,20 +268,20 @@ class Launcher:
         return browser
 
     async def stop(self) -> None:
-        """Close what runs; a dead driver or browser is no reason to fail."""
+        """Close what runs; a dead driver or browser is no failure."""
         async with self._one_at_a_time:
             await self._end()
 
     # --- the profile in a person's hands --------------------------------------------------------------------------
 
     async def clear(self) -> None:
-        """End what a service which was killed left behind: its driver and browser, and a person's window."""
+        """End what a killed service left behind: its driver and browser, and a person's window."""
         self.ended_badly = await self._orphans.end()
         if not self.attached:
             await self._profile.take_back()
 
     def check_free(self) -> None:
-        """Raises HumanInControl while a person has the profile."""
+        """Raise HumanInControl while a person has the profile."""
         if self._person_since is not None:
             raise HumanInControl(
                 "A person is signing in at this machine, in an ordinary window that has the profile "
@@ -287,7 +290,7 @@ class Launcher:
             )
 
     def reserve(self) -> None:
-        """From now on nobody starts the browser, until `free`."""
+        """Let nobody start the browser until `free`. Raises HumanInControl."""
         self.check_free()
         self._person_since = datetime.now().astimezone()
 
@@ -295,7 +298,7 @@ class Launcher:
         self._person_since = None
 
     async def hand_over(self, url: str | None) -> OrdinaryWindow:
-        """Close the browser and open an ordinary window instead. To be reserved first, and `free` afterwards."""
+        """Close the browser and open an ordinary window instead. Call `reserve` before, and `free` afterwards."""
         async with self._one_at_a_time:
             await self._end()
             self._end_of_last = "a person signed in"
@@ -310,7 +313,7 @@ class Launcher:
             return window
 
     async def _end(self, *, kills: bool = False) -> None:
-        """`kills`: nobody is asked to end first."""
+        """End all browsers and the driver; with `kills`, ask none of them to close first."""
         playwright, driver = self._playwright, self._driver
         family = [Watched(each) for each in children_of(driver.process)] if driver and kills else []
         await self.pool.close_all(forget=kills)
@@ -351,7 +354,7 @@ class Launcher:
         )
 
     def _how(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
-        """What every browser of the service's own engine is started with."""
+        """Return the launch options that every browser of the service's own engine shares."""
         options = self.options
         return {
             "executable_path": self.executable,
@@ -361,7 +364,7 @@ class Launcher:
         }
 
     async def _prepare(self, playwright: Playwright) -> None:
-        """What is started, under what name, on a profile that nobody else has."""
+        """Find the executable, repair the profile, and take it back from a person's window."""
         options = self.options
         await self._find(playwright, headless=options.headless)
         self.mended += await asyncio.to_thread(mend, options.profile_dir)
@@ -379,7 +382,7 @@ class Launcher:
         self.executable = executable
 
     def took_back(self) -> None:
-        """The cookies of a person's window, or of a killed service, are known, and saved where they must be."""
+        """Note that the cookies of a person's window, or of a killed service, are known and saved."""
         self.ended_badly = False
         self._profile.taken_back()
 

@@ -1,4 +1,4 @@
-"""Logins from other browsers: a Playwright storage state or a cookies.txt, read, checked and brought into a session."""
+"""Reads logins of other browsers (a Playwright storage state or a cookies.txt) and puts them into a session."""
 
 import json
 import re
@@ -32,7 +32,7 @@ _BLANK: Final = "<!doctype html>"
 
 @dataclass
 class Found:
-    """What a file has, and what becomes of it. Of a cookie that is refused only its name is told."""
+    """Holds what a file has, and what becomes of it. A refused cookie is reported by its name alone."""
 
     cookies: list[Json] = field(default_factory=list)
     storage: dict[str, list[Json]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Found:
 
 
 def read(content: str, site: str | None) -> Found:
-    """What a file's content has for a site. Raises ValidationFailed where it is neither of the two formats."""
+    """Read what a file has for a site. Raises ValidationFailed for another format, or if it has nothing for it."""
     found = Found()
     cookies, origins = _state(content) if content.lstrip().startswith("{") else (_lines(content, found), [])
     wanted = (site or "").lower().lstrip(".")
@@ -84,7 +84,7 @@ def read(content: str, site: str | None) -> Found:
 
 
 async def bring(session: "SessionEntry", found: Found) -> None:
-    """Into the session, one by one: what the browser refuses must not cost the others."""
+    """Put all into the session, one by one, so that what the browser refuses does not cost the others."""
     context = await session.context()
     for cookie in found.cookies:
         await _add(context, session, cookie, found)
@@ -104,7 +104,7 @@ async def bring(session: "SessionEntry", found: Found) -> None:
 
 
 async def _databases(session: "SessionEntry", found: Found) -> None:
-    """IndexedDB comes with a whole state alone: what the session has now, with these databases in it."""
+    """Restore the databases. They come with a whole state alone, so add them to the state that the session has."""
     brought = {origin: list_ for origin, list_ in found.databases.items() if session.permits(origin)}
     why = "the URL policy does not allow the host"
     if session.profile:
@@ -158,7 +158,7 @@ async def _add(context: "BrowserContext", session: "SessionEntry", cookie: Json,
 
 
 async def _store(session: "SessionEntry", origin: str, items: list[Json]) -> None:
-    """Through an empty page of that origin, for which the site itself is not asked."""
+    """Write local storage through an empty page of that origin, without a request to the site."""
     page = await session.open_window()
     try:
         await page.route("**/*", lambda route: route.fulfill(body=_BLANK, content_type="text/html"))
@@ -169,7 +169,7 @@ async def _store(session: "SessionEntry", origin: str, items: list[Json]) -> Non
 
 
 def _state(content: str) -> tuple[list[Json], list[Json]]:
-    """Of a Playwright storage state."""
+    """Read the cookies and origins of a Playwright storage state."""
     try:
         state = json.loads(content)
     except ValueError as error:
@@ -185,7 +185,7 @@ def _objects(value: object) -> bool:
 
 
 def _lines(content: str, found: Found) -> list[Json]:
-    """Of a cookies.txt, in the form that Netscape gave it: domain, subdomains, path, secure, expires, name, value."""
+    """Read a cookies.txt in Netscape's format: domain, subdomains, path, secure, expires, name, value."""
     cookies: list[Json] = []
     for number, text in enumerate(content.splitlines(), 1):
         line = text.removeprefix(_HTTP_ONLY)
@@ -239,7 +239,7 @@ def _take(found: Found, cookie: Json) -> None:
 
 
 def _prefix_broken(name: str, cookie: Json, domain: str, path: str) -> str | None:
-    """Browsers hold cookies to what these prefixes of their names promise."""
+    """Say which promise of its name's prefix a cookie breaks; browsers refuse such a cookie."""
     if name.startswith(("__Host-", "__Secure-")) and cookie.get("secure") is not True:
         return "its name promises that it is secure, and it is not"
     if name.startswith("__Host-") and (domain.startswith(".") or path != "/"):

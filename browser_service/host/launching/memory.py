@@ -1,4 +1,4 @@
-"""How much memory the browsers have, and whether that is too much."""
+"""Measures how much memory the browsers use, and compares it with the limit."""
 
 import asyncio
 import contextlib
@@ -13,22 +13,22 @@ from shared.model import Json
 
 _MB: Final = 1_000_000
 _SHARE: Final = 0.6
-"""Of what the machine, or the container, has."""
+"""By default the browsers may use this share of what the machine, or its container, has."""
 _NEAR: Final = 0.7
-"""Of the limit: from there on it is measured exactly, which costs some 5 ms a process."""
+"""Above this share of the limit memory is measured exactly, which costs some 5 ms a process."""
 _EXACT_EVERY_S: Final = 60.0
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 
 
 class Memory:
-    """Of a driver and all that it started. Measured in a thread, one look at a time."""
+    """Measures a driver and all that it started, in a thread, one measurement at a time."""
 
     def __init__(self, limit_mb: int | None, root: Callable[[], psutil.Process | None]) -> None:
         self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _SHARE)
-        """0 is no limit."""
+        """0 means no limit."""
         self.used_mb = 0
         self.seen_mb = 0
-        """As last seen, roughly: newer than `used_mb`, which limits go by."""
+        """Holds the latest rough measurement; it is newer than `used_mb`, which the limits go by."""
         self._root = root
         self._exact_at = 0.0
         self._looking = asyncio.Lock()
@@ -41,7 +41,7 @@ class Memory:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
     async def look(self, at_most_s: float = _EXACT_EVERY_S) -> None:
-        """Measure, where what is known is older than that, or more than it may be soon."""
+        """Measure exactly if the last exact value is older than `at_most_s`, or the limit may be near; else roughly."""
         async with self._looking:
             root = self._root()
             if root is None:
@@ -56,7 +56,7 @@ class Memory:
                 self._exact_at = time.monotonic()
 
     async def glance(self) -> None:
-        """See roughly, and at once, what a browser has that was just opened."""
+        """Measure roughly, at once, because a browser was just opened."""
         root = self._root()
         if root is not None:
             family = await asyncio.to_thread(_family, root)
@@ -70,7 +70,7 @@ def _family(root: psutil.Process) -> list[psutil.Process]:
 
 
 def rough_mb(processes: list[psutil.Process]) -> int:
-    """Quickly: what each has to itself, and the largest part that they share. More than it is, mostly."""
+    """Over-estimate fast: add up the private memory, and the largest shared part."""
     own, shared = 0, 0
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -82,7 +82,7 @@ def rough_mb(processes: list[psutil.Process]) -> int:
 
 
 def exact_mb(processes: list[psutil.Process]) -> int:
-    """With each page of memory divided among those who share it (PSS), where the system tells."""
+    """Add up the proportional set sizes (PSS), or estimate where the system does not tell them."""
     found = [_pss(process.pid) for process in processes]
     if not any(found):
         return rough_mb(processes)
@@ -90,7 +90,7 @@ def exact_mb(processes: list[psutil.Process]) -> int:
 
 
 def _pss(pid: int) -> int:
-    """0 for a process that is gone."""
+    """Return a process's proportional set size in bytes; 0 if the process is gone."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):
@@ -99,12 +99,12 @@ def _pss(pid: int) -> int:
 
 
 def machine_mb() -> int:
-    """What the machine has, or what its container may have of it."""
+    """Return the memory of the machine, or of its container if that has less."""
     return min([psutil.virtual_memory().total, *_container_limits()]) // _MB
 
 
 def _container_limits() -> list[int]:
-    """Of both kinds of control groups; each group is bounded by those above it too."""
+    """Read the limits of both versions of control groups, those of the groups above included."""
     found = []
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)

@@ -1,4 +1,4 @@
-"""How the shared browser is started."""
+"""Holds the settings of the shared browser's start."""
 
 import os
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ CHROMIUM_ARGS: Final = (
     "--disable-blink-features=AutomationControlled",
     f"--disable-features={_PLAYWRIGHTS_DISABLED},WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 )
-"""`navigator.webdriver` is false, as in the browser of the person whose logins these are; to leave out Playwright's
-`--enable-automation` changes nothing of it, because the debugging pipe sets it as well, and no window gets a bar of
-warnings by this (measured on Chromium 156, headed too).
+"""The first keeps `navigator.webdriver` false, as it is in the person's own browser. To leave out `--enable-automation`
+would not help, because the debugging pipe sets it too; and no window shows a bar of warnings (measured on Chromium 156,
+headed too).
 
-Without a renderer of its own for the address bar of every window, which costs 0.45 s CPU and 20 MB each (measured on
-Chromium 156, whose address bar is a page). Of several `--disable-features` Chromium takes the last alone, so that
-Playwright's own are said again; a test compares them with what Playwright passes."""
+The second spares each window a renderer for its address bar: 0.45 s of CPU and 20 MB (measured on Chromium 156).
+Chromium heeds the last `--disable-features` alone, so Playwright's own are repeated; a test compares them.
+"""
 
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """What the settings say of the shared browser."""
+    """Holds what the settings say of the shared browser."""
 
     profile_dir: Path
     engine: Literal["chromium", "firefox", "webkit"] = "chromium"
@@ -36,14 +36,14 @@ class LaunchOptions:
     proxy: str | None = None
     viewport: tuple[int, int] = (1280, 720)
     login_within_s: int = 900
-    """How long a person may have the profile."""
+    """A person may have the profile for this long."""
     cdp_url: str | None = None
-    """A browser that runs already, to be attached to instead."""
+    """Names a browser that runs already, to attach to."""
     max_instances: int = 10
 
     @property
     def sandboxed(self) -> bool:
-        """Chromium refuses its sandbox to root."""
+        """Say if the sandbox is on. Chromium refuses it to root."""
         if self.sandbox == "auto":
             return not (hasattr(os, "geteuid") and os.geteuid() == 0)
         return self.sandbox == "on"

@@ -1,4 +1,4 @@
-"""An ordinary window of the shared browser's executable, on its profile, without anything that tells of automation."""
+"""Opens an ordinary window of the shared browser on its profile, with no sign of automation."""
 
 import asyncio
 import contextlib
@@ -24,18 +24,18 @@ _SWITCHES: Final = (
     "--no-default-browser-check",
     "--hide-crash-restore-bubble",
 )
-"""The first two are where Playwright's browsers keep the key of their cookies: with another both would lose them."""
+"""The first two say where Playwright's browsers keep the key of their cookies: with another both would lose them."""
 _SAID: Final = 2_000
 
 
 def check_display() -> None:
-    """Raises BrowserLaunchFailed where no window could be seen."""
+    """Raise BrowserLaunchFailed if no window could be seen."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise BrowserLaunchFailed("No window can be opened: the service has no display.", hint=_OTHER_WAYS)
 
 
 class OrdinaryWindow:
-    """A process that ends when the person closes its last window."""
+    """Is a browser process that ends when the person closes its last window."""
 
     def __init__(self, process: asyncio.subprocess.Process, stderr: IO[bytes]) -> None:
         self._process = process
@@ -64,7 +64,7 @@ class OrdinaryWindow:
         return cls(process, stderr)
 
     async def closed(self) -> None:
-        """Wait until it is. Raises BrowserLaunchFailed where it did not end well, as without a display that works."""
+        """Wait until the person closes it. Raises BrowserLaunchFailed if it ended badly, as on a broken display."""
         code = await self._process.wait()
         if code != 0:
             self._stderr.seek(0)
@@ -76,7 +76,7 @@ class OrdinaryWindow:
             )
 
     async def close(self) -> None:
-        """Close it where it is still open, so that it writes down its cookies."""
+        """Close it if it is still open, in a way that lets it write its cookies."""
         if self._process.returncode is None:
             await asyncio.to_thread(end, self.process)
         with contextlib.suppress(TimeoutError):

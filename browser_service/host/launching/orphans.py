@@ -1,4 +1,4 @@
-"""What a service that was killed left running: found by the record that it kept, and ended."""
+"""Finds what a killed service left running, by the record that it kept, and ends it."""
 
 import asyncio
 import contextlib
@@ -16,22 +16,17 @@ _log = structlog.get_logger(__name__)
 
 _FILE: Final = "running.json"
 _SAME_S: Final = 1.0
-"""A clock that was set meanwhile moves the time at which a process began; a number is not given out anew so soon."""
+"""A changed clock moves a process's start by less than this, in seconds; a process id is not reused so soon."""
 
 
 class Orphans:
-    """The record lies beside what runs on it, from the start of a driver until its end in good order."""
+    """Keeps the record beside the profile, from the start of a driver until its end in good order."""
 
     def __init__(self, directory: Path) -> None:
         self._record = directory / _FILE
 
-    @property
-    def noted(self) -> bool:
-        """Whether something runs by the record, or ended in no good order."""
-        return self._record.exists()
-
     def note(self, processes: Iterable[psutil.Process]) -> None:
-        """These run from now on, and no others."""
+        """Record that these processes run, and no others."""
         known = []
         for process in processes:
             with contextlib.suppress(psutil.Error):
@@ -43,20 +38,20 @@ class Orphans:
             _log.warning("what runs cannot be noted down", reason=str(error))
 
     def forget(self) -> None:
-        """All have ended, in good order."""
+        """Delete the record: all have ended in good order."""
         with contextlib.suppress(OSError):
             self._record.unlink(missing_ok=True)
 
     async def end(self) -> bool:
-        """End what still runs of an earlier service; whether it had ended in no good order."""
-        if not self.noted:
+        """End what still runs of an earlier service; return True if it had ended badly."""
+        if not self._record.exists():
             return False
         await asyncio.to_thread(end_all, [Watched(process) for process in self._left()])
         self.forget()
         return True
 
     def _left(self) -> list[psutil.Process]:
-        """Those very processes, and not later ones of the same numbers."""
+        """Return the recorded processes, and no later ones with the same ids."""
         found = []
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             for noted in json.loads(self._record.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""A person's window for signing in: whether it can be opened, how long it is waited for, what came of it."""
+"""Opens a person's window for signing in, waits for its end, and reports what changed."""
 
 import asyncio
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from shared.pages import SessionSpec
 
 
 class SignedIn(NamedTuple):
-    """What became of a window for signing in."""
+    """Reports what a window for signing in changed."""
 
     sites: list[str]
     kept_sessions: bool
@@ -25,7 +25,7 @@ class SignedIn(NamedTuple):
 
 
 def check(spec: SessionSpec, launcher: Launcher) -> None:
-    """Raise where no window on the profile can be opened."""
+    """Raise if no window on the profile can be opened."""
     if not spec.profile:
         raise ValidationFailed(
             f"login works in the shared login only, not in session {spec.session_id!r}, which has no profile.",
@@ -64,7 +64,7 @@ async def until_closed(launcher: Launcher, url: str | None) -> None:
 
 
 async def _opened(launcher: Launcher, url: str | None) -> OrdinaryWindow:
-    """Opened whole or not at all: one that nobody knows of would keep the profile."""
+    """Open the window completely or not at all: one that nobody knows of would keep the profile."""
     opening = asyncio.create_task(launcher.hand_over(url))
     try:
         return await asyncio.shield(opening)
@@ -74,7 +74,7 @@ async def _opened(launcher: Launcher, url: str | None) -> OrdinaryWindow:
 
 
 def sites(before: list[Json], after: list[Json]) -> list[str]:
-    """Whose cookies are not what they were."""
+    """List the sites whose cookies changed."""
     old, new = ({(*cookie_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
     return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})
 

@@ -1,4 +1,4 @@
-"""The browsers besides the shared one: for sessions of another engine, and for those that have one to themselves."""
+"""Keeps the browsers beside the shared one: of another engine, or of one session alone."""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -14,16 +14,16 @@ from shared.pages import Engine
 
 
 class Kind(NamedTuple):
-    """Sessions of the same kind share a browser."""
+    """Names what sessions must have in common to share a browser."""
 
     engine: Engine
     session_id: str = ""
-    """Whose alone it is."""
+    """Names the session that has the browser alone; empty for a browser that several share."""
     headless: bool = True
 
 
 def new_id() -> str:
-    """Which start of a browser it is: told with its crash."""
+    """Make an id for one start of a browser, which its crash names."""
     return f"browser_{secrets.token_hex(3)}"
 
 
@@ -35,7 +35,7 @@ class Instance:
 
 
 class Pool:
-    """At most so many, the shared one included. Asked by one caller at a time."""
+    """Keeps at most `most` browsers, the shared one included. One caller at a time may use it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -52,7 +52,7 @@ class Pool:
         return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
 
     async def browser(self, kind: Kind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
-        """The browser of that kind, started where it does not run. Raises ResourceExhausted."""
+        """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted."""
         if kind not in self.running:
             await self.close(kind)
             self._check_room()
@@ -67,7 +67,7 @@ class Pool:
             await bounded(instance.browser.close())
 
     async def close_all(self, *, forget: bool = False) -> None:
-        """`forget`: they are ended otherwise, and asked for nothing."""
+        """Close all browsers; with `forget`, only drop them, because they are killed otherwise."""
         if forget:
             self._instances.clear()
         for kind in [*self._instances]:

@@ -1,4 +1,4 @@
-"""The profile on disk, in a person's hands and back: an ordinary window works on it, and session cookies outlast it."""
+"""Hands the profile on disk to a person's ordinary window and takes it back, session cookies included."""
 
 import asyncio
 import contextlib
@@ -15,18 +15,18 @@ import psutil
 from shared.model import Json
 
 _MARK: Final = "handed-over.json"
-"""Lies in the profile from before the window opens until our browser has the cookies that it left."""
+"""This file lies in the profile from before the window opens until our browser has the cookies that it left."""
 _TABS: Final = ("Sessions", "Sessions_Encrypted")
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
 _ENDS_WITHIN_S: Final = 10
 
 
 class Profile:
-    """A Chromium profile that changes hands.
+    """Hands over a Chromium profile, and takes it back.
 
     Chromium drops its session cookies when its last window closes and again when it starts, unless it is set to
-    continue where it left off. So it is set to that for as long as the profile is handed over, and the tabs that it
-    would go on with are removed: what goes on are the logins.
+    continue where it left off. So it is set to that while the profile is handed over, and the tabs that it would
+    continue with are removed: only the logins stay.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -36,20 +36,20 @@ class Profile:
 
     @property
     def handed_over(self) -> bool:
-        """Whether the last to have it was a person's window, and not our browser."""
+        """Say if a person's window was the last to have it."""
         return self._mark.exists()
 
     def hand_over(self) -> None:
-        """Before the window opens."""
+        """Mark the profile, and keep its session cookies. Call this before the window opens."""
         self._mark.write_text("{}", encoding="utf-8")
         self._continue_sessions()
 
     def note_window(self, process: psutil.Process) -> None:
-        """So that a service that starts after this one was killed finds the window."""
+        """Record the window's process, so that the next service finds it if this one is killed."""
         self._mark.write_text(json.dumps({"pid": process.pid, "started": process.create_time()}), encoding="utf-8")
 
     async def take_back(self) -> bool:
-        """Before our browser starts: end a window that was left behind. Whether session cookies came with it."""
+        """End a window that was left behind, before our browser starts. Return True if session cookies came with it."""
         if not self.handed_over:
             return False
         window = self._window()
@@ -60,16 +60,16 @@ class Profile:
         return kept
 
     def taken_back(self) -> None:
-        """Our browser has started, and knows the cookies."""
+        """Remove the mark: our browser has started, and knows the cookies."""
         self._mark.unlink(missing_ok=True)
 
     def forget_setting(self) -> None:
-        """As it was before: a browser that ends suddenly is not to bring back from disk who was logged out since."""
+        """Drop the setting: after a sudden end the browser must not restore a login that was ended since."""
         if self._settings().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF:
             self._set("restore_on_startup", None)
 
     def _window(self) -> psutil.Process | None:
-        """That very process, and not a later one of the same number."""
+        """Return the recorded process, and no later one with the same id."""
         try:
             noted = json.loads(self._mark.read_text(encoding="utf-8"))
             process = psutil.Process(int(noted["pid"]))
@@ -104,7 +104,7 @@ class Profile:
 
 
 def end(process: psutil.Process) -> None:
-    """As Ctrl+C would: asked to terminate, Chromium ends at once and loses the cookies of the last half minute."""
+    """End a browser as Ctrl+C does. Chromium loses the cookies of the last 30 s if it is asked to terminate."""
     with contextlib.suppress(psutil.NoSuchProcess):
         if sys.platform == "win32":
             process.terminate()

@@ -1,4 +1,4 @@
-"""A profile that a browser cannot use: what of it is set aside, and whether the profile is at fault at all."""
+"""Sets aside what a browser cannot use of its profile, and finds out if the profile is at fault."""
 
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ _BACK: Final = "Cookies come back from what the service has saved; pages' own st
 
 
 def mend(profile: Path) -> list[str]:
-    """Before the browser starts, which would remove a damaged file of cookies without a word. What was done."""
+    """Set aside a damaged file of cookies before the browser silently removes it. Return what was done."""
     if profile.exists() and not profile.is_dir():
         return [f"The profile was no folder: it lies aside as {set_aside(profile).name}. {_BACK}"]
     told = []
@@ -31,12 +31,12 @@ def mend(profile: Path) -> list[str]:
 
 
 def may_be_profile(failed: BrowserLaunchFailed) -> bool:
-    """Whether nothing else is known to be at fault."""
+    """Say if the profile may be the reason: no other one is known."""
     return failed.message.startswith(UNEXPLAINED)
 
 
 async def starts_on_empty(profile: Path, start: Callable[[Path], Awaitable[BrowserContext]]) -> bool:
-    """Whether a browser that does not start on a profile starts on an empty one."""
+    """Say if a browser that does not start on this profile starts on an empty one."""
     if _is_new(profile):
         return False
     with tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True) as empty:
@@ -48,7 +48,7 @@ async def starts_on_empty(profile: Path, start: Callable[[Path], Awaitable[Brows
 
 
 def lay_aside(profile: Path) -> str:
-    """What is to be told."""
+    """Set the profile aside, and return the notice of it."""
     return f"The browser did not start on its profile: that lies aside as {set_aside(profile).name}. {_BACK}"
 
 

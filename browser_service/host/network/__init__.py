@@ -1,1 +1,1 @@
-"""What a page asks of the network, and what it meets there."""
+"""Observes a page's requests, and decides what they meet."""

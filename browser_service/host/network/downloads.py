@@ -1,4 +1,4 @@
-"""Downloads: what a page began is followed to its end, and kept for whoever holds the page."""
+"""Follows the downloads of pages to their end, and keeps them for the client that holds the page."""
 
 import asyncio
 import contextlib
@@ -61,7 +61,7 @@ class Arriving:
 
 
 class Downloads:
-    """Follows all that pages of a host download. This takes no turn."""
+    """Follows all that pages of a host download. It needs no turn of the page."""
 
     def __init__(self, port: ArtifactPort, emit: Callable[[HostEvent], None], max_mb: int) -> None:
         self._port = port
@@ -93,7 +93,7 @@ class Downloads:
         return any(each.state.page_id == page_id and not each.ended for each in self._arriving)
 
     def watch(self, cdp: CDPSession) -> None:
-        """Have Chromium tell how much has come. Elsewhere only the end is known."""
+        """Have Chromium report how much has come. Other engines report the end alone."""
         urls: dict[str, str] = {}
 
         def progressed(event: dict[str, str | float]) -> None:
@@ -160,7 +160,7 @@ class Downloads:
         )
 
     def _end(self, arriving: Arriving, *, reason: str = "", **known: str | int) -> None:
-        """Note its end, which the reply of the act that began it tells, where that is still to come, else a notice."""
+        """Record its end. The reply of the act that began it reports that if it is still to come, else a notice."""
         if arriving.ended:
             return
         known = {**known, "state": "failed"} if arriving.refused else known
@@ -178,7 +178,7 @@ class Downloads:
 
 
 async def _enabled(cdp: CDPSession) -> None:
-    """Have Chromium tell, beside what opens the page: one that shows a dialog already answers when that is closed."""
+    """Turn the reports on without delaying the page's start: behind an open dialog Chromium answers late."""
     with contextlib.suppress(PlaywrightError):
         await cdp.send("Page.enable")
 

@@ -1,8 +1,9 @@
-"""What a page is told of its device, place, language and network: kept by the pageId, put on each window behind it.
+"""Sets a page's device, place, language and network. The settings belong to the pageId, and are put on each window
+behind it.
 
-By Chromium's own session for that page, so that no other page feels it; frames of other sites, which have sessions of
-their own, keep the real device, language and time zone. A popup starts as its opener is, and what was set ends when the
-page passes to another client.
+Chromium's own session for the page does it, so that no other page feels it. Frames of other sites have sessions of
+their own and keep the real device, language and time zone. A popup starts with its opener's settings, and all end when
+the page passes to another client.
 """
 
 import contextlib
@@ -30,19 +31,19 @@ _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "upl
 
 @dataclass(eq=False)
 class Emulation:
-    """Of one page."""
+    """Keeps the settings of one page."""
 
     holder: Callable[[], str]
-    """The id of the client that holds the page; empty for nobody."""
+    """Returns the id of the client that holds the page; empty for nobody."""
     owner: str = ""
-    """Who held it when this was set."""
+    """Names the client that held the page when this was set."""
     settings: dict[str, Any] = field(default_factory=dict)  # Any: as above
     size: ViewportSize | None = None
-    """What the page had before."""
+    """Keeps the size that the page had before."""
 
     @property
     def foreign(self) -> bool:
-        """Set by another client than the one that holds the page now."""
+        """Say if another client than the present holder set this."""
         return bool(self.settings) and self.owner != self.holder()
 
     @property
@@ -50,16 +51,16 @@ class Emulation:
         return bool(self.settings.get("offline"))
 
     def shown(self) -> Json:
-        """What holds now."""
+        """Describe what is emulated now."""
         known = {name: value["name"] if name == "device" else value for name, value in self.settings.items()}
         return {to_camel(name): value for name, value in known.items()}
 
     def inherit(self, opener: "Emulation") -> None:
-        """A popup starts as its opener is."""
+        """Copy the opener's settings to a popup."""
         self.owner, self.settings, self.size = opener.owner, {**opener.settings}, opener.size
 
     async def attach(self, page: Page, cdp: CDPSession | None) -> None:
-        """Another Playwright page is behind the pageId."""
+        """Emulate the same on another Playwright page, which is behind the pageId now."""
         if self.foreign:
             self.settings = {}
         self.size = self.size or page.viewport_size
@@ -71,8 +72,8 @@ class Emulation:
                 self.settings[name] = value
 
     async def change(self, page: Page, cdp: CDPSession | None, changes: Settings) -> None:
-        """Emulate what `changes` names, and go on with the rest; None ends one. Raises ValidationFailed, naming what
-        is not possible; then all is as it was."""
+        """Emulate what `changes` names, and keep the rest; None ends one. Raises ValidationFailed, and then changes
+        nothing."""
         if cdp is None and (missing := [name for name in _BY_CHROMIUM if changes.get(name)]):
             raise _impossible(missing[0], "it needs Chromium")
         before = self.settings
@@ -102,7 +103,7 @@ class Emulation:
             await cdp.send("Network.emulateNetworkConditions", {**_ONLINE, "offline": bool(changes["offline"])})
 
     async def _put_size(self, page: Page, cdp: CDPSession | None, wanted: Settings) -> None:
-        """By Playwright first, which has to know the size; a device's pixels and touch are Chromium's."""
+        """Set the size by Playwright first, which has to know it; a device's pixels and touch are set by Chromium."""
         device = wanted.get("device")
         size = wanted.get("viewport") or (device and device["viewport"]) or self.size
         if cdp is not None:
@@ -116,7 +117,7 @@ class Emulation:
 
 
 async def allow_position(cdp: CDPSession, origin: str) -> None:
-    """Let a site ask where the page is. Permissions are of a whole session: Chromium has none for one page."""
+    """Let a site ask where the page is, in the whole session: Chromium has no permissions of one page."""
     wanted: Json = {"permission": {"name": "geolocation"}, "setting": "granted", "origin": origin}
     await cdp.send("Browser.setPermission", wanted)
 
@@ -135,7 +136,7 @@ async def _put_place(cdp: CDPSession, changes: Settings) -> None:
 
 
 async def _put_media(page: Page, cdp: CDPSession | None, changes: Settings, wanted: Settings) -> None:
-    """Of two sessions for one page the later puts its own type of media on the next document: so it is the later's."""
+    """Set the media type in the later of two sessions for the page: its type wins on the next document."""
     if cdp is None:
         await page.emulate_media(**{name: changes[name] or "null" for name in ("media", *_FEATURES) if name in changes})
         return
@@ -144,7 +145,7 @@ async def _put_media(page: Page, cdp: CDPSession | None, changes: Settings, want
 
 
 async def _put_agent(cdp: CDPSession, wanted: Settings) -> None:
-    """The device's name and the language go together; an empty one leaves what the session has."""
+    """Set the device's name and the language, which go together; an empty one leaves what the session has."""
     device, locale = wanted.get("device"), (wanted.get("locale") or "").replace("_", "-")
     told: Json = {"userAgent": device["user_agent"] if device else "", "acceptLanguage": locale}
     if device:
@@ -155,7 +156,7 @@ async def _put_agent(cdp: CDPSession, wanted: Settings) -> None:
 
 
 def _reason(said: str, changes: Settings) -> tuple[str, str]:
-    """Which argument it was, and why."""
+    """Name the argument that failed, and why."""
     name = next((name for name in ("timezone", "locale") if name in said.lower()), next(iter(changes), "emulate"))
     if "already in effect" in said:
         return name, f"its session was made with one: create_session with another {name}"

@@ -1,4 +1,4 @@
-"""The URL policy where it cannot be gone round: on every document that a page loads, redirects and frames included."""
+"""Enforces the URL policy where nothing gets round it: on every document, redirects and frames included."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,10 +13,10 @@ OnRefused = Callable[[str], None]
 
 
 async def guard(page: Page, policy: UrlPolicy | None, on_refused: OnRefused) -> tuple[CDPSession | None, str]:
-    """Have Chromium ask before it loads a document; returns the session for it, and Chromium's name for the page.
+    """Have Chromium ask before it loads a document; return the session for that, and Chromium's name for the page.
 
-    Not by `route`, which sees no redirects and disables the cache: for the other engines there is nothing else.
-    Without a policy nothing is asked: a person's tab of a browser that was attached to goes where the person wants.
+    `route` sees no redirects and disables the cache; only the other engines use it. Without a policy nothing is asked:
+    a person's tab of a browser that we attached to goes where the person wants.
     """
     browser = page.context.browser
     if browser is None or browser.browser_type.name != "chromium":
@@ -43,9 +43,9 @@ async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
 
 
 async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) -> None:
-    """The same for what no page's own guard sees: a popup's first document, frames in processes of their own, images.
+    """Guard what no page's own guard sees: a popup's first document, frames in processes of their own, images.
 
-    A whole browser is asked about, so only requests that may have to be refused are paused; with `documents` those of
+    This concerns a whole browser, so only requests that may have to be refused are paused; with `documents`, those of
     hosts that the operator has not allowed, too.
     """
     await _watch(browser, policy, policy.suspicious(documents=documents), lambda _: None)

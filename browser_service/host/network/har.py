@@ -1,4 +1,4 @@
-"""A page's requests as an HTTP Archive 1.2, with no more than the one who asks may see of each."""
+"""Writes a page's requests as an HTTP Archive 1.2, with no more of each than the caller may see."""
 
 import asyncio
 import base64
@@ -33,14 +33,14 @@ _PHASES: Final = (
 
 @dataclass(frozen=True)
 class Archive:
-    """What of the requests goes into the file."""
+    """Says what of the requests goes into the file."""
 
     sight: Sight
     content: Literal["omit", "embed", "attach"] = "omit"
     minimal: bool = False
 
     async def of(self, sent: Iterable[Sent]) -> tuple[bytes, str]:
-        """The file and its MIME type: JSON, or with bodies beside it a zip."""
+        """Return the file and its MIME type: JSON, or a zip if bodies are attached."""
         found = [*sent]
         files: dict[str, bytes] = {}
         room = asyncio.Semaphore(_AT_ONCE)
@@ -61,7 +61,7 @@ class Archive:
         return (_zipped(data, files), "application/zip") if self.content == "attach" else (data, "application/json")
 
     def _pages(self, found: list[Sent], entries: list[Json]) -> list[Json]:
-        """A page for each document that the main frame asked for; what follows refers to it."""
+        """Make a page for each document of the main frame; the entries that follow refer to it."""
         pages: list[Json] = []
         for sent, entry in zip(found, entries, strict=True):
             if sent.is_document:
@@ -151,7 +151,7 @@ class Archive:
 
 
 async def _known(asking: Awaitable[_T]) -> _T | None:
-    """What the driver knows, if it still does."""
+    """Ask the driver, and return None if it no longer knows."""
     try:
         async with asyncio.timeout(_ASKS_WITHIN_S):
             return await asking
@@ -164,7 +164,7 @@ async def _version(sent: Sent) -> str:
 
 
 def _timings(sent: Sent) -> Json:
-    """Milliseconds of each phase; -1 for one that did not take place."""
+    """Return the milliseconds of each phase; -1 for one that did not take place."""
     timing = sent.request.timing
     timings: Json = {"blocked": -1}
     for name, start, end in _PHASES:
@@ -177,7 +177,7 @@ def _timings(sent: Sent) -> Json:
 
 
 def _total(timings: Json) -> float:
-    """All phases but ssl, which is part of connect."""
+    """Add up all phases but ssl, which is part of connect."""
     spent = [value for name, value in timings.items() if name != "ssl" and isinstance(value, int | float) and value > 0]
     return round(sum(spent), 3)
 
@@ -196,7 +196,7 @@ def _query(url: str) -> list[JsonValue]:
 
 
 def _cookies(headers: Headers, wanted: str) -> list[JsonValue]:
-    """Those of Cookie or Set-Cookie; none where the values are redacted."""
+    """Parse the cookies of Cookie or Set-Cookie; there are none if the values are redacted."""
     found: list[JsonValue] = []
     for name, value in headers:
         if name.lower() == wanted:

@@ -1,9 +1,9 @@
-"""What Playwright's routes do not see of a page's requests: where redirects lead, what service workers and the memory
-cache answer, and WebSockets.
+"""Blocks what Playwright's routes do not see: redirects, answers of service workers and of the memory cache, and
+WebSockets.
 
-By a session of Chromium's own, for as long as the page has rules. Frames of other sites have sessions of their own, and
-a shared worker is of no one page: for those the routes alone hold. Not seen are a prefetch by a document that was there
-before the rule, and what a service worker answers to a worker.
+A session of Chromium's own does it for as long as the page has rules. Frames of other sites have sessions of their own,
+and a shared worker belongs to no one page: there the routes alone apply. Neither sees a prefetch by a document that was
+there before the rule, nor what a service worker answers to a worker.
 """
 
 import contextlib
@@ -17,15 +17,15 @@ from browser_service.host.background import Background
 from shared.model import Json
 
 Blocks = Callable[[str, str], bool]
-"""Whether a request is blocked, by its URL and method."""
+"""Says if a request is blocked, by its URL and method."""
 
 _LITTLE: Final = 1_000
-"""Bytes of answers that Chromium keeps for this session, which asks for none."""
+"""Chromium keeps this many bytes of answers for the session, which asks for none."""
 _CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 
 
 class Interception:
-    """Of one page."""
+    """Intercepts the requests of one page."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
@@ -35,11 +35,11 @@ class Interception:
         self._background = Background()
 
     def attach(self) -> None:
-        """Another Playwright page is behind the pageId."""
+        """Start anew, because another Playwright page is behind the pageId."""
         self._session, self._asks, self._cuts = None, False, False
 
     async def update(self, page: Page, *, rules: bool, hops: bool, sockets: Collection[str]) -> None:
-        """`hops`: some redirect may lead to what is blocked. `sockets`: patterns of WebSockets that are not opened."""
+        """Intercept what the rules need: redirects too with `hops`, and WebSockets that match `sockets`."""
         if not _of_chromium(page):
             return
         if not rules:
@@ -66,7 +66,7 @@ class Interception:
             await session.detach()
 
     async def _opened(self, page: Page) -> CDPSession:
-        """A service worker would answer in the place of the network, and of the routes."""
+        """Open the session, and bypass service workers, which would answer in place of the network and the routes."""
         self._session = session = await page.context.new_cdp_session(page)
         session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide(session, event)))
         session.on("Network.webSocketCreated", self._on_socket)
@@ -75,11 +75,11 @@ class Interception:
         return session
 
     def _on_socket(self, event: dict[str, str]) -> None:
-        """It is cut already, where it is blocked; here it is counted."""
+        """Count a WebSocket that is blocked; the network cuts it by itself."""
         self._blocks(event["url"], "GET")
 
     async def _cut(self, session: CDPSession, sockets: Collection[str]) -> None:
-        """No pause is told of a WebSocket; for what matches, the network can be away."""
+        """Cut the network for these WebSockets: Chromium does not pause them."""
         if not sockets and not self._cuts:
             return
         self._cuts = bool(sockets)
@@ -88,7 +88,7 @@ class Interception:
             await session.send("Network.emulateNetworkConditionsByRule", {"matchedNetworkConditions": conditions})
 
     async def _decide(self, session: CDPSession, event: Json) -> None:
-        """A type is the same from the first hop to the last; and CDP calls a fetch an XHR."""
+        """Block the request or let it continue. Its type was checked at the first hop, and CDP calls a fetch an XHR."""
         request, request_id = event["request"], event["requestId"]
         blocked = isinstance(request, dict) and self._blocks(str(request["url"]), str(request["method"]))
         try:

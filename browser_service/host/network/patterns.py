@@ -1,4 +1,4 @@
-"""Patterns for URLs, as callers write them: a glob whose `*` is any text, or `/regex/flags` as in JavaScript."""
+"""Matches URLs with patterns of callers: a glob whose `*` is any text, or `/regex/flags` as in JavaScript."""
 
 import re
 from itertools import product
@@ -21,9 +21,11 @@ _WITHIN_S: Final = 0.05
 
 
 class UrlPattern:
-    """`*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives. `*.example.com/...` is the host and those
-    below it; what has no `/` may be the host alone; what begins with `/` is matched with the path.
-    What follows `#` counts where the pattern has one."""
+    """Matches URLs. `*` crosses `/`; the scheme may be left out; `{a,b}` are alternatives.
+
+    `*.example.com/...` means the host and those below it; a pattern without `/` may be the host alone; one that begins
+    with `/` is matched with the path. What follows `#` counts if the pattern has one.
+    """
 
     def __init__(self, text: str, field: str = "pattern") -> None:
         self.text = text
@@ -51,12 +53,11 @@ class UrlPattern:
 
     @property
     def size(self) -> int:
-        """What a request is compared with."""
+        """Count the expressions that a request is compared with."""
         return len(self._globs) or 1
 
     def sockets(self) -> list[str]:
-        """The same for WebSockets, as a URL Pattern of the web's own standard; nothing for a regular expression, which
-        a browser does not take."""
+        """Return URL Patterns (the web's standard) of WebSockets; none for a regular expression."""
         return [pattern for glob in self._globs for pattern in _of_sockets(glob)]
 
     def _found(self, expression: "regex.Pattern[str]", url: str) -> bool:
@@ -86,13 +87,13 @@ def _matches(glob: str, url: str) -> bool:
 
 
 def _is_host(glob: str, host: str) -> bool:
-    """A host, with its port or without, and for `*.example.com` example.com itself."""
+    """Match a host with or without its port; `*.example.com` matches example.com itself too."""
     hosts = {host, host.rpartition(":")[0] or host}
     return any(_glob(glob, each) or (glob.startswith("*.") and glob[2:] == each) for each in hosts)
 
 
 def _glob(glob: str, text: str) -> bool:
-    """Without going back: what a caller writes cannot take long."""
+    """Match without backtracking, so that no pattern takes long."""
     first, *rest = glob.split("*")
     if not rest:
         return glob == text
@@ -109,7 +110,7 @@ def _glob(glob: str, text: str) -> bool:
 
 
 def _alternatives(text: str) -> list[str]:
-    """`a.{png,jpg}` is `a.png` and `a.jpg`."""
+    """Expand `a.{png,jpg}` to `a.png` and `a.jpg`. Raises ValueError for too many."""
     parts = _BRACES.split(text)
     choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
     count = 1
@@ -128,7 +129,7 @@ def _of_sockets(glob: str) -> list[str]:
 
 
 def _places(glob: str) -> list[str]:
-    """Hosts with their paths. A `*` before the first slash may reach over it: then it is in both."""
+    """Split a pattern into hosts and paths. A `*` before the first slash may reach over it, and then is in both."""
     host, slash, path = glob.partition("/")
     stars = [] if _HOST.fullmatch(glob) else [at for at, sign in enumerate(host) if sign == "*"]
     over = [(host[: at + 1], f"/*{host[at + 1 :]}{slash}{path}") for at in stars]
@@ -137,7 +138,7 @@ def _places(glob: str) -> list[str]:
 
 
 def _with_port(host: str, *, alone: bool) -> str:
-    """A host alone is meant with every port, and `*.example.com` is that host too."""
+    """Add every port to a host that stands alone, and to `*.example.com` the host itself."""
     name, colon, port = host.rpartition(":") if ":" in host else (host, "", "")
     port = port if colon else "*" if alone or host.endswith("*") else ""
     below = f"{{*.}}?{name[2:]}" if name.startswith("*.") and "*" not in name[2:] else name

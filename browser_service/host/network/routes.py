@@ -1,9 +1,9 @@
-"""What a page's requests meet: mocks, blocks and extra headers. They belong to the pageId, not to the window behind it.
+"""Answers, blocks or extends a page's requests: mocks, blocks and extra headers. They belong to the pageId, not to its
+window.
 
-A popup starts with a copy of its opener's; its first document may be asked for before that. What is set ends when the
-page passes to another client, who must neither send the other's keys nor be told made-up answers, and with the page or
-the service. While a page has routes, Playwright keeps it from using the HTTP cache; what else routes do not see is
-the business of `interception`.
+A popup starts with a copy of its opener's, but may ask for its first document before that. All ends with the page, with
+the service, and when the page passes to another client, who must neither send the other's keys nor get made-up answers.
+While a page has routes, Playwright keeps it from using the HTTP cache; `interception` covers what routes do not see.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from shared.next_calls import next_call
 
 _MOST_ROUTES: Final = 50
 _MOST_COMPARED: Final = 1_000
-"""Each request of the page is compared with all of them, in the service."""
+"""Each request of the page is compared with all patterns, in the service."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a mock answers with."""
+    """Holds the answer of a mock."""
 
     status: int
     headers: dict[str, str]
@@ -39,13 +39,13 @@ class Answer:
 
 @dataclass
 class Rule:
-    """Which requests are answered by us, or not sent at all."""
+    """Says which requests we answer, or block."""
 
     patterns: tuple[UrlPattern, ...]
     method: str | None = None
     types: frozenset[str] = frozenset()
     answer: Answer | None = None
-    """None: they are blocked."""
+    """None blocks the requests."""
     route_id: str = ""
     matched: int = 0
 
@@ -55,16 +55,16 @@ class Rule:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Of two rules for the same requests the later one takes the other's place."""
+        """Identify the requests: a later rule with the same key replaces the earlier one."""
         return self.kind, tuple(pattern.text for pattern in self.patterns), self.method, self.types
 
     @property
     def size(self) -> int:
-        """What each request is compared with."""
+        """Count the expressions that each request is compared with."""
         return sum(pattern.size for pattern in self.patterns)
 
     def sockets(self) -> list[str]:
-        """Which WebSockets it is about, as Chromium takes it."""
+        """Return the patterns of the WebSockets that it concerns, in Chromium's form."""
         by_type = ["ws://*:*/*", "wss://*:*/*"] if "websocket" in self.types else []
         return by_type + [url for pattern in self.patterns for url in pattern.sockets()]
 
@@ -74,7 +74,7 @@ class Rule:
         return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
 
     def kept(self) -> Json:
-        """All of it, to have it again."""
+        """Serialise all of it; `of` reads it back."""
         patterns = [pattern.text for pattern in self.patterns]
         answer: Json | None = {**vars(self.answer)} if self.answer else None
         rest: Json = {"method": self.method, "types": [*self.types], "route_id": self.route_id}
@@ -87,7 +87,7 @@ class Rule:
         return cls(patterns, kept["method"], frozenset(kept["types"]), answer, kept["route_id"])
 
     def shown(self) -> Json:
-        """As every reader of the page may see it: not what a mock answers."""
+        """Describe it for every reader of the page, without what a mock answers."""
         found: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
         if self.patterns:
             found["patterns"] = [pattern.text for pattern in self.patterns]
@@ -104,17 +104,17 @@ class Rule:
 
 @dataclass(eq=False)
 class PageNetwork:
-    """The rules and headers of one page, put on every Playwright page that comes to be behind it."""
+    """Keeps the rules and headers of one page, and puts them on every Playwright page behind it."""
 
     traffic: Traffic
     holder: Callable[[], str]
-    """The id of the client that holds the page; empty for nobody."""
+    """Returns the id of the client that holds the page; empty for nobody."""
     owner: str = ""
-    """Who held it when this was set."""
+    """Names the client that held the page when this was set."""
     rules: list[Rule] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     offline: bool = False
-    """What frames of other sites ask for too is refused; the page itself Chromium has offline."""
+    """Refuses requests of frames of other sites; for the page itself Chromium does that."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     _routing: Page | None = None
     _interception: Interception = field(init=False)
@@ -123,13 +123,13 @@ class PageNetwork:
         self._interception = Interception(self._blocks)
 
     def inherit(self, opener: "PageNetwork") -> None:
-        """A popup starts as its opener is."""
+        """Copy the opener's rules and headers to a popup."""
         self.owner, self.headers = opener.owner, {**opener.headers}
         for rule in opener.rules:
             self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
-        """Another Playwright page is behind the pageId."""
+        """Put all on another Playwright page, which is behind the pageId now."""
         self._routing = None
         self._interception.attach()
         if self.foreign:
@@ -150,7 +150,7 @@ class PageNetwork:
         self.owner, self.headers = self.holder(), headers
 
     async def add(self, page: Page, rule: Rule) -> Rule:
-        """Raises ResourceExhausted for one too many."""
+        """Add a rule. Raises ResourceExhausted for one too many."""
         kept = [each for each in self.rules if each.key != rule.key]
         if len(kept) >= _MOST_ROUTES:
             raise ResourceExhausted(
@@ -171,7 +171,7 @@ class PageNetwork:
         return rule
 
     async def remove(self, page: Page, route_ids: list[str] | None) -> list[Rule]:
-        """Raises ValidationFailed for one that is not there."""
+        """Remove these rules, or all. Raises ValidationFailed for an id that the page does not have."""
         known = {rule.route_id for rule in self.rules}
         for route_id in route_ids or ():
             if route_id not in known:
@@ -187,8 +187,7 @@ class PageNetwork:
         return gone
 
     async def put_back(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
-        """Rules that were removed, behind those of later: the ids that are back, and of those that a later one stands
-        in for."""
+        """Put removed rules behind the later ones. Return the ids that are back, and those that later rules replace."""
         later = {rule.key for rule in self.rules}
         back = [rule for rule in rules if rule.key not in later]
         self.owner, self.rules = self.holder(), [*back, *self.rules]
@@ -197,7 +196,7 @@ class PageNetwork:
 
     @property
     def foreign(self) -> bool:
-        """Set by another client than the one that holds the page now."""
+        """Say if another client than the present holder set this."""
         return bool(self.rules or self.headers) and self.owner != self.holder()
 
     async def clear(self, page: Page) -> None:
@@ -208,11 +207,11 @@ class PageNetwork:
             await self.set_headers(page, {})
 
     def shown(self) -> Json:
-        """The names of headers alone: their values may be secrets."""
+        """Describe the rules, and name the headers without their values, which may be secrets."""
         return {"routes": [rule.shown() for rule in self.rules], "extraHeaders": [*self.headers]}
 
     async def _forget(self, page: Page, gone: list[Rule]) -> None:
-        """What mocks answered holds no longer than they do."""
+        """Clear what the removed mocks answered from the memory cache."""
         if any(rule.answer is not None for rule in gone):
             await self._interception.forget_answers(page)
 
@@ -250,11 +249,11 @@ class PageNetwork:
             return  # the page went meanwhile
 
     def _rule(self, url: str, method: str, resource_type: str) -> Rule | None:
-        """The latest that applies."""
+        """Return the latest rule that applies."""
         return next((rule for rule in reversed(self.rules) if rule.applies(url, method, resource_type)), None)
 
     def _blocks(self, url: str, method: str) -> bool:
-        """Whether a rule of URLs has it blocked; that is counted."""
+        """Say if a rule blocks this URL, and count that."""
         rule = self._rule(url, method, resource_type="websocket" if url.startswith(("ws:", "wss:")) else "")
         if rule is None or rule.answer is not None:
             return False

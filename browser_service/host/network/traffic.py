@@ -1,9 +1,9 @@
-"""The requests of a page: a ring of the last ones, from the moment the page is opened, and who may see what of them.
+"""Keeps the last requests of a page, from its start, and says who may see what of them.
 
 Reading a page is free, and its traffic has what no reader may have: cookies, tokens, what was typed and sent. So each
 request belongs to the client that held the page when it was sent, and to nobody while a person had it or nobody held
-it. Headers and bodies are told to that client alone, of others' requests method, status and the address without what a
-query carries. Values of headers that are keys to something are told to it only where it asks for secrets.
+it. That client alone sees headers and bodies; others see method, status and the address without the values of its
+query. Headers that are keys to something are shown to it only if it asks for secrets.
 """
 
 import asyncio
@@ -27,40 +27,40 @@ from shared.events import Throttled
 from shared.next_calls import next_call
 
 KEPT: Final = 500
-"""Requests of a page; the oldest go first."""
+"""A page keeps this many requests; the oldest go first."""
 MOST_BODY: Final = 100_000
-"""Characters of one body in a log or an archive."""
+"""A log or an archive has this many characters of one body."""
 _ASKS_WITHIN_S: Final = 2.0
 _SECRET: Final = re.compile(
     r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
 )
 _TOLD: Final = 5
 _SHOWS_BY: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
-"""What a page may show more by; pictures and streams are for its frame and its life."""
+"""A page may show more once these are answered; pictures and streams do not count."""
 _LONG_S: Final = 30
-"""An answer that takes longer is waited for as an event, not as what the page is to show."""
+"""An answer that takes longer is an event stream, and not what the page is about to show."""
 REDACTED: Final = "(redacted)"
 
 Whose = Callable[[], str]
-"""The id of the client that a request sent now belongs to; empty for nobody."""
+"""Returns the id of the client that a request sent now belongs to; empty for nobody."""
 Headers = list[tuple[str, str]]
 
 
 @dataclass(eq=False)
 class Sent:
-    """One request, and what came of it."""
+    """Holds one request, and its result."""
 
     number: int
     request: Request
     owner: str
     is_document: bool = False
-    """Of the main frame."""
+    """True if it asked for a document of the main frame."""
     at: float = field(default_factory=time.time)
     response: Response | None = None
     ended_at: float | None = None
     failure: str = ""
     mock: str = ""
-    """The route that answered in the server's place."""
+    """Names the route that answered in the server's place."""
 
     @property
     def started(self) -> datetime:
@@ -72,20 +72,20 @@ class Sent:
 
     @property
     def state(self) -> str:
-        """Its status, or what kept it from one."""
+        """Return its status, or the reason that it has none."""
         if self.response is not None:
             return str(self.response.status)
         return self.failure or "pending"
 
     def url(self, client_id: str) -> str:
-        """The address as a client may see it."""
+        """Return the address as a client may see it."""
         url = well_formed(self.request.url)
         return url if self.owner == client_id else safe_url(url)
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What a client wants to see of requests; of those that are not its own it sees less, whatever it wants."""
+    """Shows a client what it wants to see of requests; of those of others it shows less, whatever the client wants."""
 
     client_id: str
     secrets: bool = False
@@ -108,7 +108,7 @@ class Sight:
         return None if data is None else data[: MOST_BODY * 4].decode("utf-8", "replace")[:MOST_BODY]
 
     async def response_body(self, sent: Sent) -> bytes | None:
-        """None where it may not be seen, or the browser no longer has it: it goes with its document."""
+        """Return the body; None if the client may not see it, or the browser dropped it with its document."""
         if not self.owns(sent) or sent.response is None or sent.ended_at is None:
             return None
         try:
@@ -128,19 +128,19 @@ class Sight:
 
 @dataclass(frozen=True)
 class Wait:
-    """What a call waits for: told of each request, and again of its answer."""
+    """Says what a call waits for; `holds` sees each request, and again its answer."""
 
     name: str
     within_ms: int
     client_id: str
     holds: Callable[[Sent], bool]
     whole: bool = False
-    """Until all of the answer is there."""
+    """Waits until all of the answer is there."""
     armed_before_act: bool = False
 
 
 class Traffic:
-    """The ring, and those who wait for what comes next."""
+    """Keeps the last requests, and wakes the calls that wait for the next."""
 
     def __init__(self, whose: Whose) -> None:
         self._whose = whose
@@ -157,7 +157,7 @@ class Traffic:
         page.on("close", lambda _: self._end_waits())
 
     async def recall(self, page: Page) -> None:
-        """What a page that came by itself has asked for before it was known here."""
+        """Add the requests that a popup sent before it was known here."""
         try:
             async with asyncio.timeout(_ASKS_WITHIN_S):
                 before = await page.requests()
@@ -175,12 +175,12 @@ class Traffic:
 
     @property
     def document_by_get(self) -> bool:
-        """Whether the document that the page shows was asked for so that it can be again."""
+        """Say if the page's document was asked for by GET, so that it can be loaded again."""
         last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)
         return last is None or last.request.method == "GET"
 
     def pending(self) -> list[Sent]:
-        """The requests of the document that the page shows, which it may show more by once they are answered."""
+        """Return the document's requests whose answers may show more on the page."""
         found: list[Sent] = []
         for sent in reversed(self._ring):
             if time.time() - sent.at > _LONG_S or (sent.is_document and sent.response is not None):
@@ -198,8 +198,7 @@ class Traffic:
 
     @asynccontextmanager
     async def armed(self, wait: "Wait") -> AsyncIterator[Callable[[], Awaitable[Sent]]]:
-        """From here on the first request, or answer, that is waited for is kept, until it is asked for. Raises
-        TimedOut, naming what was seen meanwhile."""
+        """Keep the first match from now on until the caller asks for it. Asking raises TimedOut."""
         found: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._waiting[found] = wait.holds
         before = self.count
@@ -277,7 +276,7 @@ def _is_document(request: Request) -> bool:
 
 
 async def _headers(of: Request | Response) -> Headers:
-    """With what the network added; of a page that is gone, those that its document had set."""
+    """Return all headers; of a page that is gone, only those that its document had set."""
     try:
         async with asyncio.timeout(_ASKS_WITHIN_S):
             return [(header["name"], header["value"]) for header in await of.headers_array()]
@@ -286,8 +285,7 @@ async def _headers(of: Request | Response) -> Headers:
 
 
 def throttled(response: Response, *, fetching: bool) -> Throttled | None:
-    """That a site asks for a pause, by its answer to a page's document, or to what is fetched for a caller. What else a
-    page loads is its own affair."""
+    """Report that a site asks for a pause, by its answer to a page's document or to a caller's fetch."""
     if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
         return None
     request, retry_after = response.request, response.headers.get("retry-after")

@@ -1,1 +1,1 @@
-"""What is kept of a page while it happens: its console, videos, traces."""
+"""Records a page while it happens: its console, videos, traces."""

@@ -1,4 +1,4 @@
-"""What the scripts of a page said on its console, and what they threw: the last of it, within bounds."""
+"""Keeps the last messages and errors of a page's scripts, within bounds."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ _TEXT: Final = 2_000
 _STACK: Final = 4_000
 _PLACE: Final = 300
 _PER_SECOND: Final = 200
-"""A page that says more is not listened to until the second is over: each message costs the service a part of a ms."""
+"""The console of a page that says more is ignored for the rest of the second: each message costs the service time."""
 _NAMED: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
 
 
@@ -37,11 +37,11 @@ class Said:
 
     @property
     def kind(self) -> str:
-        """What it is filtered by."""
+        """Return the kind that readers filter by."""
         return "error" if self.type == "assert" else self.type if self.type in _NAMED else "other"
 
     def told(self, document: int) -> Json:
-        """As it is told while the page shows that document."""
+        """Describe it for a reader, while the page shows that document."""
         at = iso(self.at)
         told: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
         earlier = "earlier" if self.document != document else ""
@@ -50,9 +50,10 @@ class Said:
 
 
 class Console:
-    """Of one page, whichever Playwright page is behind it. Errors are kept apart, so that talk does not push them out.
+    """Keeps the messages of one page, whichever Playwright page is behind it, and the errors apart from them.
 
-    `whose` is who holds the page, whose alone it is what earlier documents said; None while nothing may be kept.
+    `whose` returns the client that holds the page, which alone may read what earlier documents said; None forbids
+    keeping.
     """
 
     def __init__(self, whose: Callable[[], str | None]) -> None:
@@ -66,7 +67,7 @@ class Console:
         self._second, self._heard, self._missed = 0, 0, False
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
-        """Another Playwright page is behind the pageId; what a popup said before we knew it is told by its driver."""
+        """Listen to another Playwright page behind the pageId, whose driver has what a popup said before."""
         if came_by_itself:
             for message in await page.console_messages(filter="all"):
                 self._keep_message(message)
@@ -87,7 +88,7 @@ class Console:
         limit: int,
         earlier: bool,
     ) -> tuple[list[Json], int, int]:
-        """What a client may read, the number of the last of it, and how much of earlier documents is left out."""
+        """Return what a client may read, the number of its last message, and the count of messages left out."""
         found = [
             said
             for said in sorted([*self._talk, *self._wrong], key=lambda said: said.number)
@@ -106,7 +107,7 @@ class Console:
                 self._coming = request if request.frame.parent_frame is None else self._coming
 
     def _on_navigated(self, frame: Frame) -> None:
-        """To another document, or a script only changed the address of the same."""
+        """Count a new document, but not a change of the address by a script."""
         if frame.parent_frame is None:
             coming, self._coming = self._coming, None
             answered = coming is not None and coming.failure is None
@@ -152,7 +153,7 @@ class Console:
 
 
 async def _let_go(values: list[JSHandle]) -> None:
-    """Of what a message was made of. Browser, driver and this process would all keep it as long as the page is open."""
+    """Release a message's values: browser, driver and this process would keep them as long as the page is open."""
     with contextlib.suppress(Error):
         for value in values:
             await value.dispose()

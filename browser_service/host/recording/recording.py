@@ -1,4 +1,4 @@
-"""A video of one page: begun while the page is open, and kept however it ends."""
+"""Records a video of one page, and keeps it however the recording ends."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ from shared.next_calls import next_call
 
 _MOST_BYTES: Final = 30_000_000
 _MOST_AT_ONCE: Final = 4
-"""In one session: each holds its video in memory."""
+"""A session runs this many recordings at once, because each holds its video in memory."""
 _FIRST_WITHIN_S: Final = 3.0
 _KEPT_WITHIN_S: Final = 10.0
 _JPEG_QUALITY: Final = 80
@@ -35,13 +35,13 @@ class Recorded(Protocol):
 
     @property
     def videos(self) -> "set[Recording]":
-        """Return those that run in the page's session."""
+        """Return the recordings that run in the page's session."""
 
     def tell(self, client_id: str, text: str) -> None: ...
 
 
 class Recording:
-    """Makes a video. Of pictures that come faster than they are wanted, one waits: the newest."""
+    """Makes a video. If pictures come faster than they are wanted, only the newest waits."""
 
     def __init__(self, page: Recorded, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
@@ -68,7 +68,7 @@ class Recording:
         return time.monotonic() - self._began_at
 
     async def begin(self, page: Page) -> None:
-        """Begin. Raises ResourceExhausted where too many run, TimedOut where the page shows nothing."""
+        """Begin. Raises ResourceExhausted if too many run, TimedOut if the page shows nothing."""
         others = self._others
         if len(others) >= _MOST_AT_ONCE:
             raise ResourceExhausted(
@@ -87,7 +87,7 @@ class Recording:
         self._work = asyncio.create_task(self._run(page))
 
     async def end(self, why: str) -> Json:
-        """Have it ended, if it runs, and kept. Raises what keeping it raised."""
+        """End the recording and return its file. Raises what keeping it raised."""
         self._end(why)
         assert self._work is not None  # noqa: S101 - only one that has begun is known to anybody
         async with asyncio.timeout(_KEPT_WITHIN_S):
@@ -162,7 +162,7 @@ class Recording:
         return video
 
     async def _next(self) -> bytes | None:
-        """Wait for the newest picture that was not shown yet; None when it is over."""
+        """Wait for the newest picture that was not encoded yet; None when the recording is over."""
         if not await _either(self._news, self._max_s - self.seconds):
             self._end(f"its {self._max_s} s were over")
         picture, self._waiting = self._waiting, None
@@ -190,7 +190,7 @@ async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
 
 
 async def stop(recorded: Recorded, call: Call) -> Json:
-    """End it, or take what was kept when it ended by itself. The file is for who began it."""
+    """End it, or return what was kept when it ended by itself. The file belongs to the client that began it."""
     recording = recorded.recording
     if recording is None:
         raise _wrong(
@@ -210,7 +210,7 @@ def _wrong(problem: str, hint: str) -> ValidationFailed:
 
 
 async def _either(event: asyncio.Event, seconds: float) -> bool:
-    """Wait so long at most, and say whether the event came."""
+    """Wait for the event, `seconds` at most, and say if it came."""
     try:
         async with asyncio.timeout(max(0.0, seconds)):
             await event.wait()

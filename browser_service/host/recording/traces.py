@@ -1,4 +1,4 @@
-"""The trace of a session, which shows all of its pages: it is dropped where one of them becomes private to another."""
+"""Keeps the trace of a session, which shows all of its pages; one that becomes private to another drops it."""
 
 import asyncio
 import contextlib
@@ -75,7 +75,7 @@ class Trace:
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def end(self, why: str, *, dropped: str = "") -> "asyncio.Task[Json]":
-        """End it, once, whoever asks for it first, and keep it as a file. What is dropped is not even read."""
+        """End it, whoever asks first, and keep it as a file. A dropped trace is not even read."""
         if self.timer is not None:
             self.timer.cancel()
         if self.ending is None:
@@ -110,7 +110,7 @@ class Tracing:
         return self._trace is not None and self._trace.ending is None
 
     async def start(self, session: TracedSession, action: StartTracing) -> None:
-        """Begin one. Raises ValidationFailed while another runs, Forbidden in a browser that is somebody else's."""
+        """Begin one. Raises ValidationFailed while another runs, and Forbidden in a browser of somebody else."""
         if session.attached:
             raise Forbidden(
                 "A trace would show people's own tabs: this browser is one that runs without us (BROWSE_CDP_URL).",
@@ -138,7 +138,7 @@ class Tracing:
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
 
     async def stop(self, session: TracedSession) -> Json:
-        """End it, and return it as a file of who began it."""
+        """End it, and return it as a file of the client that began it."""
         trace = self._trace
         if trace is None or trace.client_id != session.call.client_id:
             other = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""
@@ -162,8 +162,7 @@ class Tracing:
         return {"observed": line, "artifact": kept}
 
     def look(self, page: TracedPage) -> list[tuple[str, str]]:
-        """Look at a page that is new, or that others may see than before. One that is private to somebody else ends the
-        trace. Returns the notices that it takes, each with the client that gets it."""
+        """Check a page that is new, or whose readers changed: a private one ends the trace. Return notices."""
         trace, holder = self._trace, page.lease
         if trace is None or trace.ending is not None:
             return []

@@ -1,4 +1,4 @@
-"""A video made of pictures as they come, encoded in memory, of a bounded size."""
+"""Encodes pictures as a video in memory, of a bounded size."""
 
 import io
 from collections.abc import Callable
@@ -14,11 +14,11 @@ MIME_TYPE: Final = "video/mp4"
 _MILLISECONDS: Final = Fraction(1, 1000)
 _CODEC: Final = "libx264"
 _FAST: Final = {"preset": "ultrafast", "tune": "zerolatency", "crf": "26"}
-"""A seventh of the time of VP8, and every player has it."""
+"""This takes a seventh of the time of VP8, and every player has it."""
 
 
 class Video:
-    """Each picture stays until the next; all have the size of the first. Not for the event loop: encoding computes."""
+    """Encodes each picture until the next, all in the first one's size. Encoding blocks: keep it off the event loop."""
 
     def __init__(self, first: bytes, most_bytes: int) -> None:
         import av  # noqa: PLC0415 - 20 MB and 0.1 s, for those who record
@@ -42,13 +42,13 @@ class Video:
         return self._file.tell() >= self._most_bytes
 
     def show(self, picture: bytes, at_ms: int) -> None:
-        """From `at_ms` on the video shows this JPEG."""
+        """Show this JPEG from `at_ms` on."""
         self._latest = picture
         self.frames += 1
         self._encode(at_ms)
 
     def finish(self, at_ms: int) -> bytes:
-        """The file. The last picture is there until `at_ms`."""
+        """Return the file, whose last picture lasts until `at_ms`."""
         self._encode(at_ms)
         self._container.mux(self._stream.encode(None))
         self._container.close()
@@ -64,5 +64,5 @@ class Video:
 
 
 def _even(size: tuple[int, int]) -> tuple[int, int]:
-    """Colours are kept for four pixels at a time."""
+    """Make both sides even, because the codec keeps colours for four pixels at a time."""
     return max(2, size[0] - size[0] % 2), max(2, size[1] - size[1] % 2)

@@ -1,1 +1,1 @@
-"""How a page comes back: from a crash, from parking, from being closed."""
+"""Brings a page back after a crash, parking, or its closing."""

@@ -1,4 +1,4 @@
-"""A page that was closed, as it can be had again: where it was, what it kept there, and what was set for it."""
+"""Brings back a closed page: its place, its storage, and its settings."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ _LOOKS_WITHIN_S: Final = 0.5
 
 
 async def remember(entry: PageEntry) -> Json:
-    """Return what brings the page back. One that does not answer is known by what its record has of it."""
+    """Return what brings the page back. If it does not answer, its record has to do."""
     record, tab = entry.record, entry.tab
     place = record.place
     parked, storage, history = place.parked, place.storage, place.history[:-1]
@@ -40,7 +40,7 @@ async def remember(entry: PageEntry) -> Json:
 
 
 def reopen(registry: PageRegistry, session: SessionEntry, call: Call) -> PageEntry:
-    """Make an entry for it, which the client holds that takes its closing back. The head of the queue opens it."""
+    """Make an entry for it, held by the client that undoes its closing. The head of the queue opens it."""
     known = call.undo or {}
     former = PageState.model_validate(known["page"])
     named = former.model_copy(update={"page_id": call.page_id, "session_id": session.session_id})
@@ -54,7 +54,7 @@ def reopen(registry: PageRegistry, session: SessionEntry, call: Call) -> PageEnt
 
 
 def bring_back(registry: PageRegistry, session: SessionEntry, state: PageState, known: Json | None) -> PageEntry:
-    """Make an entry for a page, with what was set for it, and at a revision that it has not had."""
+    """Make an entry for a page with its settings, at a revision that it has not had."""
     if known is None:
         return registry.add(state, session)
     parked = PageState.model_validate(known["page"]).parked

@@ -1,5 +1,4 @@
-"""What the error of a crash says beside its message: of which browser, where the page was, and how much memory there
-was in use."""
+"""Adds to the error of a crash which browser it was, where the page was, and how much memory was in use."""
 
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.record import PageRecord
@@ -8,7 +7,7 @@ from shared.model import Json
 
 
 def describe(error: BrowseError, page: PageRecord | None, memory: Memory) -> None:
-    """Add to an error of a crash what is known; nothing is said of what was not observed."""
+    """Add what is known to an error of a crash, and nothing that was not observed."""
     found = error.details.get("context")
     context = found if isinstance(found, dict) else {}
     if not isinstance(error, BrowserCrashed) and "crashReason" not in context:

@@ -1,4 +1,4 @@
-"""Room for a new page where the limit is reached: the page abandoned longest is closed, and can be had back."""
+"""Makes room at the limit of pages: closes the page abandoned longest, which can be opened again."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from shared.events import HostEvent, PageRetired
 
 
 class Retiring:
-    """Closes what nobody has any more, and nothing that a person, a lease, a hold, a dialog or a call keeps."""
+    """Closes abandoned pages, but none that a person, a lease, a hold, a dialog or a call needs."""
 
     def __init__(self, room: Room, parking: Parking, registry: PageRegistry, emit: Callable[[HostEvent], None]) -> None:
         self._room = room
@@ -25,7 +25,7 @@ class Retiring:
         self._background = Background()
 
     async def make_room(self, session_id: str, newcomer: ClientRef | None) -> None:
-        """Make room for one more page of the session, on behalf of a client, unless nothing is abandoned."""
+        """Make room for one more page of the session, unless nothing is abandoned."""
         async with self._one_at_a_time:
             while crowd := self._room.crowd(session_id):
                 known = (self._registry.find(page.page_id) for page in crowd)

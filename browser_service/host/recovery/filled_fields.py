@@ -1,5 +1,7 @@
-"""What the service's own acts filled on a page and nothing has sent: remembered while the page lives, offered when it
-died. In memory alone, bounded, and never a secret's value."""
+"""Remembers what clients filled on a page and did not send, and offers it when the page died.
+
+It lies in memory alone, is bounded, and never has the value of a secret.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,7 +20,7 @@ _MOST_WEIGHT: Final = 60_000
 
 @dataclass(frozen=True)
 class Field:
-    """One that a client filled; without a value it is a secret, or too long to be kept."""
+    """Is a field that a client filled; it has no value if that is a secret, or too long to be kept."""
 
     client_id: str
     selector: str
@@ -31,12 +33,12 @@ class Field:
 
     @property
     def kept(self) -> bool:
-        """Whether it can be filled again by itself."""
+        """Say if it can be filled again by itself."""
         return self.value is not None and self.frame != ""
 
 
 class Filled:
-    """Of one page."""
+    """Keeps the filled fields of one page."""
 
     def __init__(self) -> None:
         self._now = Bounded[tuple[str, str | None, str], Field](
@@ -46,7 +48,7 @@ class Filled:
         self._url = ""
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, seen: Json) -> None:  # noqa: FBT001 - the action's own
-        """An act left a field so. One that showed a secret once stays secret: pages can show a password."""
+        """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""
         if scope_of(selector) or (seen["kind"] == "tick" and not strict):
             selector, frame, strict = str(seen["selector"]), _text(seen["frame"]), True
         key = (client_id, frame, selector)
@@ -57,15 +59,15 @@ class Filled:
 
     @property
     def waits(self) -> bool:
-        """Whether something was filled that has gone nowhere yet."""
+        """Say if something was filled and not sent yet."""
         return bool(self._now)
 
     def sent(self) -> None:
-        """What is on the page has gone somewhere, or is gone with its document."""
+        """Forget the fields: they were sent, or went with their document."""
         self._now.clear()
 
     def moved(self, url: str) -> None:
-        """The page is at a URL; a fragment is no other place."""
+        """Forget the fields if the page is at another URL; a fragment is no other place."""
         url = url.partition("#")[0]
         if url != self._url:
             self._now.clear()
@@ -73,20 +75,20 @@ class Filled:
         self._url = url
 
     def lost(self) -> None:
-        """The page died, or was left: what was on it is offered from now on."""
+        """Offer the fields from now on, because the page died or was left."""
         self._offered |= self._now
         self._now.clear()
 
     def offered(self, client_id: str) -> list[Field]:
-        """What a client may have filled again: its own."""
+        """Return the lost fields that a client filled itself."""
         return [field for field in self._offered.values() if field.client_id == client_id]
 
     def done(self, field: Field) -> None:
-        """No longer offered."""
+        """Offer a field no longer."""
         self._offered = {key: each for key, each in self._offered.items() if each is not field}
 
     def offer(self, client_id: str, page_id: str) -> str:
-        """The call to make, in words; nothing where nothing was lost."""
+        """Name the call to make; return "" if nothing was lost."""
         fields = self.offered(client_id)
         kept, others = [f for f in fields if f.kept], [f for f in fields if not f.kept]
         told = []
@@ -98,7 +100,7 @@ class Filled:
 
 
 def unkept(field: Field) -> str:
-    """Why a value has to be given again."""
+    """Say why a value has to be given again."""
     if field.secret:
         return "a secret, which is not kept"
     return "in a frame that cannot be found again" if field.frame == "" else "too long to be kept"

@@ -1,4 +1,4 @@
-"""What nobody uses is closed: windows of pages first, then whole browsers; sooner where memory is short."""
+"""Closes what nobody uses, windows of pages first and then browsers; sooner if memory is short."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class Idling:
-    """Looks every few seconds for what is idle. What a person, a hold or a call needs stays."""
+    """Looks for what is idle every few seconds, and leaves what a person, a hold or a call needs."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Idling:
             await self._rest(kind)
 
     async def _relieve(self) -> None:
-        """Park what is idle, one page after another, until the browsers are within their memory again."""
+        """Park idle pages, one after another, until the browsers are within their memory again."""
         await self._memory.look()
         for entry in self._parking.idle(self._idle.page_in_need_s, self._pages.values()) if self._memory.short else []:
             if await self._parking.park(entry, self._idle.page_in_need_s):
@@ -77,7 +77,7 @@ class Idling:
                 return
 
     def _to_rest(self) -> list[Kind | None]:
-        """Return the browsers above the minimum that nobody uses. The shared one is the last to go."""
+        """Return the browsers above the minimum that nobody uses. The shared one comes last."""
         if self._launcher.attached and not self._launcher.pool.running:
             return []
         running: list[Kind | None] = [None] if self._launcher.shared_runs else []
@@ -107,7 +107,7 @@ class Idling:
         )
 
     async def _rest(self, kind: Kind | None) -> None:
-        """Close a browser until somebody needs it. Whoever comes meanwhile keeps it open, or opens it anew."""
+        """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
         sessions, idle_s = self._at_home(kind), self._idle.browser_s
         for entry in self._live(sessions):
             if not await self._parking.park(entry, idle_s):

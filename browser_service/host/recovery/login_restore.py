@@ -1,4 +1,4 @@
-"""Logins brought into a new context: the newest that the browser takes; where it takes none, what it takes of them."""
+"""Puts saved logins into a new context: the newest state that the browser takes, or what it takes of it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Options = Mapping[str, Any]  # Any: Playwright's
 async def restored(
     browser: Browser, options: Options, states: Sequence[Json], whose: str
 ) -> tuple[BrowserContext, Json, str]:
-    """A context, the state that it has, and what must be told if that is not the newest."""
+    """Return a context, its state, and a notice if that state is not the newest."""
     refused = ""
     for number, state in enumerate(states):
         try:
@@ -44,7 +44,7 @@ async def _context(browser: Browser, options: Options, state: Json) -> BrowserCo
 
 
 async def _one_by_one(context: BrowserContext, state: Json) -> int:
-    """One that the browser refuses must not cost the others; how many it took."""
+    """Add each cookie by itself, so that a refused one does not cost the others. Return how many were taken."""
     taken = 0
     for cookie in cast("list[Json]", state.get("cookies") or []):
         try:
@@ -60,9 +60,9 @@ def _first(error: PlaywrightError) -> str:
 
 
 async def bring_back(context: BrowserContext, saved: Sequence[Json], *, after_crash: bool) -> list[str]:
-    """Add the cookies that a profile on disk lacks, and say what must be told.
+    """Add the cookies that a profile on disk lacks, and return the notices.
 
-    It loses its session cookies with every end of the browser; in a crash the others too that came in the last 30 s,
+    A profile loses its session cookies with every end of the browser, and in a crash those of the last 30 s too,
     because Chromium writes no sooner.
     """
     present = {cookie_key(cookie) for cookie in await cookies_in(context)}
@@ -80,7 +80,7 @@ async def bring_back(context: BrowserContext, saved: Sequence[Json], *, after_cr
 
 
 async def _added(context: BrowserContext, cookies: Sequence[Json]) -> bool:
-    """All of them, or none. Raises PlaywrightError where the browser ended."""
+    """Add all cookies or none, and say which. Raises PlaywrightError if the browser ended."""
     try:
         await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it
     except PlaywrightError as error:

@@ -1,4 +1,4 @@
-"""The logins of a session: saved while its context lives, so that they outlast it."""
+"""Saves the logins of a session while its context lives, so that they outlast it."""
 
 import asyncio
 import contextlib
@@ -17,12 +17,12 @@ _WITHIN_S: Final = 5
 _AT_ONCE_WITHIN_S: Final = 0.2
 _STORAGE_WITHIN_S: Final = 10
 _STORAGE_SHARE: Final = 0.2
-"""Of the time may go into reading storage: Playwright visits each site that a session has been to, 0.1 s each."""
+"""Reading storage may take this share of the time: Playwright visits each site of the session, for 0.1 s each."""
 _STORAGE_PAUSE_S: Final = 30
 
 
 class Logins:
-    """What a session has of cookies and storage, as it was saved last. A browser that ended, or hangs, leaves that."""
+    """Keeps a session's cookies and storage as they were saved last, for when its browser ends or hangs."""
 
     def __init__(
         self,
@@ -32,38 +32,37 @@ class Logins:
         context: Callable[[], BrowserContext | None],
         on_saved: Callable[[Json], None],
     ) -> None:
-        """`storage`: whether it is saved too; a profile keeps its own, on disk. `context`: the one that lives, if it is
-        ours to save from."""
+        """Save storage too if `storage` is true; a profile keeps its own. `context` returns a live one to save from."""
         self.saved = saved
         self.unsaved = False
-        """Whether anything may have changed since."""
+        """True if something may have changed since."""
         self._storage = storage
         self._context = context
         self._on_saved = on_saved
         self._saving: asyncio.Task[None] | None = None
         self.alone = asyncio.Lock()
-        """Storage is read and written by one at a time: a database that is being read cannot be replaced."""
+        """Guards storage: a database that is being read cannot be replaced."""
         self._storage_from = 0.0
-        """When storage may be read again."""
+        """Storage may be read again from this moment of the monotonic clock on."""
 
     @property
     def cookies(self) -> list[Json]:
         return cookies_of(self.saved)
 
     def save_soon(self) -> None:
-        """Once for many changes in a row."""
+        """Save within half a second, once for many changes in a row."""
         self.unsaved = True
         if self._context() is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
 
     async def save_cookies(self, within_s: float = _AT_ONCE_WITHIN_S) -> None:
-        """Now: an act may have been a login, and the browser may be killed the next moment."""
+        """Save the cookies now: an act may have been a login, and the browser may be killed the next moment."""
         if (context := self._context()) is not None:
             with contextlib.suppress(TimeoutError, PlaywrightError):  # saved soon, or lost with the browser
                 await self._save_cookies(context, within_s)
 
     async def save(self, *, whole: bool = False) -> None:
-        """Now, with the storage where that has its turn, or must be."""
+        """Save now, and the storage too with `whole`, or if it is due."""
         async with self.alone:
             if (context := self._context()) is None:
                 return
@@ -77,7 +76,7 @@ class Logins:
                     self.unsaved = True  # until the storage has its turn
 
     async def save_last(self) -> bool:
-        """All that the context has: it is going to be closed until the next call. False where that failed."""
+        """Save all before the context is closed until the next call. Return False if that failed."""
         await self.rest()  # which would save less
         self.unsaved = False
         async with self.alone:
@@ -91,7 +90,7 @@ class Logins:
             return True
 
     async def rest(self) -> None:
-        """Let what was to be saved soon be."""
+        """Cancel the save that is due soon."""
         if self._saving is not None:
             self._saving.cancel()
             await asyncio.gather(self._saving, return_exceptions=True)
@@ -125,9 +124,9 @@ class Logins:
 
 
 async def all_in(context: BrowserContext) -> Json:
-    """Cookies, local storage and IndexedDB, as Playwright writes them.
+    """Return cookies, local storage and IndexedDB, as Playwright writes them.
 
-    It takes 0.1 s for each site that the session has been to; a page that spins keeps it from its end.
+    This takes 0.1 s for each site of the session, and does not end while a page spins.
     """
     return cast("Json", await context.storage_state(indexed_db=True))
 

@@ -1,4 +1,4 @@
-"""Filling again what was lost with a page: field by field, each read back."""
+"""Fills again what was lost with a page, and reads each field back."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,7 @@ _SHOWN: Final = 100
 
 
 async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
-    """What of the caller's own fields was filled, what was not and why, and what has to be given again."""
+    """Fill the caller's lost fields. Return what was filled, what was not and why, and what has to be given again."""
     filled = page.entry.fields
     fields = filled.offered(page.call.client_id)
     if not fields:
@@ -36,7 +36,7 @@ async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
 
 
 async def _again(page: "BrowserPage", field: Field, wait_ms: int) -> str:
-    """Why it has not what it had, if so."""
+    """Fill one field; return why it has another value, or ""."""
     try:
         element = await page.element(field.selector, field.frame, strict=field.strict)
         await _fill(element, field, wait_ms)

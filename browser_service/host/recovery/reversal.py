@@ -1,7 +1,7 @@
-"""How an act on our side is taken back: from what it left for that, beside what is there now.
+"""Takes back an act on our side, from what it left for that.
 
-What was set anew since is never overwritten: it stays, and is told. Only the logins of a whole session that were
-restored come back as one, since half of a login is none.
+A newer setting is never overwritten: it stays, and is reported. Only a whole session's restored logins come back as
+one, since half of a login is none.
 """
 
 import json
@@ -20,7 +20,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 Kept = dict[str, Any]  # Any: JSON
-"""JSON, of the form that the act's handler gave it."""
+"""Is JSON, in the form that the act's handler gave it."""
 TakeBack = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
 
@@ -29,7 +29,7 @@ _PUT_BACK: Final = script("storage_undo")
 
 
 def of_cookies(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> Kept:
-    """What it takes to have cookies as they were: those that changed, as they were and as they are now."""
+    """Return the cookies that changed, as they were and as they are now."""
     was, made = _by_key([{**cookie} for cookie in before]), _by_key([{**cookie} for cookie in after])
     changed = [key for key in was | made if _value(was, key) != _value(made, key)]
     lost, new = ([cookies[key] for key in changed if key in cookies] for cookies in (was, made))
@@ -138,11 +138,11 @@ TAKES_BACK: Final[Mapping[str, TakeBack]] = MappingProxyType(
         "remove_session_init_scripts": _session_init_scripts,
     }
 )
-"""By the name of the act."""
+"""Maps an act's name to its reversal."""
 
 
 def _told(done: str, back: Iterable[object], newer: list[str]) -> str:
-    """Raises CannotUndo where all was set anew."""
+    """Describe the reversal. Raises CannotUndo if all was set anew."""
     kept = f"set anew since, and kept so: {_names(newer)}"
     if newer and not [*back]:
         raise CannotUndo(f"Nothing was put back: {kept}.", hint="Set it yourself, if it shall be otherwise.")

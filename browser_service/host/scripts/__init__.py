@@ -1,4 +1,4 @@
-"""The JavaScript that runs in pages: one file a concern, which exports the function that it is for."""
+"""Reads the JavaScript that runs in pages: each file exports one function."""
 
 import re
 from functools import cache
@@ -13,7 +13,7 @@ _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 
 @cache
 def script(name: str) -> str:
-    """Return the source of a function that calls the one a file exports as its default, with what that file imports.
+    """Return the source of a function that calls a file's default export, its imports included.
 
     Playwright evaluates sources and no modules, so the imported files stand before it, within the function.
     """
@@ -24,12 +24,12 @@ def script(name: str) -> str:
 
 
 def applied(function: str, *given: str) -> str:
-    """Return the source of a call of a function that gives another function; `given` are sources, or JSON."""
+    """Return the source of a call of `function`, which gives another function; `given` are sources, or JSON."""
     return f"({function})({', '.join(given)})"
 
 
 def _imported(name: str) -> list[str]:
-    """Return the files that a file needs, each once, after those that it needs itself."""
+    """List the files that a file needs, each once, after those that it needs itself."""
     found: dict[str, None] = {}
     for other in _IMPORT.findall(_text(name)):
         found |= dict.fromkeys([*_imported(other), other])
