@@ -1,4 +1,4 @@
-"""How each action is done: one function an action, in modules named as in `shared.actions`."""
+"""Collects how each action is done: one function an action, in modules named as in `shared.actions`."""
 
 import inspect
 import pkgutil
@@ -14,7 +14,7 @@ from shared.model import Json
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:
-    """Every handler by its action's name. Raises TypeError for an action with none or two, or a handler without one."""
+    """Map every action's name to its handler. Raises TypeError unless each has one, and each handler an action."""
     found: dict[str, Callable[..., Awaitable[Json]]] = {}
     for module in categories:
         for name, function in vars(module).items():

@@ -1,1 +1,1 @@
-"""Actions on pages and sessions: each handler holds only Playwright."""
+"""Handles the actions on pages and sessions: each handler holds only Playwright."""

@@ -1,4 +1,4 @@
-"""Several actions in one call."""
+"""Does several actions in one call."""
 
 from browser_service.host.elements.forms import Form
 from browser_service.host.page.handle import BrowserPage

@@ -1,4 +1,4 @@
-"""Answering what a page asks."""
+"""Answers the dialogs of a page."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The focus, and what is put where it is."""
+"""Moves the focus, and pastes where it is."""
 
 from typing import Final
 
@@ -61,7 +61,7 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
 
 
 def _became(value: str | None, how: str) -> str:
-    """What the element has afterwards, which the page may have made something else of."""
+    """Describe what the element has afterwards, which the page may have changed."""
     said = "the page's own handler took it" if how == "taken" else "it was inserted"
     if value is None:
         return said

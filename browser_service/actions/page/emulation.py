@@ -1,4 +1,4 @@
-"""Other devices, places and languages, for one page."""
+"""Emulates other devices, places and languages for one page."""
 
 from browser_service.host.network.emulation import allow_position
 from browser_service.host.page.handle import BrowserPage

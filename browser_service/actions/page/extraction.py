@@ -1,4 +1,4 @@
-"""Extracting data: texts, attributes, tables, links, pictures, and what a page says of itself."""
+"""Extracts data: texts, attributes, tables, links, pictures, and what a page says of itself."""
 
 import json
 from typing import Any
@@ -118,7 +118,7 @@ async def _in_frames(page: BrowserPage, action: Part, selector: str) -> Json:
 
 
 async def _of_elements(page: BrowserPage, action: Several, script: str, arg: object) -> Json:
-    """Of the first that matches, or a list of all."""
+    """Evaluate a script for the first match, or for all."""
     found = await _read(page, action, script, arg)
     if not found["count"]:  # it was there a moment ago
         raise errors.not_found(action.selector, action.timeout, url=page.url)

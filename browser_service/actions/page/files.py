@@ -1,4 +1,4 @@
-"""Files to pages and from them: uploads, drops, downloads."""
+"""Moves files to pages and from them: uploads, drops, downloads."""
 
 from typing import Final, cast
 
@@ -52,7 +52,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
 
 
 def _held(given: list[FilePayload], held: object) -> str:
-    """What the input holds, which a script may have emptied as soon as it had the files."""
+    """Describe what the input holds, which a script may have emptied as soon as it had the files."""
     names = [_named(each["name"], len(each["buffer"])) for each in given]
     if not given:
         return "the input holds no files now"

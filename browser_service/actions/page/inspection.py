@@ -1,4 +1,4 @@
-"""Looking into a page as its developers do: its elements, its console, and the frames that it is made of."""
+"""Inspects a page as its developers do: its elements, its console, and its frames."""
 
 from typing import Final
 
@@ -46,7 +46,7 @@ async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
 
 
 async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms: int) -> None:
-    """Each before those in it; a selector that holds from the page's own document on."""
+    """Add each frame before those in it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
     for number in range(await elements.count()):
         element = await elements.nth(number).element_handle(timeout=timeout_ms)

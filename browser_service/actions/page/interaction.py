@@ -1,4 +1,4 @@
-"""Acting on elements as a person would: click, type, choose."""
+"""Acts on elements as a person would: click, type, choose."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -25,10 +25,10 @@ _VALUE: Final = script("typed_value")
 _ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _PICKED: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
 _ACTIVATING: Final = ("Enter", "Space", " ")
-"""Keys that may send a form, or click."""
+"""These keys may send a form, or click."""
 _TEXT_STAYS_MS: Final = 60
 _CHOICE_STAYS_MS: Final = 150
-"""How long what an act left is watched before the reply."""
+"""The result of an act is watched this long before the reply."""
 _ASKS_WITHIN_S: Final = 1.0
 _GONE: Final = "the element is no longer there"
 
@@ -131,7 +131,7 @@ async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
 
 
 async def _tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, wanted: bool) -> Json:
-    """What the page shows afterwards counts, which may change late, or be changed back."""
+    """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
     await unless_unchanged(tick(**action.own(), timeout=action.timeout))
@@ -157,7 +157,7 @@ async def _element(page: BrowserPage, action: ElementAction) -> Locator:
 
 
 def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gives
-    """Passwords are not repeated."""
+    """Report the value, but not a password."""
     if found is None:
         return {"observed": _GONE}
     value, given = found["value"], action.value

@@ -1,4 +1,4 @@
-"""Pictures, prints and videos of a page, and marks on it for those who look."""
+"""Takes pictures, prints and videos of a page, and marks it for those who look."""
 
 import base64
 

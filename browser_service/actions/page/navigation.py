@@ -1,4 +1,4 @@
-"""Going to a URL, back, forward, and where the page is."""
+"""Goes to a URL, back and forward, and reports where the page is."""
 
 from playwright.async_api import Response
 
@@ -53,7 +53,7 @@ async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Res
 
 
 async def _has_entry(page: BrowserPage, step: int) -> bool:
-    """Whether the history leads on. The blank document that a window opens with is no place to go back to."""
+    """Say if the history leads on. The blank document that a window opens with is no place to go back to."""
     browser = page.live.context.browser
     if browser is None or browser.browser_type.name != "chromium":
         return True

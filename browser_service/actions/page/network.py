@@ -1,4 +1,4 @@
-"""The network of a page: what it sends, and what it is answered."""
+"""Shows what a page sends, and decides what it is answered."""
 
 import codecs
 import json
@@ -134,7 +134,7 @@ async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
 def _matcher(
     action: network.GetNetworkLog | network.WaitForRequest | network.WaitForResponse, pattern: str | None, client: str
 ) -> Callable[[Sent], bool]:
-    """What a client may not see of an address, it cannot find out by asking for it either."""
+    """Match what the client may see: it must not find out the rest of an address by asking for it."""
     url = UrlPattern(pattern) if pattern else None
 
     def matches(sent: Sent) -> bool:
@@ -189,7 +189,7 @@ async def _record(sent: Sent, action: network.Shown, sight: Sight) -> Json:
 
 
 def _joined(headers: list[tuple[str, str]]) -> Json:
-    """A header that came several times has its values on lines of their own."""
+    """Write the values of a repeated header on lines of their own."""
     joined: dict[str, str] = {}
     for name, value in headers:
         joined[name] = f"{joined[name]}\n{value}" if name in joined else value

@@ -1,4 +1,4 @@
-"""Who may act on a page. No Playwright: the page's own record knows."""
+"""Changes who may act on a page. This needs no Playwright: the page's own record knows."""
 
 from browser_service.host.admission import owned
 from browser_service.host.page.claim import claimed_in_line

@@ -1,4 +1,4 @@
-"""The pages of a session: list, open, close."""
+"""Opens and closes the pages of a session."""
 
 from browser_service.host.elements.arrival import arrive
 from browser_service.host.page.handle import BrowserPage

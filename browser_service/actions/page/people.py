@@ -1,4 +1,4 @@
-"""What people are asked to do. No Playwright: a person acts on the page meanwhile."""
+"""Asks people to act. This needs no Playwright: a person acts on the page meanwhile."""
 
 from browser_service.host.page.handle import BrowserPage
 from browser_service.waits import until_answered

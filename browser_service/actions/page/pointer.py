@@ -1,4 +1,4 @@
-"""The mouse by itself, dragging, and scrolling."""
+"""Moves the mouse by itself, drags, and scrolls."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -13,7 +13,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _MOMENT_S: Final = 0.2
-"""For a script to see that the end was reached, and to ask for more."""
+"""A script gets this long to see that the end was reached, and to load more."""
 _MORE_WITHIN_S: Final = 1.0
 _EXAMPLES: Final = {
     "to": next_call("mouse", do="drag", x=10, y=10, to={"x": 0, "y": 200}),
@@ -85,7 +85,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
 
 
 def _dragged(seen: drops.Seen) -> str:
-    """What the page's documents were told, in words."""
+    """Describe the events of the drag in the page's documents."""
     if not seen["dragstart"]:
         where = f"pressed on {seen.get('pressed', 'nothing')} and released on {seen.get('released', 'nothing')}"
         return f"{where}: no HTML drag, the page may have followed the mouse"
@@ -118,7 +118,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
 
 
 async def _do(page: BrowserPage, action: pointer.Mouse) -> str:
-    """Do it where the mouse is by now; what was done, with a gap for the place."""
+    """Do it where the mouse is by now; return what was done, with a gap for the place."""
     hand, button, times = page.live.mouse, action.button, action.click_count
     match action.do:
         case "down":

@@ -1,4 +1,4 @@
-"""Reading a page: its content, and its accessibility tree with refs."""
+"""Reads a page: its content, and its accessibility tree with refs."""
 
 from typing import Final
 
@@ -32,7 +32,7 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
-    """What a page shows whose own document has no text may be all in its frames."""
+    """Name the frames of a page whose own document has no text: they may have all that it shows."""
     if len(page.live.frames) == 1 or str(await page.live.locator(":root").evaluate(_TEXT, timeout=timeout_ms)).strip():
         return {}
     return await page.in_frames("body:not(:empty)", None)
@@ -125,7 +125,7 @@ def _since(given: Tree, now: Tree, action: reading.Snapshot, root: str | None) -
 
 
 def _asked(change: changes.Change, action: reading.Snapshot, root: str | None) -> bool:
-    """Whether a change is in the part of the page that was asked for."""
+    """Say if a change is in the part of the page that the caller named."""
     nodes, index = change.at
     round_it = [index, *trees.above(nodes, index)]
     if root and all(nodes[outer].ref != root for outer in round_it):

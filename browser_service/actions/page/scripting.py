@@ -1,4 +1,4 @@
-"""Running JavaScript in a page, and requests sent from it with its cookies."""
+"""Runs JavaScript in a page, and sends requests from it with its cookies."""
 
 import base64
 import json
@@ -96,14 +96,14 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
 
 
 async def _json_value(page: BrowserPage, value: object) -> Json:
-    """A script's result; a large one is cut like any text, and said to be JSON text then."""
+    """Return a script's result; a large one is cut like any text, and marked as JSON text."""
     plain = _plain(value)
     cut = await page.shown("value", json.dumps(plain, ensure_ascii=False), None)
     return cut if "cursor" in cut else {"value": plain}
 
 
 def _plain(value: object, around: tuple[int, ...] = ()) -> JsonValue:
-    """A value of JavaScript as JSON; what JSON has no word for is spelled as JavaScript prints it."""
+    """Convert a JavaScript value to JSON; what JSON cannot say is spelled as JavaScript prints it."""
     if id(value) in around:
         return "[Circular]"
     inside = (*around, id(value))
@@ -152,7 +152,7 @@ def _http_error(url: str, answer: Json) -> NetworkError:
 
 
 async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:
-    """fetch() says "Failed to fetch" for everything; a request that needs no permission tells CORS from a dead host."""
+    """Tell CORS from a dead host by a request that needs no permission: fetch() says "Failed to fetch" for both."""
     said = str(answer["error"])
     details: Json = {"url": url, "context": {"lastError": said}}
     if said.startswith(_NOT_SENT):

@@ -1,4 +1,4 @@
-"""Sessions: who may use them, and what concerns all pages of one."""
+"""Changes who may use a session, and what concerns all of its pages."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What resources are made of: a page's state, an element, a picture."""
+"""Reads what resources are made of: a page's state, an element, a picture."""
 
 import base64
 from typing import Any, Final
@@ -17,7 +17,7 @@ from shared.wire import INLINE_BYTES
 
 _FACTS: Final = script("element_facts")
 _NO_BOX: Final[Json] = {"x": 0, "y": 0, "width": 0, "height": 0}
-"""As the browser has it of what is not shown."""
+"""The browser reports this box for what is not shown."""
 _NOT_THERE: Final[Json] = {
     "visible": False,
     "enabled": False,
@@ -79,7 +79,7 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
 
 
 def _metadata(said: JsonValue) -> Json:
-    """Empty where the page says nothing; the first where it says it twice."""
+    """Return the page's own description, with "" for what it does not say, and the first of what it says twice."""
     known = said if isinstance(said, dict) else {}
     graph = known.get("openGraph")
     og = graph if isinstance(graph, dict) else {}

@@ -1,4 +1,4 @@
-"""What a site keeps in the browser besides cookies: local storage of its origin, session storage of a page."""
+"""Reads and writes a site's storage besides cookies: local storage of its origin, session storage of a page."""
 
 import json
 from typing import Any, Final

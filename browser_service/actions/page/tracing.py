@@ -1,4 +1,4 @@
-"""Traces of a session."""
+"""Starts and stops the trace of a session."""
 
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import tracing

@@ -1,4 +1,4 @@
-"""Waiting for time to pass, for an element, or for where the page is."""
+"""Waits for time to pass, for an element, or for a URL."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from shared.model import Json
 
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:
-    """Visible is when one of the matches is, and hidden when none."""
+    """Wait for one visible match, or until no match is visible."""
     found = await page.element(action.selector, action.frame, strict=True, waits=False)
     element = found if action.strict else found.first
     if action.state in {"visible", "hidden"} and not action.strict and not is_ref(action.selector):

@@ -1,1 +1,1 @@
-"""Actions that touch no browser: each handler asks the service itself."""
+"""Handles actions that touch no browser: each handler asks the service itself."""

@@ -1,4 +1,4 @@
-"""The account of who did what."""
+"""Reports who did what."""
 
 from browser_service.observability.search import answer
 from browser_service.spine.ports import ServiceContext

@@ -1,4 +1,4 @@
-"""Calls that take long: read on, or stop."""
+"""Continues to wait for calls that take long, or stops them."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import calls

@@ -1,4 +1,4 @@
-"""The list of downloads."""
+"""Lists downloads."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import files

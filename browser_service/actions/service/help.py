@@ -1,4 +1,4 @@
-"""What there is to call, and how."""
+"""Explains what there is to call, and how."""
 
 from browser_service.spine.ports import ServiceContext
 from shared import helping

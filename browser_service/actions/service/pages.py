@@ -1,4 +1,4 @@
-"""The list of open pages."""
+"""Lists open pages."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import pages

@@ -1,4 +1,4 @@
-"""Sessions: made, described, shared, extended and closed."""
+"""Makes, describes, shares, extends and closes sessions."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import sessions

@@ -1,4 +1,4 @@
-"""Launching and quitting a browser of one's own."""
+"""Launches and quits a browser of one's own."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import seven

@@ -1,4 +1,4 @@
-"""What was done on our side, taken back."""
+"""Takes back what was done on our side."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import undoing

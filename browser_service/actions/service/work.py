@@ -1,4 +1,4 @@
-"""Pieces of work that several agents share out among themselves."""
+"""Shares out pieces of work among agents."""
 
 from browser_service.spine.ports import ServiceContext
 from shared.actions import work

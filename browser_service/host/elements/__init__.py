@@ -1,1 +1,1 @@
-"""From a selector to an element, what is done to it, and why it could not be."""
+"""Finds elements by selectors, acts on them, and explains failures."""

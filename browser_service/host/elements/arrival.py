@@ -1,4 +1,4 @@
-"""Going somewhere: where the page arrived, or, where loading does not end, that it can be used and what is pending."""
+"""Reports where a navigation arrived, or, if loading does not end, that the page can be used and what is pending."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -17,14 +17,14 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 PATIENCE_S: Final = 8.0
-"""How long a page that can be used already is waited for."""
+"""A page that can be used already gets this long to finish loading."""
 _EMPTY: Final = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 _SHOWN: Final = 5
 _URL: Final = 120
 
 
 async def arrive(page: BrowserPage, action: NavigationAction, going: Coroutine[None, None, Response | None]) -> Json:
-    """A server's error page is an arrival too, and is said."""
+    """Wait for the arrival, and report it. A server's error page is an arrival too."""
     if page.entry.observer is None:
         return _arrived(page, await going)
     seen, began = page.entry.observer.begin(navigates=True), asyncio.get_running_loop().time()

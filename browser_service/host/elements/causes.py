@@ -1,4 +1,4 @@
-"""Why an element could not be acted on, as the page itself tells it: what Playwright's own words leave open."""
+"""Explains by the page itself why an element could not be acted on, which Playwright's words leave open."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ def explained(
     frame: str | None,
     state: dict[str, Any],  # Any: what STATE tells
 ) -> ElementNotInteractable:
-    """The same error with what the element shows of its cause."""
+    """Return the same error with the cause that the element shows."""
     was, said, hint = _cause(error.message, state) or ("", "", "")
     message, advice = error.message.replace(was, said, 1), hint or error.advice
     if state["label"] and not state["disabled"]:
@@ -28,7 +28,7 @@ def explained(
 
 
 def _cause(message: str, state: dict[str, Any]) -> tuple[str, str, str] | None:  # Any: as there
-    """Words to replace, what stands there instead, and the next call."""
+    """Return the words to replace, their replacement, and the next call."""
     if "is covered by another element" in message and state["untouchable"]:
         start = message.index("is covered by")
         return (

@@ -1,4 +1,4 @@
-"""Text that a style sheet draws (content of ::before and ::after), which no selector of Playwright's finds."""
+"""Finds text that a style sheet draws (content of ::before and ::after), which Playwright's selectors do not."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ _DRAWN: Final = script("drawn_text")
 
 
 def wanted(selector: str) -> dict[str, Any] | None:  # Any: JSON, for _DRAWN
-    """The text that a selector asks for, where it is that and nothing else."""
+    """Return the text that a selector asks for, if it asks for nothing else."""
     found = re.fullmatch(r"text\s*=\s*(.+)|((['\"]).+\3)", selector, re.DOTALL)
     if found is None or ">>" in selector:
         return None
@@ -46,8 +46,7 @@ async def wait_for(
     text: dict[str, Any],  # Any: as `wanted` gives it
     action: WaitForSelector,
 ) -> None:
-    """Wait until a text is there, or gone: as an element, which is waited for, or drawn in the document of that root,
-    which is looked for now and then."""
+    """Wait until a text appears or goes, as an element or drawn in the document; the drawn one is polled."""
     clock, appears = asyncio.get_running_loop().time, action.state == "visible"
     until = clock() + action.timeout / 1000
     while (left_ms := (until - clock()) * 1000) > 0:
@@ -70,7 +69,7 @@ async def wait_for(
 
 
 async def _is_drawn(root: Locator, text: dict[str, Any]) -> bool:  # Any: as there
-    """Whether it is drawn now somewhere in a document; not in one that is just going."""
+    """Say if the text is drawn somewhere in a document, which must not be leaving."""
     return bool(await unless_gone(root.evaluate(_DRAWN, text)))
 
 

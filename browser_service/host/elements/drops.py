@@ -1,4 +1,4 @@
-"""What a page makes of a drag."""
+"""Observes what a page makes of a drag."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ Seen = dict[str, Any]  # Any: whatever JSON the page's listeners note
 
 
 class Drag:
-    """What the documents of a drag's two ends are told of it, and where the dragged element is afterwards."""
+    """Observes the documents of a drag's two ends, and where the dragged element is afterwards."""
 
     def __init__(self, source: Locator, held: ElementHandle, before: Seen, listeners: list[JSHandle]) -> None:
         self._source = source
@@ -39,7 +39,7 @@ class Drag:
         return found
 
     async def moved(self) -> str | None:
-        """Where the dragged element went, in words; nothing where it is as it was, None where that cannot be told."""
+        """Say where the dragged element went; "" if it stayed, None if that cannot be told."""
         before, after = self._before, await unless_gone(self._held.evaluate(_PLACE))
         if after is None or not after["there"]:  # the page may have made it anew
             places = await unless_gone(in_page(self._source, applied(_OF_TWO, _PLACE))) or []

@@ -1,4 +1,4 @@
-"""Explanations of why an action on an element failed, looked up in the page."""
+"""Explains why an action on an element failed, by a look at the page."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shad
 
 
 async def explain(error: PlaywrightError, at: BrowserPage, action: Action) -> BrowseError:
-    """Explain why an action on an element failed, by a look at the page where the error itself does not say."""
+    """Explain why an action on an element failed, by a look at the page if the error itself does not say."""
     url = at.live.url
     if errors.is_timeout(error) and errors.began(error):
         return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
@@ -51,8 +51,7 @@ async def _looked_up(error: PlaywrightError, at: BrowserPage, action: Action) ->
 
 
 async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
-    """Explain by what the element shows, which tells more than Playwright's log: that may have ended before it came to
-    the point."""
+    """Explain by what the element shows: Playwright's log may have ended before it came to the point."""
     states = await in_page(found, causes.STATE, action.can_be_tried)
     explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if states and isinstance(explained, ElementNotInteractable):
@@ -74,7 +73,7 @@ async def _wrong_frame(error: PlaywrightError, at: BrowserPage, action: Action, 
 
 
 async def _ambiguous(at: BrowserPage, found: Locator, selector: str) -> BrowseError:
-    """Name each candidate by its ref, and by where it is, which tells those apart that are called the same."""
+    """Name each candidate by its ref and place, which tell those of one name apart."""
     described = await in_page(found, DESCRIBE, _CANDIDATES)
     refs = await at.refs(found, _CANDIDATES, _LOOK_MS)
     nodes = at.seen.tree if at.seen else []

@@ -1,4 +1,4 @@
-"""Fields as acts left them: whether the page takes back what was given, a moment later."""
+"""Checks fields a moment after acts left them: a page may take back what it was given."""
 
 import asyncio
 import time
@@ -13,12 +13,12 @@ from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
 
 _MOST: Final = 8
-"""Fields of a page that are looked at again."""
+"""A page's last fields, this many, are looked at again."""
 _LOOK_WITHIN_S: Final = 0.3
 _READS_FOR_S: Final = 3.0
-"""How long calls that only read leave a field for the next one to look at again."""
+"""Calls that only read leave a field this long for the next call to look at."""
 SHOWN: Final = 120
-"""Characters of a field that are shown."""
+"""A field is shown with this many characters."""
 _SHOWS: Final = script("shown_field")
 
 
@@ -37,12 +37,11 @@ class FieldsLeft:
         self._notes = Bounded[tuple[str, str], _Note](_MOST)
 
     def note(self, client_id: str, moves: int, selector: str, element: Locator, shows: str) -> None:
-        """Note how an act left a field, when its page had moved that often."""
+        """Note how an act left a field, and the page's count of navigations."""
         self._notes[client_id, selector] = _Note(time.monotonic(), moves, element, shows)
 
     async def look(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
-        """Say what a client left and the page shows otherwise by now; each is told once. An act ends it: what fields
-        show from then on may be its doing."""
+        """Report, once, which fields no longer show what an act left. The next act ends that: it may change them."""
         if not self._notes:
             return []
         now = time.monotonic()
@@ -60,7 +59,7 @@ class FieldsLeft:
 
 
 async def _shows(element: Locator) -> str | None:
-    """Say what a field shows; None where that cannot be seen at once: the element went, or its page is busy."""
+    """Return what a field shows; None if it went, or its page is busy."""
     try:
         async with asyncio.timeout(_LOOK_WITHIN_S):
             return next(iter(await in_page(element, _SHOWS, SHOWN)), None)

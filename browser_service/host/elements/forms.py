@@ -1,4 +1,4 @@
-"""The fields of a form: of what kind each is, how it is filled, and what it has afterwards."""
+"""Fills the fields of a form: finds out their kinds, fills them, and reports what they have afterwards."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ _WAIT_MS: Final = 5_000
 _ANSWERED_WITHIN_S: Final = 0.5
 _ON_ITS_WAY: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _STAYS_MS: Final = 100
-"""How long all that was filled is watched before the reply."""
+"""All that was filled is watched this long before the reply."""
 _YES_OR_NO: Final = {"true": True, "false": False}
 _LOOK: Final = script("form_look")
 _SET: Final = script("form_fill")
@@ -51,19 +51,19 @@ _TAKES: Final = {
 
 @dataclass
 class Field:
-    """One field that was asked for, and the element that it is."""
+    """Is one field of the call, and its element."""
 
     asked: FormField
     place: str
     locator: Locator
     handle: ElementHandle | None = None
-    """None where there is no such element yet: an earlier field may make it appear."""
+    """None if there is no such element yet: an earlier field may make it appear."""
     kind: str = ""
     wanted: Any = None  # Any: what a field of that kind takes
 
 
 class Form:
-    """The fields of one call."""
+    """Fills the fields of one call."""
 
     def __init__(self, page: BrowserPage, action: FillForm) -> None:
         self._page = page
@@ -73,7 +73,7 @@ class Form:
         self._filled: list[str] = []
 
     async def look(self) -> None:
-        """Tell all apart before the first is filled: for what cannot be filled the call is refused, nothing done."""
+        """Find out all kinds before the first is filled: if one cannot be filled, the call is refused."""
         self._fields = [
             await self._field(f"fields.{number}", asked) for number, asked in enumerate(self._action.fields)
         ]
@@ -91,7 +91,7 @@ class Form:
                 self._filled.append(left.popleft().asked.selector)
 
     async def told(self) -> Json:
-        """What each has now, once the answers to what was sent meanwhile have had their effect."""
+        """Report what each field has now, once the answers to what was sent meanwhile have had their effect."""
         if self._page.entry.observer is not None:
             await self._page.entry.observer.answered(_ANSWERED_WITHIN_S)
         looks = await _looked([field.handle for field in self._fields if field.handle], watch_ms=_STAYS_MS)
@@ -119,7 +119,7 @@ class Form:
         }
 
     def _note(self, field: Field, look: Look) -> None:
-        """To be looked at again; what is submitted may be emptied for it."""
+        """Have the field looked at again, unless it is submitted, which may empty it."""
         if not self._action.submit:
             page = self._page
             page.entry.fields_left.note(
@@ -138,7 +138,7 @@ class Form:
                 raise
 
     async def _again(self, field: Field) -> Look | None:
-        """The page may have put another element in its place."""
+        """Look at the element again, because the page may have replaced it."""
         return next(iter(await _looked((await self._tried(field, field.locator.element_handles()))[:1])), None)
 
     async def _field(self, place: str, asked: FormField) -> Field:
@@ -159,7 +159,7 @@ class Form:
             await self._is(field, found, [next(looks) for _ in found])
 
     async def _is(self, field: Field, handles: list[ElementHandle], looks: list[Look]) -> None:
-        """Note what a field is: of radio buttons the one that is named, else the one element."""
+        """Note what a field is. Of several radio buttons it is the named one."""
         chosen = 0
         if len(looks) > 1 and {look["kind"] for look in looks} == {"radio"}:
             chosen = next((number for number, look in enumerate(looks) if field.asked.value in look["names"]), -1)
@@ -189,7 +189,7 @@ class Form:
 
     @contextlib.contextmanager
     def _naming(self, place: str) -> Iterator[None]:
-        """Errors name the field, and those that are filled."""
+        """Add to errors the field's name, and the fields that are filled."""
         try:
             yield
         except BrowseError as error:
@@ -202,7 +202,7 @@ class Form:
 
 
 async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]:
-    """What fields are and have: in one turn of the page where they are of one document, which most are."""
+    """Read what fields are and have, in one turn of the page if they are of one document, as most are."""
     if not handles:
         return []
     found: list[Look]
@@ -214,7 +214,7 @@ async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]
 
 
 async def _set_at_once(fields: list[Field]) -> int:
-    """How many of them are filled; none where they are of several documents."""
+    """Fill the fields and return how many are filled: none if they are of several documents."""
     handles = [field.handle for field in fields]
     wanted = [
         [field.wanted] if field.kind == "select" and isinstance(field.wanted, str) else field.wanted for field in fields
@@ -237,7 +237,7 @@ async def _set(field: Field, wait_ms: int) -> None:
 
 
 def _wanted(field: Field, look: Look) -> Any:  # Any: what a field of that kind takes
-    """Raises ValidationFailed for what it does not take."""
+    """Convert the value for the field. Raises ValidationFailed for one that it does not take."""
     value, kind = field.asked.value, field.kind
     if kind in _REFUSED:
         what, hint = _REFUSED[kind]
@@ -270,14 +270,14 @@ def _is_set(field: Field, look: Look | None) -> bool:
 
 
 def _is_refused(field: Field, look: Look | None) -> bool:
-    """Whether the page has something else there, not only written otherwise."""
+    """Say if the page shows something else, and not only in another form."""
     if look is None or _is_set(field, look):
         return False
     return field.kind != "text" or look["secret"] or not formatted(look["value"], field.wanted)
 
 
 def _has(field: Field, look: Look | None) -> Json:
-    """What it has now; passwords are not repeated."""
+    """Return what it has now, without passwords."""
     if look is None:
         return {"gone": True}
     if field.kind in {"tick", "radio"}:

@@ -1,4 +1,4 @@
-"""The frames of a page: what each is called, and in which a selector matches."""
+"""Names the frames of a page, and finds those in which a selector matches."""
 
 import asyncio
 import json
@@ -20,12 +20,12 @@ _MOST: Final = 20
 _SHOWN: Final = 4
 _WITHIN_S: Final = 0.5
 _LATE_MS: Final = 700
-"""How long a page that has loaded may take to make an element itself that one of its frames has already."""
+"""A loaded page gets this long to make an element itself that one of its frames has already."""
 
 
 @dataclass(frozen=True)
 class InFrame:
-    """A frame that has what the page itself has not."""
+    """Is a frame that has an element which the page itself lacks."""
 
     selector: str
     count: int
@@ -33,15 +33,14 @@ class InFrame:
 
 
 def within(root: Page | Frame | FrameLocator, selector: str) -> Locator:
-    """The locator of a selector that is no ref."""
+    """Return the locator of a selector that is no ref."""
     if selector.startswith("(//"):
         return root.locator(f"xpath={selector}")
     return root.locator(_ROW.sub(r"\1*=", selector))  # no one means all that is in a row by its name
 
 
 async def matching(page: Page, selector: str) -> list[InFrame]:
-    """The frames in which a selector matches, those that are seen first. Bounded: a frame that does not answer at once
-    is left out."""
+    """Return the frames in which a selector matches, visible ones first; a frame that answers late is left out."""
     frames = [frame for frame in page.frames if frame.parent_frame is not None][:_MOST]
     looks = [asyncio.ensure_future(_look(frame, selector)) for frame in frames]
     if not looks:
@@ -54,7 +53,7 @@ async def matching(page: Page, selector: str) -> list[InFrame]:
 
 
 async def check(page: Page, found: Locator, selector: str) -> None:
-    """Raise ElementNotFound at once for what is in a frame, and not on the page itself, which has loaded."""
+    """Raise ElementNotFound at once for an element that is in a frame, but not on the page, which has loaded."""
     if len(page.frames) == 1:
         return
     try:
@@ -82,7 +81,7 @@ def said(where: list[InFrame]) -> str:
 
 
 def call(where: list[InFrame]) -> str:
-    """The argument that reaches into the first of them."""
+    """Write the argument that reaches into the first of the frames."""
     return f'"frame": {json.dumps(where[0].selector, ensure_ascii=False)}'
 
 
@@ -99,7 +98,7 @@ async def _look(frame: Frame, selector: str) -> InFrame | None:
 
 
 async def _named(frame: Frame, count: int) -> InFrame:
-    """By a selector that holds from the page's own document on."""
+    """Name the frame by a selector that starts at the page's own document."""
     names: list[str] = []
     visible = True
     while (parent := frame.parent_frame) is not None:

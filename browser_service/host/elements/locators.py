@@ -1,4 +1,4 @@
-"""Locators: from a selector or ref to an element, and what functions of it give."""
+"""Finds elements by selectors and refs, and evaluates functions of them."""
 
 import re
 from collections.abc import Awaitable
@@ -28,7 +28,7 @@ def is_ref(selector: str) -> bool:
 
 
 def scope_of(selector: str) -> str | None:
-    """The ref that a selector begins with: `e12`, or `e12 >> role=button`."""
+    """Return the ref that a selector begins with: `e12`, or `e12 >> role=button`."""
     found = _SCOPED.match(selector)
     return found.group() if found else None
 
@@ -38,7 +38,7 @@ def is_xpath(selector: str) -> bool:
 
 
 def find(page: Page, selector: str, frame: str | None) -> Locator:
-    """The locator of a selector: a ref anywhere, the rest in the page or in one of its frames."""
+    """Return the locator of a selector: a ref anywhere, the rest in the page or in one of its frames."""
     if scope_of(selector):
         return page.locator(f"aria-ref={selector}")
     root: Page | FrameLocator = page
@@ -48,8 +48,10 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 
 async def in_page(found: Locator, source: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
-    """What a function of the elements found gives, without waiting for any. Those within a ref are taken one by one:
-    where Playwright looks up several it knows no refs."""
+    """Evaluate a function of the elements found, without waiting for any.
+
+    Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
+    """
     if "aria-ref=" not in str(found):
         return await found.evaluate_all(source, arg)
     elements = [await found.nth(n).element_handle(timeout=_LOOK_MS) for n in range(await found.count())]
@@ -59,7 +61,7 @@ async def in_page(found: Locator, source: str, arg: object = None) -> Any:  # An
 
 
 async def unless_unchanged(act: Awaitable[None]) -> None:
-    """Tick, without Playwright's own look at what came of it, which comes too early where a server is asked."""
+    """Tick, without Playwright's own look at the result, which comes too early if a server is asked."""
     try:
         await act
     except PlaywrightError as error:
@@ -68,10 +70,10 @@ async def unless_unchanged(act: Awaitable[None]) -> None:
 
 
 async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
-    """What an act left behind, or None where its element went with it. The act is done, so this waits for nothing but
-    a turn of the page's own scripts.
+    """Read what an act left behind, or None if its element went with it.
 
-    A label stands for its control, as it does for Playwright's own acts.
+    The act is done, so this waits for nothing but a turn of the page's own scripts. A label stands for its control, as
+    it does for Playwright's own acts.
     """
     try:
         values = await in_page(found, applied(_AFTER_ACT, expression))
@@ -83,7 +85,7 @@ async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JS
 
 
 async def unless_gone(found: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives
-    """None from a document that the act led away from."""
+    """Return None if the act led away from the document."""
     try:
         return await found
     except PlaywrightError as error:

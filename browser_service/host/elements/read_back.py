@@ -1,4 +1,4 @@
-"""What an act left in a field: whether it is what was given, and whether the page takes it back a moment later."""
+"""Reads what an act left in a field, and compares it with what was given."""
 
 import re
 from decimal import Decimal
@@ -19,12 +19,12 @@ from shared.next_calls import next_call
 _AFTER: Final = script("field_after")
 _ANSWERS_WITHIN_S: Final = 0.5
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")
-"""Numbers that letters and digits alone do not tell apart: 1.5 and 15, -5 and 5."""
+"""Letters and digits alone do not tell these numbers apart: 1.5 and 15, -5 and 5."""
 
 
 async def left(page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int) -> Any:
-    """What an expression gives of an act's element once the page's scripts had their turn and the requests that they
-    sent are answered; None where it is gone. Its field is looked at once more with the caller's next call.
+    """Evaluate an expression of an act's element once the page's scripts and their requests have settled; None if it is
+    gone. The field is looked at once more with the caller's next call.
 
     A label stands for its control, as it does for Playwright's own acts. Any: JSON, of a page.
     """
@@ -38,7 +38,7 @@ async def left(page: BrowserPage, selector: str, element: Locator, expression: s
 
 
 async def _read(element: Locator, expression: str, watch_ms: int) -> Any:  # Any: JSON, of a page
-    """The act is done, so this waits for nothing but turns of the page's own scripts."""
+    """Evaluate the expression. The act is done, so wait for nothing but turns of the page's own scripts."""
     try:
         return next(iter(await in_page(element, applied(_AFTER, expression), [watch_ms, SHOWN])), None)
     except PlaywrightError as error:
@@ -48,7 +48,7 @@ async def _read(element: Locator, expression: str, watch_ms: int) -> Any:  # Any
 
 
 def formatted(shown: str, given: str) -> bool:
-    """Whether a field shows what was given, only written otherwise: spaces, separators, case, digits in groups."""
+    """Say if a field shows what was given, in another form: spaces, separators, case, digits in groups."""
     if _SIGNED_OR_DECIMAL.fullmatch(given.strip()) and (numbers := _numbers(given)):
         return bool(_numbers(shown) & numbers)
     if re.fullmatch(r"\W*", given):
@@ -61,7 +61,7 @@ def shortened(text: str) -> str:
 
 
 def not_as_given(said: str, selector: str | None = None, *, hint: str = "") -> WithoutEffect:
-    """The error for a field that the page empties or rewrites."""
+    """Build the error for a field that the page empties or rewrites."""
     details: Json = {"context": {"reason": "not as given"}, **({"selector": selector} if selector else {})}
     return WithoutEffect(
         said, hint=hint or f"See what the page says about it: {next_call('snapshot')}.", details=details
@@ -73,7 +73,7 @@ def _letters(text: str) -> str:
 
 
 def _numbers(text: str) -> set[Decimal]:
-    """The numbers that a text may mean: a point or comma parts thousands, or decimals."""
+    """Return the numbers that a text may mean: a point or comma separates thousands, or decimals."""
     found = None if len(text) > SHOWN else re.search(r"([-\u2212]?)[^\d\-\u2212]*(\d[\d.,'\s]*)", text)
     if found is None:
         return set()

@@ -1,4 +1,4 @@
-"""What is at a point, and what has the focus."""
+"""Finds the element at a point, and the one that has the focus."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _FOCUSED: Final = script("focused_element")
 
 
 async def at(page: Page, x: float, y: float) -> str:
-    """The element at a point of the viewport, in whichever frame or shadow root."""
+    """Describe the element at a point of the viewport, in whichever frame or shadow root."""
     frame = page.main_frame
     while True:
         element = (await frame.evaluate_handle(_AT, [x, y])).as_element()
@@ -28,8 +28,10 @@ async def at(page: Page, x: float, y: float) -> str:
 
 
 async def focused(page: Page) -> ElementHandle:
-    """What has the focus, in whichever frame. A key pressed on it waits for the navigation that it starts; one that is
-    pressed on Playwright's keyboard does not."""
+    """Return the element that has the focus, in whichever frame.
+
+    A key pressed on it waits for the navigation that it starts; one pressed on Playwright's keyboard does not.
+    """
     frame = page.main_frame
     while True:
         element = (await frame.evaluate_handle(_FOCUSED)).as_element()

@@ -1,4 +1,4 @@
-"""The files that a caller gives, as Playwright takes them."""
+"""Converts a caller's files to Playwright's form."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ from shared.wire import FILE_BYTES
 
 
 async def payloads(page: BrowserPage, files: list[GivenFile]) -> list[FilePayload]:
-    """Raises ValidationFailed for a file with no content, or two, or where all are too large together."""
+    """Read the files. Raises ValidationFailed for a file with no content, or two, or if they are too large together."""
     found: list[FilePayload] = []
     for number, file in enumerate(files):
         left = FILE_BYTES - sum(len(each["buffer"]) for each in found)

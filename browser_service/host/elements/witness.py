@@ -1,4 +1,4 @@
-"""Whether a click reached its element: seen by listeners in the page, from just before the mouse goes down."""
+"""Watches whether a click reaches its element, by listeners in the page from just before the mouse goes down."""
 
 import asyncio
 import contextlib
@@ -48,20 +48,20 @@ _IN_THE_WAY: Final = (
 
 
 class Verdict(BaseModel):
-    """What the page saw of a click. Empty where it could not see: the document went, or a frame took the click."""
+    """Says what the page saw of a click; empty if its document went, or a frame took the click."""
 
     missed: str = ""
     then: str = ""
-    """What the page made of it at the mouse down, so that no click could follow."""
+    """Says what the page did at the mouse down, so that no click could follow."""
     by: str = ""
     left: bool = False
     stopped: str = ""
     invalid: list[tuple[str, str]] = []
     asks: bool = False
-    """For files: the browser tells of its chooser somewhat later."""
+    """True if the page asks for files: the browser reports its chooser somewhat later."""
 
     def check(self, selector: str, *, acted: bool) -> None:
-        """Raise WithoutEffect where the click did not reach its element; `acted`: the mouse down did something."""
+        """Raise WithoutEffect if the click missed its element; `acted` says that the mouse down did something."""
         if self.missed and not (self.missed == "replaced" and acted):
             why = _MISSED[self.missed].format(by=self.by)
             raise WithoutEffect(
@@ -71,7 +71,7 @@ class Verdict(BaseModel):
             )
 
     def lines(self) -> list[str]:
-        """What else came of it."""
+        """Describe the other effects."""
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
         then = [_THEN[self.then].format(by=self.by)] if self.then else []
         invalid = [f"{name!r}: {said}" for name, said in self.invalid[:3]]
@@ -79,7 +79,7 @@ class Verdict(BaseModel):
 
     @property
     def silence(self) -> str:
-        """Why nothing may have come of it."""
+        """Say why nothing may have come of it."""
         return f"a script of the page stopped what the {self.stopped} does (preventDefault)" if self.stopped else ""
 
 
@@ -89,14 +89,17 @@ class Witness:
     def __init__(
         self, element: Locator | ElementHandle, frame: Frame | None, *, kind: str = "click", force: bool = False
     ) -> None:
-        """`frame` is the element's, where it is known."""
+        """Watch an element; `frame` is the element's own, if it is known."""
         self._element = element
         self._frame = None if force else frame
         self._asked = {"kind": kind, "force": force, "first": self._frame is None, "name": secrets.token_hex(8)}
 
     async def __aenter__(self) -> Self:
-        """Before the act. In a frame that is known this need only be sent first, for Playwright looks at the element
-        some animation frames long; else this waits until it is watched."""
+        """Start watching before the act.
+
+        In a known frame the request need only be sent first, since Playwright looks at the element for some animation
+        frames; else this waits until the element is watched.
+        """
         self._watching = asyncio.ensure_future(self._watch())
         if self._frame is None:
             await asyncio.wait({self._watching}, timeout=_ASKED_WITHIN_S)
@@ -120,7 +123,7 @@ class Witness:
         return self._element.evaluate(applied(_ON_ONE, source), asked)
 
     async def verdict(self) -> Verdict:
-        """After the act."""
+        """Ask for the verdict after the act."""
         await asyncio.wait({self._watching}, timeout=_SAID_WITHIN_S)
         said: Any = None  # Any: JSON that the page tells
         with contextlib.suppress(PlaywrightError, TimeoutError):

@@ -1,1 +1,1 @@
-"""What a page shows, written for a model: trees, outlines, text, tables, and what changed between two of them."""
+"""Writes what a page shows for a model: trees, outlines, text, tables, and the changes between two trees."""

@@ -1,4 +1,4 @@
-"""What was read of a page a moment ago, for who accepts an answer of some age."""
+"""Keeps what was just read of a page, for clients that accept an answer of some age."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ class _Kept(NamedTuple):
 
 
 class Recall:
-    """Of one page: an answer is good as long as the page is at the same revision, and it is not too old."""
+    """Keeps one page's answers, which are good while the page is at the same revision and they are not too old."""
 
     def __init__(self) -> None:
         self._kept = Bounded[tuple[str, str], _Kept](
@@ -28,7 +28,7 @@ class Recall:
     async def answer(
         self, key: tuple[str, str], revision: Callable[[], int], max_age_ms: int, look: Callable[[], Awaitable[Json]]
     ) -> Json:
-        """By who asks, too: what one client was given may not be another's to read."""
+        """Return a kept answer, or look. The key names the client too, since another may not read what it was given."""
         kept = self._kept.get(key)
         if kept is not None and kept.revision == revision() and _age_ms(kept) < max_age_ms:
             return kept.answer

@@ -1,4 +1,4 @@
-"""What changed between two trees of one document, in lines that can be understood without the whole."""
+"""Describes what changed between two trees of one document, in lines that make sense without the whole."""
 
 import sys
 from collections import defaultdict
@@ -11,26 +11,26 @@ from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import FIELDS, Node, Tree, above
 
 _LOUD: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
-"""What a page shows to be noticed."""
+"""A page shows these to be noticed."""
 
 
 @dataclass
 class Change:
-    """One element that came, went, or is otherwise now: its lines, where it is or was, and where in the new tree."""
+    """Is one element that came, went, or changed: its lines, its place, and its index in the new tree."""
 
     lines: list[str]
     nodes: list[Node]
-    """Those that the lines show, in their order."""
+    """Are the nodes that the lines show, in their order."""
     at: tuple[Tree, int]
     index: int
     loud: bool = False
     of_field: bool = False
-    """Only what a field has in it is otherwise."""
+    """True if only the content of a field changed."""
 
 
 @dataclass
 class _Side:
-    """A tree by its refs: each with the text that is its own, and with what is in it."""
+    """Indexes a tree by its refs: the own text of each, and the refs inside it."""
 
     nodes: Tree
     at: dict[str, int] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class _Side:
     inner: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     outer: dict[str, str] = field(default_factory=dict)
     owners: list[str] = field(default_factory=list)
-    """The nearest ref round each element."""
+    """Has the nearest ref around each node."""
 
     def __post_init__(self) -> None:
         for index, node in enumerate(self.nodes):
@@ -51,7 +51,7 @@ class _Side:
                 self.inner[outer].append(node.ref)
 
     def inside(self, index: int) -> Iterator[tuple[Node, str]]:
-        """An element and what is in it, each with the ref that it belongs to."""
+        """Yield an element and what is in it, each with the ref that it belongs to."""
         for number in range(index, len(self.nodes)):
             node = self.nodes[number]
             if number > index and node.depth <= self.nodes[index].depth:
@@ -59,18 +59,18 @@ class _Side:
             yield node, node.ref or self.owners[number]
 
     def texts(self, ref: str) -> list[Node]:
-        """What is in an element and has no ref of its own; of the page, where there is none round it."""
+        """Return what is in an element and has no ref of its own; for "" the page's nodes that no ref surrounds."""
         inner = self.inside(self.at[ref]) if ref else ((n, self.owners[i]) for i, n in enumerate(self.nodes))
         return [node for node, owner in inner if not node.ref and owner == ref]
 
 
 def _key(node: Node) -> str:
-    """A node's line without where it is on the screen, and without the focus."""
+    """Return a node's line without its place on the screen, and without the focus."""
     return f"{node.what} {node.states} {node.url} {node.text}"
 
 
 def changes(old: Tree, new: Tree) -> list[Change]:
-    """In the order of the page; nothing where it is the same."""
+    """Return the changes in the order of the page."""
     before, after = _Side(old), _Side(new)
     found = [*_came(before, after), *_differ(before, after), *_went(before, after)]
     return sorted(found, key=lambda change: change.index)
@@ -104,7 +104,7 @@ def _differ(before: _Side, after: _Side) -> Iterator[Change]:
 
 
 def _moved(before: _Side, after: _Side, ref: str) -> list[str]:
-    """Those in an element that stayed in it, where they stand in another order now."""
+    """Return the refs that stayed in an element, in their order, if that changed."""
     stayed = {*before.inner.get(ref, [])} & {*after.inner.get(ref, [])}
     old = [inner for inner in before.inner.get(ref, []) if inner in stayed]
     new = [inner for inner in after.inner.get(ref, []) if inner in stayed]
@@ -121,7 +121,7 @@ def _went(before: _Side, after: _Side) -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class Told:
-    """Changes in words: what is shown of the page by that, and how many changes found no room."""
+    """Holds changes in words, the nodes that these show, and the number of changes that did not fit."""
 
     text: str
     shown: list[Node]
@@ -129,7 +129,7 @@ class Told:
 
 
 def tell(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str | None = None) -> Told:
-    """The changes in the order of the page. Where not all find room, the loud and the near come first."""
+    """Describe the changes in the order of the page. If not all fit, the loud and the near ones come first."""
     ranked = sorted(found, key=lambda change: (not change.loud, -_shared(new, change.index, acted_on)))
     taken: list[tuple[Change, str, int]] = []
     room, left = limit, 0
@@ -153,7 +153,7 @@ def _shown(change: Change, count: int) -> list[Node]:
 
 
 def _shared(nodes: Tree, index: int, ref: str | None) -> int:
-    """How deep in the tree the element lies that holds both a change and what was acted on."""
+    """Return the depth of the element that holds both a change and what was acted on."""
     acted = next((i for i, node in enumerate(nodes) if (node.ref == ref if ref else "active" in node.marks)), None)
     if acted is None:
         return 0

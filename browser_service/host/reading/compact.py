@@ -1,4 +1,4 @@
-"""A tree written for a model, in as few characters as say all of it: a table's row on one line, a sentence as one."""
+"""Writes a tree in as few characters as say all of it: a table's row on one line, a sentence as one."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -26,14 +26,14 @@ _ON_ONE_LINE: Final = (
     | _CELLS
 )
 _UNNAMED: Final = frozenset({"rowgroup", "paragraph", "cell", "rowheader", "columnheader", *_STRESSED})
-"""What is found by what it says or by what it is in: a ref for each would be a fifth of all that is written."""
+"""These get no ref, because their words or surroundings find them: refs would be a fifth of the text."""
 _LONGEST: Final = 400
 _LIKE_OURS: Final = ("[ref=", " | ")
-"""What in the page's own words could be taken for ours is written on a line of its own."""
+"""Text of the page that has these could be taken for our notation, and is written on a line of its own."""
 
 
 def write(nodes: Iterable[Node]) -> str:
-    """Their lines; each node's depth says what it is in."""
+    """Write the nodes' lines; each node's depth says what it is in."""
     return "\n".join(_Page([*nodes]).lines())
 
 
@@ -68,7 +68,7 @@ class _Page:
         return said
 
     def _only_wraps(self, index: int) -> bool:
-        """Whether it says nothing but that something is in it."""
+        """Say if the element has nothing to say but its content."""
         node, inner = self._nodes[index], self._inner[index]
         plain = not (node.name or node.text or node.states or node.acts or _boxed(node))
         return plain and bool(inner) and (node.role == "rowgroup" or (node.role == "generic" and len(inner) == 1))
@@ -82,7 +82,7 @@ class _Page:
         return node.head(ref=node.acts or not unnamed)
 
     def _on_one_line(self, index: int) -> str | None:
-        """With all that is in it, where that is words and controls, or cells of such."""
+        """Return it with all that is in it, if that is words and controls, or cells of such; else None."""
         node, inner = self._nodes[index], self._inner[index]
         if not inner or node.text or node.role not in _ON_ONE_LINE:
             return None
@@ -95,7 +95,7 @@ class _Page:
         return line if self._labels(node, inner) else f"{self._head(node, index)}: {line}"
 
     def _unrepeated(self, inner: list[int]) -> list[int]:
-        """Without the words of a label that are the name of what it labels."""
+        """Leave out a label's words that are the name of what it labels."""
         names = {self._nodes[each].name for each in inner if self._nodes[each].role in CONTROLS}
         return [
             each for each in inner if self._nodes[each].role != "text" or words(self._nodes[each].text) not in names
@@ -124,7 +124,7 @@ class _Page:
 
 
 def _words(node: Node) -> str | None:
-    """What it says, where that can be nothing else."""
+    """Return a node's words, if they can be taken for nothing else."""
     said = node.name or words(node.text)
     unclear = _boxed(node) or (node.name and node.text) or any(like in said for like in _LIKE_OURS)
     return None if unclear else "".join([said, *(f" [{mark}]" for mark in node.states)])

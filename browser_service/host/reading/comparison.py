@@ -1,4 +1,4 @@
-"""How unlike two pictures are: pixel by pixel, as an eye weighs colours, and where."""
+"""Compares two pictures pixel by pixel, as an eye weighs colours, and says where they differ."""
 
 import asyncio
 import io
@@ -15,9 +15,9 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 _STRIP: Final = 256
-"""Rows at a time: the arithmetic takes forty bytes a pixel."""
+"""This many rows are compared at a time: the arithmetic takes forty bytes a pixel."""
 _MOST_UNLIKE: Final = 35_215
-"""The distance of black and white in that weighing, which is the one of the library pixelmatch (YIQ)."""
+"""Black and white are this far apart in the library pixelmatch's weighing of colours (YIQ)."""
 _PALE: Final = 0.1
 _CHANGED: Final = (255, 0, 0)
 
@@ -28,7 +28,7 @@ class Difference:
     pixels: int
     count: int
     box: tuple[int, int, int, int] | None
-    """Left, top, right and bottom of what differs."""
+    """Holds left, top, right and bottom of what differs."""
     png: bytes
 
     def told(self) -> Json:
@@ -47,12 +47,12 @@ class Difference:
 
 
 async def compare_kept(files: Files, action: CompareScreenshots) -> Json:
-    """Two pictures that the caller keeps."""
+    """Compare two pictures that the caller keeps."""
     return await compare_with(files, action, await files.data(action.current or ""))
 
 
 async def compare_with(files: Files, action: CompareScreenshots, current: bytes) -> Json:
-    """A picture that the caller keeps and another one."""
+    """Compare a picture that the caller keeps with another one."""
     baseline = await files.data(action.baseline)
     found = await asyncio.to_thread(_compared, action, baseline, current)
     return {**found.told(), "artifact": await files.keep(found.png, "image/png", dated("difference", "of-pictures"))}
@@ -64,7 +64,7 @@ def _compared(action: CompareScreenshots, baseline: bytes, current: bytes) -> Di
 
 
 def _opened(data: bytes, field: str, name: str) -> Image.Image:
-    """Raises ValidationFailed for what is no picture, or too large a one."""
+    """Open a picture. Raises ValidationFailed for other data, or a picture that is too large."""
     try:
         picture = Image.open(io.BytesIO(data))
     except (UnidentifiedImageError, Image.DecompressionBombError):
@@ -75,7 +75,7 @@ def _opened(data: bytes, field: str, name: str) -> Image.Image:
 
 
 def compare(one: Image.Image, two: Image.Image, threshold: float) -> Difference:
-    """`threshold` is how unlike two colours may be and still count as the same, from 0 to 1."""
+    """Compare two pictures. Colours count as the same up to `threshold`, from 0 to 1."""
     width, height = max(one.width, two.width), max(one.height, two.height)
     mask = Image.new("L", (width, height), 255)
     both = min(one.width, two.width), min(one.height, two.height)
@@ -91,7 +91,7 @@ def compare(one: Image.Image, two: Image.Image, threshold: float) -> Difference:
 
 
 def _unlike(one: Image.Image, two: Image.Image, threshold: float) -> Image.Image:
-    """White where the pixels are more unlike than that, else black."""
+    """Return a picture that is white where the pixels differ by more than the threshold, else black."""
     if ImageChops.difference(one, two).getbbox() is None:
         return Image.new("L", one.size, 0)
     bands = {

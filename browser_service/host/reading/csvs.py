@@ -1,4 +1,4 @@
-"""Data of a page as CSV, for a spreadsheet: a cell that one would take for a formula is made text."""
+"""Writes data of a page as CSV for a spreadsheet, and makes text of cells that it would take for formulas."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from shared.model import Json
 _STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
 _BREAKS: Final = frozenset("\t\r\n")
 _NUMBER: Final = re.compile(r"[+\-\u2212]?[\d\s.,']+[%€$£¥]?")
-"""Of linear time: no two parts of it take the same character."""
+"""Takes linear time: no two parts of it match the same character."""
 _SEVERAL: Final = 'Ask for one: "schema" with one list, or a second call.'
 
 
@@ -24,16 +24,16 @@ class Csv(NamedTuple):
     text: str
     rows: int
     made_text: int
-    """Cells that a spreadsheet would have run, and now begin with an apostrophe."""
+    """Counts the cells that a spreadsheet would have run, and that begin with an apostrophe now."""
 
     def facts(self) -> Json:
-        """What a reader is told beside the text."""
+        """Return what a reader is told beside the text."""
         said = f"{self.made_text} cells that a spreadsheet would take for formulas begin with ' here"
         return {"rows": self.rows, **({"formulas": said} if self.made_text else {})}
 
 
 def of_tables(tables: list[Json]) -> Csv:
-    """Of rows as lists; several tables stand below one another, apart by an empty line."""
+    """Write tables of lists, one below the other with an empty line between."""
     lines: list[list[JsonValue]] = []
     count = 0
     for table in tables:
@@ -45,7 +45,7 @@ def of_tables(tables: list[Json]) -> Csv:
 
 
 def of_data(data: Json) -> Csv:
-    """The list in it, a row each; without one, all of it as one row. Raises ValidationFailed for several lists."""
+    """Write the list in the data, or all of it as one row. Raises ValidationFailed for several lists."""
     lists = {key: value for key, value in data.items() if isinstance(value, list)}
     if len(lists) > 1:
         raise ValidationFailed(
@@ -61,7 +61,7 @@ def of_data(data: Json) -> Csv:
 
 
 def _flat(item: Json, prefix: str = "") -> Json:
-    """Fields of fields by their path: price.amount."""
+    """Name nested fields by their path: price.amount."""
     flat: Json = {}
     for key, value in item.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
@@ -87,7 +87,7 @@ def _cell(value: JsonValue) -> str:
 
 
 def _would_run(cell: str) -> bool:
-    """By its first character that is seen: spreadsheets skip the others, and take its wide form for the narrow one."""
+    """Judge by the first visible character: spreadsheets skip the others, and take its wide form for the narrow one."""
     start = next((at for at, each in enumerate(cell) if each.isprintable() and not each.isspace()), len(cell))
     formula = unicodedata.normalize("NFKC", cell[start : start + 1]) in _STARTS
     return (formula or not _BREAKS.isdisjoint(cell[:start])) and not _is_number(cell.strip())

@@ -1,4 +1,4 @@
-"""The scripts that read data out of a document. Each reads all of it at once, so that it is of one moment."""
+"""Holds the scripts that read data out of a document, each all at once, so that it is of one moment."""
 
 from typing import Final
 
@@ -20,4 +20,4 @@ USUAL_STYLE: Final = (
     *("text-decoration-line", "text-transform", "white-space", "width", "height", "margin", "padding", "border"),
     *("border-radius", "box-shadow", "transform", "cursor", "pointer-events", "flex", "gap", "grid-template-columns"),
 )
-"""What one asks for of a style, where one does not say what."""
+"""These properties of a style are read if the caller names none."""

@@ -1,4 +1,4 @@
-"""Whether an element is still what its ref was given for: by its name, and by the row that it is in."""
+"""Checks that an element is still what its ref was given for, by its name and by its row."""
 
 import json
 from typing import Final
@@ -10,14 +10,14 @@ from browser_service.host.scripts import script
 
 _ROWS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _ALIKE: Final = CONTROLS - {"link"}
-"""What is called the same in every row."""
+"""Elements of these roles have the same name in every row."""
 _CHECKED_WITHIN_MS: Final = 1_000
 
 _OTHER: Final = script("ref_check")
 
 
 def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
-    """What tells the rows of these elements from their like: the first words in each, for all refs in it."""
+    """Return the words that tell these elements' rows from others: the first words in each."""
     of_refs = {row for index, node in enumerate(nodes) if node.ref in refs and (row := _row(nodes, index)) is not None}
     found: dict[str, str] = {}
     for row in sorted(of_refs):  # one that is in another comes after it, and counts
@@ -36,7 +36,7 @@ def _first_words(nodes: Tree, row: int) -> str:
 
 
 async def otherwise(element: Locator, was: str, row: str) -> str:
-    """What an element seems to be now, where that is not what it was; nothing where it is."""
+    """Describe the element if it is not what it was, else return ""."""
     name = was.partition(" ")[2]
     known = {"name": json.loads(name) if name else "", "row": row}
     if not any(known.values()):

@@ -1,4 +1,4 @@
-"""Whether a page says of itself that it is still loading."""
+"""Recognises a page that says of itself that it is still loading."""
 
 import re
 from typing import Final
@@ -10,12 +10,12 @@ from shared.next_calls import next_call
 
 _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$)", re.IGNORECASE)
 _LONGEST: Final = 40
-"""Characters of a text that says no more than that."""
+"""A text that says only that has this many characters at most."""
 _SHOWN: Final = 2
 
 
 def note(seen: Seen, pending: list[str]) -> str:
-    """A line for an outline, or nothing: what the page still waits for, by its requests and by its own words."""
+    """Return a line for an outline about what the page still waits for, by its requests and its own words, or ""."""
     signs = []
     if pending:
         paths = ", ".join((urlsplit(url).path or "/")[:_LONGEST] for url in pending[:_SHOWN])
@@ -29,5 +29,5 @@ def note(seen: Seen, pending: list[str]) -> str:
 
 
 def _words(node: Node) -> str:
-    """What an element says, where that is that it is loading."""
+    """Return an element's words if they say that it is loading."""
     return next((said for said in (node.name, words(node.text)) if len(said) <= _LONGEST and _LOADING.match(said)), "")

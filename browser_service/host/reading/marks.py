@@ -1,4 +1,4 @@
-"""Outlines on a page, for who looks at it: a person, or a picture."""
+"""Draws outlines on a page, for a person or a picture."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ _REMOVE: Final = script("mark_removal")
 
 
 async def draw(element: Locator, label: str, colour: str, seconds: float, timeout_ms: int) -> None:
-    """Raises Playwright's error for what cannot be seen."""
+    """Mark an element. Raises Playwright's error if it cannot be seen."""
     await element.scroll_into_view_if_needed(timeout=timeout_ms)
     given = {"tag": _TAG, "label": label, "colour": colour, "seconds": seconds}
     await element.evaluate(_DRAW, given, timeout=timeout_ms)
 
 
 async def remove(page: Page) -> int:
-    """All of them, in all frames; how many there were."""
+    """Remove all marks in all frames, and return their number."""
     return sum([int(await frame.evaluate(_REMOVE, _TAG)) for frame in page.frames])

@@ -1,4 +1,4 @@
-"""The outline of a page: headings, and what can be acted on first, in few lines; the rest is counted."""
+"""Writes the outline of a page in few lines: headings and what can be acted on first; the rest is counted."""
 
 from collections import Counter
 from typing import Final
@@ -10,21 +10,21 @@ _LANDMARKS: Final = frozenset(
 )
 _LOUD: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
 _ALIKE: Final = 4
-"""From so many on, siblings of one role are a list, of which the first two stand for all."""
+"""This many siblings of one role are a list, of which the first two stand for all."""
 _SHOWN_ALIKE: Final = 2
 _FIELDS_ALIKE: Final = 30
-"""Fields in lists and rows: more of them are no form, and what is round them tells more."""
+"""More fields than this in lists and rows are no form; what surrounds them says more."""
 _REST: Final = 4
 _COUNTS: Final = 90
-"""Characters for the line that counts the rest."""
+"""The line that counts the rest has this many characters."""
 _LINE_CHARACTERS: Final = 160
 _LIST: Final = 8
 _OPTION: Final = 9
-"""Ranks that stand after all others."""
+"""Puts options behind all other ranks."""
 
 
 def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
-    """At most `budget` characters of what a person would see at a glance, in the page's order; and what that shows."""
+    """Return what a person would see at a glance, in `budget` characters and the page's order, and its nodes."""
     repeated = _repeated(nodes)
     many = sum(nodes[index].role in FIELDS for index in repeated) > _FIELDS_ALIKE
     told = [i for i, node in enumerate(nodes) if _tells(node) and (i not in repeated or node.role in FIELDS)]
@@ -45,7 +45,7 @@ def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
 
 
 def _first_words(nodes: Tree) -> str:
-    """What a page without headings and controls has to say."""
+    """Return the first words of a page without headings and controls."""
     said = " ".join(text for node in nodes if (text := words(node.text) or node.name))
     return said if len(said) <= _LINE_CHARACTERS else f"{said[:_LINE_CHARACTERS]}…"
 
@@ -56,7 +56,7 @@ def _counted(rest: Counter[str]) -> str:
 
 
 def _tells(node: Node) -> bool:
-    """Whether it belongs in an outline: one knows what it is, or what it says."""
+    """Say if it belongs in an outline: its line says what it is."""
     if node.role == "heading":
         return bool(node.name or node.text)
     if node.acts:
@@ -65,7 +65,7 @@ def _tells(node: Node) -> bool:
 
 
 def _rank(nodes: Tree, index: int) -> int:
-    """What comes first where not all finds room: what is open above the page, headings, forms; options come last."""
+    """Rank what comes first if not all fits: what is open above the page, headings, forms, and options last."""
     node = nodes[index]
     roles = {nodes[outer].role for outer in above(nodes, index)}
     if node.role == "option":
@@ -82,7 +82,7 @@ def _rank(nodes: Tree, index: int) -> int:
 
 
 def _repeated(nodes: Tree) -> set[int]:
-    """Those in the third and later of many siblings of one role, such as rows and cards."""
+    """Return the nodes in the third and later of many siblings of one role, such as rows and cards."""
     siblings = Counter((node.parent, node.role) for node in nodes)
     seen: Counter[tuple[int | None, str]] = Counter()
     found: set[int] = set()

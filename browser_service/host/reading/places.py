@@ -1,4 +1,4 @@
-"""Where an element is, in words: the row, card, form or section that a person would name."""
+"""Names the place of an element as a person would: its row, card, form or section."""
 
 import json
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from browser_service.host.reading.tree import Node, Tree, above, within, words
 
 _ITEMS: Final = frozenset({"row", "listitem", "article", "option", "treeitem", "generic"})
-"""What is known by the first words in it."""
+"""These are named by the first words in them."""
 _SECTIONS: Final = frozenset(
     {
         *("form", "dialog", "alertdialog", "region", "group", "table", "grid", "navigation", "banner", "contentinfo"),
@@ -14,12 +14,12 @@ _SECTIONS: Final = frozenset(
     }
 )
 _TOP: Final = frozenset({"main", "list", "table", "grid"})
-"""What holds a whole page, or all that is alike in it: without a name it says nothing."""
+"""These hold a whole page, or all that is alike in it: without a name they say nothing."""
 _CHARACTERS: Final = 60
 
 
 def place(nodes: Tree, index: int) -> str:
-    """`row "Kettle"`, `form "Login"`, `under "Products"`, or nothing."""
+    """Return `row "Kettle"`, `form "Login"`, `under "Products"`, or ""."""
     itself = (index,) if nodes[index].role in _ITEMS and not nodes[index].name else ()
     for outer in (*itself, *above(nodes, index)):
         role, name = nodes[outer].role, nodes[outer].name
@@ -39,7 +39,7 @@ def _named(role: str, name: str) -> str:
 
 
 def _label(nodes: Tree, outer: int, index: int) -> str:
-    """A heading in it, or its first words; of a generic element, which may hold the whole page, a heading alone."""
+    """Return a heading in it, or its first words; a generic element, which may be the page, needs a heading."""
     item, node = nodes[outer], nodes[index]
     inner = [*within(nodes, outer)]
     headings = (_said(nodes, outer + 1 + n) for n, found in enumerate(inner) if found.role == "heading")
@@ -54,5 +54,5 @@ def _first_words(inner: list[Node]) -> str:
 
 
 def _said(nodes: Tree, index: int) -> str:
-    """What a heading says, also where its words are a link's."""
+    """Return a heading's words, also if they are a link's."""
     return nodes[index].name or words(nodes[index].text) or _first_words([*within(nodes, index)])

@@ -1,4 +1,4 @@
-"""Pictures of a page, of bounded pixels: a large one is taken in pieces, so that nobody waits long for any of them."""
+"""Takes pictures of a page, of bounded size; a large one is taken in pieces, so that nobody waits long for one."""
 
 import asyncio
 import io
@@ -20,14 +20,14 @@ from shared.errors import ValidationFailed, of_field
 Options = dict[str, Any]  # Any: as Playwright types each
 _PIECE: Final = 4_000_000
 _LONGEST: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
-"""Pixels that a side may have in each form."""
+"""A side may have this many pixels in each format."""
 _SIZES: Final = script("document_size")
 _RATIO: Final = "Number(devicePixelRatio)"
 _RATIOS: Final = (1.0, 10.0)
 _FARTHEST: Final = 50_000_000.0
-"""CSS pixels: no document is larger."""
+"""No document has more CSS pixels than this."""
 _TAKING: Final = 0.6
-"""The part of a call's time that taking pieces may cost."""
+"""Taking pieces may use this share of a call's time."""
 _OUTSIDE: Final = "Clipped area"
 
 
@@ -36,12 +36,12 @@ class Taken(NamedTuple):
     width: int
     height: int
     cut: str = ""
-    """What is not in it, where the page goes on."""
+    """Says what is missing if the page goes on."""
 
 
 @dataclass(frozen=True)
 class _Area:
-    """A part of the document in CSS pixels, and how many of the picture's make one of them."""
+    """Is a part of the document in CSS pixels, with the picture's pixels for each of them."""
 
     x: float
     y: float
@@ -58,7 +58,7 @@ class _Area:
 
 
 async def take(page: BrowserPage, action: Screenshot) -> Taken:
-    """Raises ValidationFailed for what the asked form cannot hold."""
+    """Take a picture. Raises ValidationFailed if the format cannot hold it."""
     options: Options = {name: value for name, value in action.own().items() if name in _OPTIONS}
     if action.mask:
         options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
@@ -76,7 +76,7 @@ async def take(page: BrowserPage, action: Screenshot) -> Taken:
 
 
 async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) -> _Area | None:
-    """What is to be on it, where that can be more than a window has."""
+    """Return what the picture shows if that can be more than a window, else None."""
     window = page.live.viewport_size
     small = window is None or window["width"] * window["height"] <= _PIECE
     if element is None and not action.full_page and small:
@@ -103,8 +103,11 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
 
 
 async def _sizes(page: BrowserPage) -> list[float]:
-    """The document's width and height, where the window is in it, and the window's own. Asked of Chromium, whose answer
-    no script of the page makes; elsewhere what the page says is taken for what it can be."""
+    """Return the document's width and height, the window's place in it, and the window's size.
+
+    Chromium's answer is safe from the page's scripts. In other engines the page itself answers, within plausible
+    bounds.
+    """
     if page.tab.cdp is None:
         return [_within(each, 0.0, _FARTHEST, otherwise=0.0) for each in await page.live.evaluate(_SIZES)]
     known = await page.tab.cdp.send("Page.getLayoutMetrics")
@@ -114,7 +117,7 @@ async def _sizes(page: BrowserPage) -> list[float]:
 
 
 def _within(said: object, least: float, most: float, *, otherwise: float) -> float:
-    """A number of a page's own, which may be anything."""
+    """Bound a number that the page gave, which may be anything."""
     known = isinstance(said, int | float) and math.isfinite(said)
     return min(most, max(least, float(said))) if known and isinstance(said, int | float) else otherwise
 
@@ -142,7 +145,7 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
 
 
 async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> tuple[list[bytes], float]:
-    """Pictures that lie below one another, and where they end: by what time there is, that leaves some to join them."""
+    """Take pictures from top to bottom while there is time to join them; return them, and where they end."""
     rows = max(1, math.floor(_PIECE / area.ratio**2 / area.width))
     now = asyncio.get_running_loop().time
     deadline, enough = (now() + share * action.allowed_ms() / 1000 for share in (1, _TAKING))

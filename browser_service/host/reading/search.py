@@ -1,4 +1,4 @@
-"""Searching in the tree of a page: by the words that it shows, by role and name."""
+"""Searches the tree of a page by its words, by role and name."""
 
 import difflib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _CHARACTERS: Final = 200
 
 @dataclass(frozen=True)
 class Match:
-    """An element that was looked for: what to name it by, and the words that matched where they are not its name."""
+    """Is an element that was found: its index, and the words that matched if they are not its name."""
 
     index: int
     node: Node
@@ -24,7 +24,7 @@ class Match:
 
 
 def search(nodes: Tree, *, text: str = "", role: str = "", name: str = "") -> list[Match]:
-    """All matches: those that are called exactly so first, then what can be acted on, then in the page's order."""
+    """Return all matches: exact names first, then what can be acted on, then the rest in the page's order."""
     wanted = name or text
     found = _by_role(nodes, role, name, text) if role or name else _by_text(nodes, text)
     return sorted(found, key=lambda m: (_rank(m, wanted), m.index))
@@ -44,7 +44,7 @@ def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
 
 
 def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
-    """The innermost elements that have the words: rows and links repeat those of what is in them."""
+    """Yield the innermost elements that have the words: rows and links repeat what is in them."""
     taken: set[int] = set()
     for index in range(len(nodes) - 1, -1, -1):
         if index in taken or not _has(nodes[index], text):
@@ -70,21 +70,21 @@ def _said(node: Node) -> str:
 
 
 def nearest(nodes: Tree, wanted: str, role: str = "") -> list[str]:
-    """The names on the page that are most like the one that is not there."""
+    """Return the names on the page that are most like one that is missing."""
     names = {node.name.casefold(): node for node in nodes if node.name and node.ref and (not role or node.role == role)}
     close = difflib.get_close_matches(wanted.casefold(), [*names], _NEAREST, _ALIKE) if wanted else []
     return [names[name].what for name in close] or [node.what for node in [*names.values()][:_NEAREST]]
 
 
 def line(nodes: Tree, match: Match) -> str:
-    """A match as a model is shown it."""
+    """Write a match for a model."""
     said = f": {_short(match.said)}" if match.said and match.said != words(match.node.text) else ""
     where = place(nodes, match.index)
     return f"{match.node.line.removesuffix(':')}{said}{f' · {where}' if where else ''}"
 
 
 def row(nodes: Tree, match: Match) -> Json:
-    """A match for programs."""
+    """Write a match for programs."""
     node = match.node
     told: Json = {"ref": node.ref, "role": node.role, "name": node.name}
     if value := match.said or words(node.text):

@@ -1,4 +1,4 @@
-"""Snapshots: the whole page as a tree with refs, and what each client was shown of it, which makes refs safe."""
+"""Takes snapshots, the whole page as a tree with refs, and keeps what each client was shown, which makes refs safe."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ _STATE: Final = script("document_state")
 _TYPED_IN_FRAME: Final = script("typed_secrets")
 
 Moves = Callable[[], int]
-"""How often the page has gone anywhere: while it has not, the document is the same."""
+"""Counts the page's navigations: while the count stays, the document is the same."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class State:
     typed: list[str]
 
     def is_like(self, other: "State") -> bool:
-        """Whether nothing in the document is otherwise; where its focus is may be."""
+        """Say if the document is the same, wherever its focus is."""
         return (self.document, self.mark) == (other.document, other.mark)
 
 
 @dataclass
 class Look:
-    """A page at one moment: its document, those of its frames by the prefix of their refs, and all that it shows."""
+    """Holds a page at one moment: its document, those of its frames by the prefix of their refs, and its tree."""
 
     state: State
     moves: int
@@ -49,7 +49,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Refs:
-    """Of one element: its own, where it has a line of its own in the tree, and with it those of all that is in it."""
+    """Holds an element's own ref, if it has a line in the tree, and the refs of all in it."""
 
     own: str | None
     inner: frozenset[str]
@@ -57,22 +57,21 @@ class Refs:
 
 @dataclass
 class Seen:
-    """What a client was shown of a document: what each ref it has stands for, how the page looked when it was last
-    looked at for this client, and how in the last snapshot that it was given."""
+    """Keeps what a client was shown of a document: its refs, the page at the last look, and the last snapshot."""
 
     document: float
     moves: int = -1
     state: State | None = None
-    """Of how it last looked."""
+    """Is the page's state at the last look."""
     at: float = 0.0
-    """When that was, by the monotonic clock."""
+    """Is the time of the last look, by the monotonic clock."""
     acted: bool = False
-    """Whether the client has acted since: what differs may be of that."""
+    """True if the client has acted since, which may explain what differs."""
     elements: dict[str, str] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
-    """What tells the row that an element is in from its like."""
+    """Tells the row of an element from others."""
     older: dict[str, str] = field(default_factory=dict)
-    """What those stood for that were of a document before, the page's or a frame's."""
+    """Maps refs of earlier documents, the page's or a frame's, to what they meant."""
     frames: dict[str, float] = field(default_factory=dict)
     tree: Tree = field(default_factory=list)
     given: Tree | None = None
@@ -89,7 +88,7 @@ class Seen:
         self.state, self.at, self.acted = state, time.monotonic(), False
 
     def give(self, nodes: Iterable[Node]) -> None:
-        """The client is shown these: their refs are its from now on."""
+        """Let the client use the refs of these nodes, which it is shown."""
         if len(self.elements) > _REMEMBERED:
             self.elements.clear()
             self.rows.clear()
@@ -98,18 +97,18 @@ class Seen:
         self.rows.update(identity.rows(self.tree, {*shown}))
 
     def give_all(self) -> None:
-        """The client is given the whole as a snapshot."""
+        """Let the client use all refs: it is given the whole as a snapshot."""
         self.give(self.tree)
         self.given = self.tree
 
 
 async def document_of(page: Page) -> float:
-    """The identity of the current document: when it began. Survives pushState, changes with every load."""
+    """Return the time when the current document began. It survives pushState, and changes with every load."""
     return float(await page.evaluate("performance.timeOrigin"))
 
 
 async def state_of(page: Page, turns: int = 0) -> State:
-    """`turns`: how often the page's own tasks come first, such as to report what broke in a script."""
+    """Read the state, after `turns` turns of the page's own tasks, such as reporting an error of a script."""
     try:
         return State(*await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))
     except PlaywrightError as error:
@@ -119,9 +118,9 @@ async def state_of(page: Page, turns: int = 0) -> State:
 
 
 async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:
-    """The whole page's tree, without what was typed as a password. `known`: its state of just now.
+    """Read the whole page's tree, without typed passwords; `known` is its state of just now.
 
-    Always the whole page in AI mode: any other form makes Playwright forget the refs that it does not print.
+    It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
     """
     while True:
         before = moves()
@@ -144,7 +143,7 @@ async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False
 
 
 def _frames(nodes: Tree) -> dict[str, str]:
-    """A ref in each frame, by the prefix of its refs; the page's own elements come first, and are of none."""
+    """Return a ref in each frame, by the prefix of its refs; the page's own elements come first, and are left out."""
     found: dict[str, str] = {}
     for ref in [node.ref for node in nodes if node.ref]:
         found.setdefault(tree.prefix_of(ref), ref)
@@ -152,7 +151,7 @@ def _frames(nodes: Tree) -> dict[str, str]:
 
 
 async def refs_of(page: Page, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
-    """The refs of the first elements of a locator. Makes Playwright forget the others: a look must follow."""
+    """Return the refs of a locator's first elements. Playwright forgets the others, so look again afterwards."""
     refs: list[Refs] = []
     for number in range(min(await found.count(), most)):
         if number and "aria-ref=" in str(found):  # which the look at the one before has made it forget

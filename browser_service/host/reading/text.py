@@ -1,4 +1,4 @@
-"""Text of a page in the form that was asked for."""
+"""Converts the text of a page."""
 
 import asyncio
 import re
@@ -7,7 +7,7 @@ from markdownify import MarkdownConverter
 
 
 async def markdown(html: str) -> str:
-    """HTML as markdown, made beside the event loop: large pages take seconds."""
+    """Convert HTML to markdown, beside the event loop: large pages take seconds."""
     return await asyncio.to_thread(_markdown, html)
 
 

@@ -1,4 +1,4 @@
-"""A page's accessibility tree: parsed from Playwright's text, cut to what was asked for, written for a model."""
+"""Parses a page's accessibility tree from Playwright's text, cuts it to what was asked for, and writes it."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
 _URL_CHARACTERS: Final = 80
 _HIDDEN: Final = "••••"
 _TELLING: Final = 4
-"""Characters from which on a secret is looked for in names too: a shorter one would be found everywhere."""
+"""Shorter secrets are not looked for in names: they would be found everywhere."""
 
 CONTROLS: Final = frozenset(
     {
@@ -33,7 +33,7 @@ FIELDS: Final = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One line of the tree. `parent` is its index in the list of all; `text` is as Playwright writes it."""
+    """Is one line of the tree. `parent` is its index in the whole tree; `text` is as Playwright writes it."""
 
     depth: int
     role: str
@@ -44,25 +44,25 @@ class Node:
     url: str = ""
     parent: int | None = None
     inner: bool = False
-    """It has others in it."""
+    """True if it has others in it."""
 
     @property
     def what(self) -> str:
-        """`role "name"`: what a ref stands for."""
+        """Return `role "name"`, which is what a ref stands for."""
         return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}" if self.name else self.role
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Its marks without where it is: what a person would see of its state."""
+        """Return its marks without place and focus: what a person would see of its state."""
         return tuple(mark for mark in self.marks if not mark.startswith(("box=", "cursor=", "active")))
 
     @property
     def acts(self) -> bool:
-        """It can be acted on."""
+        """Say if it can be acted on."""
         return self.role in CONTROLS or "cursor=pointer" in self.marks
 
     def head(self, *, ref: bool = True) -> str:
-        """Its line without what is in it."""
+        """Write its line without what is in it."""
         pointer = "cursor=pointer" if self.role in CONTROLS else ""  # as it is for every link and button
         marks = [*(mark for mark in self.marks if mark != pointer)]
         marks += [f"ref={self.ref}"] if self.ref and ref else []
@@ -75,7 +75,7 @@ class Node:
 
 
 Tree = list[Node]
-"""In the order of the page: what is in an element follows it, deeper."""
+"""Is in the order of the page: what is in an element follows it, deeper."""
 
 
 def parse(text: str) -> Tree:
@@ -104,7 +104,7 @@ def _node(rest: str, depth: int, parent: int | None) -> Node:
 
 @lru_cache(maxsize=8_192)
 def _fields(rest: str) -> tuple[str, str, str | None, tuple[str, ...], str]:
-    """Role, name, ref, marks and text of a line: most lines of a page are the same in the next look at it."""
+    """Parse role, name, ref, marks and text of a line. It is cached, since most lines come again in the next look."""
     if quoted := _QUOTED_KEY.match(rest):
         rest = quoted["key"].replace("''", "'") + (quoted["tail"] or "")
     found = _KEY.match(rest)
@@ -124,7 +124,7 @@ def _add_property(node: Node, name: str, value: str) -> None:
 
 
 def without_root(nodes: Tree) -> Tree:
-    """The element round everything, where it says nothing, costs every line two characters."""
+    """Remove an outermost element that says nothing: it would indent every line by two characters."""
     root = nodes[0] if nodes else None
     if root is None or root.role != "generic" or root.name or root.text or sum(not node.depth for node in nodes) > 1:
         return nodes
@@ -134,7 +134,7 @@ def without_root(nodes: Tree) -> Tree:
 
 
 def hide(nodes: Tree, typed: list[str]) -> None:
-    """Take out what was typed as a password: from the fields, and from the names that repeat what is in them."""
+    """Take typed passwords out of the fields, and out of the names that repeat them."""
     secrets = {" ".join(text.split()) for text in typed if text.strip()}
     for node in nodes if secrets else []:
         if node.role == "textbox" and " ".join(words(node.text).split()) in secrets:
@@ -145,12 +145,12 @@ def hide(nodes: Tree, typed: list[str]) -> None:
 
 
 def prefix_of(ref: str) -> str:
-    """`f1` of `f1e2`: what the refs of one document have in common."""
+    """Return `f1` of `f1e2`, which the refs of one document have in common."""
     return ref[: ref.index("e")]
 
 
 def part(nodes: Tree, start: int) -> Tree:
-    """An element and what is in it."""
+    """Return an element and what is in it."""
     top = nodes[start].depth
     end = next((i for i in range(start + 1, len(nodes)) if nodes[i].depth <= top), len(nodes))
     return [
@@ -160,7 +160,7 @@ def part(nodes: Tree, start: int) -> Tree:
 
 
 def within(nodes: Tree, index: int) -> Iterator[Node]:
-    """What is in an element."""
+    """Yield what is in an element."""
     for inner in range(index + 1, len(nodes)):
         if nodes[inner].depth <= nodes[index].depth:
             return
@@ -168,7 +168,7 @@ def within(nodes: Tree, index: int) -> Iterator[Node]:
 
 
 def above(nodes: Tree, index: int) -> Iterator[int]:
-    """What an element is in, from the inside."""
+    """Yield the elements around one, from the inside."""
     outer = nodes[index].parent
     while outer is not None:
         yield outer
@@ -180,7 +180,7 @@ def cut_depth(nodes: Tree, depth: int) -> Tree:
 
 
 def interactive(nodes: Tree) -> Tree:
-    """Only headings and what can be acted on, in the order of the page."""
+    """Return only headings and what can be acted on, in the order of the page."""
     return [replace(n, depth=0, inner=False) for n in nodes if is_interactive(n)]
 
 
@@ -197,7 +197,7 @@ def first_ref(nodes: Tree) -> str | None:
 
 
 def words(text: str) -> str:
-    """The page's own words behind a node's text."""
+    """Return the page's own words behind a node's text."""
     return _unquoted(text)
 
 
