@@ -15,6 +15,7 @@ class Model(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         extra="forbid",
+        defer_build=True,  # at its first use: no process needs all of them, and a gateway starts sooner
     )
 
 
