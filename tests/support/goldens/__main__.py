@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.support.goldens.comparison import differences, read
+from tests.support.goldens.comparison import OF_PAGES, differences, read
 
 MOST_LINES = 80
 
@@ -15,8 +15,10 @@ def main() -> None:
     parser.add_argument("command", choices=["compare"])
     parser.add_argument("recordings", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--all-lines", action="store_true", help=f"more than the first {MOST_LINES} of a difference")
+    parser.add_argument("--without-pages", action="store_true", help=f"leave out {', '.join(OF_PAGES)}")
     asked = parser.parse_args()
-    *befores, after = [read(folder) for folder in asked.recordings]
+    without = OF_PAGES if asked.without_pages else ()
+    *befores, after = [read(folder, without=without) for folder in asked.recordings]
     counts: Counter[str] = Counter()
     for found in differences(befores, after):
         counts[found.why] += 1

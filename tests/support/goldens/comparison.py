@@ -5,7 +5,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -47,6 +47,9 @@ NUMBERED: Final = (r"client-(\d+)", r"\bf(\d+)(?=e\d)", r"\b(gw\d+)\b")
 NAMED: Final = re.compile(r'(?:"(?:pageId|sessionId)": "|\bpage )([\w.~-]+-)([a-z0-9]{4})\b')
 """Of a name that was taken another is made, with an end of its own."""
 
+OF_PAGES: Final = ("outline", "snapshot", "content", "changed", "observed", "title", "requests")
+"""What a real page says, and a stand-in for a browser says otherwise or not at all."""
+
 REVISION: Final = re.compile(r'("revision": |revision )(\d+)')
 
 
@@ -69,14 +72,20 @@ class Difference(NamedTuple):
     lines: list[str]
 
 
-def read(folder: Path) -> dict[str, Recorded]:
-    """The latest recording of each test."""
+def read(folder: Path, *, without: Collection[str] = ()) -> dict[str, Recorded]:
+    """The latest recording of each test, without some members of its JSON objects."""
     found = {}
     for file in sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime):
         for line in file.read_text(encoding="utf-8").rstrip("\n").split("\n"):
             row = json.loads(line)
-            found[row["test"]] = Recorded(row["test"], row["passed"], shown(row["exchanges"]))
+            found[row["test"]] = Recorded(row["test"], row["passed"], shown(_less(row["exchanges"], without)))
     return found
+
+
+def _less(value: AnyJson, names: Collection[str]) -> AnyJson:
+    if isinstance(value, dict):
+        return {name: _less(each, names) for name, each in value.items() if name not in names}
+    return [_less(each, names) for each in value] if isinstance(value, list) else value
 
 
 def shown(exchanges: list[AnyJson]) -> Lines:

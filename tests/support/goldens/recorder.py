@@ -22,6 +22,7 @@ ROOT: Final = str(Path(__file__).parents[3])
 VARIABLE: Final = "BROWSE_GOLDENS"
 PRODUCT: Final = {"browser_service", "mcp_gateway"}
 CLIENT: Final = "client"
+FAKES: Final = "tests.support.fakes"
 LONGEST_TEXT: Final = 20_000
 ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{200,}=*")
 
@@ -147,13 +148,17 @@ class _Heard(httpx.AsyncByteStream):
 
 
 def _in_the_product() -> bool:
-    """The product's own requests are not what a user meets; those that a test makes through its client are."""
+    """The requests of the product itself and of a stand-in browser are not what a user meets. Those that a test makes
+    through the product's client are."""
     callers: set[str] = set()
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - there is no other way to the frame of who calls
     while frame is not None:
-        callers.add(str(frame.f_globals.get("__name__")).partition(".")[0])
+        if frame.f_globals is not globals():
+            callers.add(str(frame.f_globals.get("__name__")))
         frame = frame.f_back
-    return bool(callers & PRODUCT) or (CLIENT in callers and "tests" not in callers)
+    packages = {name.partition(".")[0] for name in callers}
+    faked = any(name.startswith(FAKES) for name in callers)
+    return faked or bool(packages & PRODUCT) or (CLIENT in packages and "tests" not in packages)
 
 
 def _request(request: httpx.Request) -> Exchange:
