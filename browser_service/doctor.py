@@ -19,10 +19,10 @@ from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.settings import Settings
-from browser_service.store import activity, downloads, revoked  # noqa: F401 - their steps are among those that are known
+from browser_service.store import activity, downloads, revocations  # noqa: F401 - their steps are among those that are known
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
-from browser_service.store.opening import NewerJournal, check_version, damage_of
-from browser_service.store.quarantine import found_aside
+from browser_service.store.journal_file import NewerJournal, check_version, damage_of
+from browser_service.store.quarantine import files_set_aside
 from client import instance
 from shared import wire
 from shared.catalogue import fingerprint
@@ -119,7 +119,7 @@ def check_journal(directory: Path, running: instance.Instance | None) -> Check:
 def check_aside(directory: Path) -> list[Check]:
     """What could not be used any more."""
     advice = "Nothing needs them any more: keep them for whoever can repair them, or remove them."
-    names = ", ".join(path.name for path in found_aside(directory))
+    names = ", ".join(path.name for path in files_set_aside(directory))
     return [Check("set aside", ok=True, found=names, advice=advice)] if names else []
 
 

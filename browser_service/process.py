@@ -24,7 +24,7 @@ from browser_service.observability.logging import configure
 from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
-from browser_service.store.opening import NewerJournal, check_version
+from browser_service.store.journal_file import NewerJournal, check_version
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE

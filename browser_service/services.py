@@ -18,8 +18,8 @@ from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.observability.notifications import Notifier
 from browser_service.rules.clock import Clock
-from browser_service.security.revocation import Revoked
-from browser_service.security.sealing import Seal
+from browser_service.security.revocation import Revocations
+from browser_service.security.seal import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.lifecycle import Keeper
 from browser_service.settings import Settings
@@ -42,8 +42,8 @@ from browser_service.store.artifacts import Artifacts, Room
 from browser_service.store.downloads import DownloadTable
 from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
-from browser_service.store.opening import Damage
-from browser_service.store.revoked import RevokedTable
+from browser_service.store.journal_file import Damage
+from browser_service.store.revocations import RevocationTable
 from browser_service.store.uploads import UploadRoots
 from shared.actions.traits import Scope
 from shared.calls import Notice
@@ -108,8 +108,8 @@ class Services:
         return Downloads(DownloadTable(self.journal))
 
     @cached_property
-    def revoked(self) -> Revoked:
-        return Revoked(RevokedTable(self.journal))
+    def revoked(self) -> Revocations:
+        return Revocations(RevocationTable(self.journal))
 
     # --- clients, sessions, and the host -----------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Services:
             storage=self.storage,
             downloads=self.downloads,
             origins=self.origins,
-            on_person=self.notifier.tell,
+            on_person=self.notifier.notify,
             link=self.requests.link,
         )
 

@@ -214,10 +214,10 @@ def _asked(request: Request) -> Json:
 def _watched(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
     body = {name: value for name, value in _asked(request).items() if name != "activity"}
     asked = catalogue.parse_as(GetActivity, body)
-    wanted = search.wanted(asked, caller.client_id, datetime.now().astimezone())
+    row_filter = search.row_filter(asked, caller.client_id, datetime.now().astimezone())
 
     async def feed() -> AsyncIterator[dict[str, str]]:
-        with services(request).ledger.activity.watching(wanted, caller.client_id) as watcher:
+        with services(request).ledger.activity.watch(row_filter, caller.client_id) as watcher:
             yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
             while (told := await watcher.next()) is not None:
                 if isinstance(told, int):

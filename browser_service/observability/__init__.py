@@ -1,1 +1,1 @@
-"""What operators see."""
+"""Shows operators what happens: logs, figures, the record of activity, and notifications."""

@@ -1,4 +1,4 @@
-"""The account of who did what: noted at the end of each call, written in batches, told to whom it may be."""
+"""Records who did what: noted at the end of each call, written in batches, shown to the clients that may see it."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from browser_service.security import redaction
 from browser_service.security.auth import Identity
 from browser_service.sessions.records import Sessions
 from browser_service.spine.directory import Directory
-from browser_service.store.activity import ActivityTable, Row, Wanted
+from browser_service.store.activity import ActivityTable, Row, RowFilter
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope
 from shared.calls import ActivityRecord, Outcome
@@ -25,10 +25,10 @@ from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25
-_WRITE_AGAIN_AFTER_S = 5.0
-_UNWRITTEN_AT_MOST = 10_000
-_WAITING_AT_MOST = 1_000
-_READ_AT_ONCE = 500
+_RETRY_AFTER_S = 5.0
+_MOST_UNWRITTEN = 10_000
+_INBOX_ROWS = 1_000
+_BATCH_ROWS = 500
 _REQUESTS_KEPT = 20
 _DAY_S = 86_400
 _END = 2**62
@@ -37,18 +37,20 @@ log = structlog.get_logger(__name__)
 
 
 MayKnow = Callable[[str | None, str], bool]
-"""Whether a client may know where a page is, by what the page is now."""
+"""Tells whether a client may know where a page is, by the page's present state."""
 
 
 def may_see(row: Row, client_id: str, may_know: MayKnow) -> bool:
-    """Who logged me out is everybody's to know; what happened in private, its owner's and the doer's alone."""
+    """Tell whether a client may see a row: everybody's actions on what is shared, as they may have logged it out; what
+    happened in private only if it is the owner's or its own."""
     if client_id in {row.private_to, row.client_id}:
         return True
     return row.private_to is None and may_know(row.page_id, client_id)
 
 
 def private_to(page: PageState | None, session_id: str | None, client_id: str, sessions: Sessions) -> str | None:
-    """Whose alone a client's call is, as page and session were shared when it ended; None where it is everybody's."""
+    """Return the client whose alone a call is, as page and session were shared when it ended; None if all may see
+    it."""
     if page is not None and page.access == "private":
         return page.holder_id or client_id
     if session_id is None:
@@ -57,16 +59,16 @@ def private_to(page: PageState | None, session_id: str | None, client_id: str, s
 
 
 def is_recorded(action: Action, outcome: Outcome) -> bool:
-    """All but what only read a page, and could, or only asked the service: that would crowd out what changed something.
-    Who reads a whole session reads its logins, and is recorded."""
+    """Tell whether a call is recorded. Calls that successfully read a page, or only asked the service, are not, because
+    they would crowd out those that changed something. Reading a whole session is, because that reads its logins."""
     if action.effect is not Effect.READS or action.scope is Scope.SESSION:
         return True
     return outcome.error is not None and action.scope is Scope.PAGE
 
 
 @dataclass
-class _Noted:
-    """A call that has ended. What is told of it is made later, off the call's way."""
+class _EndedCall:
+    """Holds a call that has ended. Its row is made later, while no reply waits for it."""
 
     id: int
     at: float
@@ -111,13 +113,13 @@ class _Noted:
 
 
 class Watcher:
-    """One who follows the account. What it has no room for is dropped, and counted."""
+    """Follows the record for one client. Rows that its inbox has no room for are dropped, and counted."""
 
-    def __init__(self, wanted: Wanted, client_id: str, may_know: MayKnow) -> None:
-        self._wanted = wanted
+    def __init__(self, row_filter: RowFilter, client_id: str, may_know: MayKnow) -> None:
+        self._row_filter = row_filter
         self._may_know = may_know
         self._client_id = client_id
-        self._inbox: asyncio.Queue[Row | None] = asyncio.Queue(_WAITING_AT_MOST)
+        self._inbox: asyncio.Queue[Row | None] = asyncio.Queue(_INBOX_ROWS)
         self._dropped = 0
 
     @property
@@ -131,20 +133,20 @@ class Watcher:
         return self._inbox.full()
 
     def offer(self, row: Row) -> None:
-        if not (self._wanted.takes(row) and may_see(row, self._client_id, self._may_know)):
+        if not (self._row_filter.matches(row) and may_see(row, self._client_id, self._may_know)):
             return
-        if self._dropped or self._inbox.full():  # what is missing is missing in one piece
+        if self._dropped or self._inbox.full():  # so that the gap is in one piece
             self._dropped += 1
         else:
             self._inbox.put_nowait(row)
 
     async def next(self) -> ActivityRecord | int | None:
-        """The next record, or how many were dropped before it; None at the end."""
+        """Wait for the next record, or return how many were dropped before it; None at the end."""
         if self._dropped and self._inbox.empty():
             dropped, self._dropped = self._dropped, 0
             return dropped
         row = await self._inbox.get()
-        return shown(row, self._client_id) if row else None
+        return activity_record(row, self._client_id) if row else None
 
     def end(self) -> None:
         if self._inbox.full():
@@ -154,14 +156,14 @@ class Watcher:
 
 
 class Activity:
-    """Memory has what is not written yet; the journal all else."""
+    """Holds the calls that are not written yet; the journal has all others."""
 
     def __init__(self, table: ActivityTable, directory: Directory) -> None:
         self._table = table
         self._directory = directory
         self._may_know = directory.may_know
         self._last_id = 0
-        self._unwritten: list[_Noted] = []
+        self._unwritten: list[_EndedCall] = []
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()
@@ -176,15 +178,15 @@ class Activity:
         self._last_id = await self._table.last_id()
 
     def note(self, identity: Identity, action: Action, outcome: Outcome, call_id: str, seconds: float) -> None:
-        """Remember a call's end. Nothing is awaited, and little is done: a reply is waiting."""
+        """Remember a call's end. It awaits nothing and does little, because a reply is waiting."""
         if not is_recorded(action, outcome):
             return
         self._last_id += 1
         page = outcome.page or self._directory.get(action.named_page or "")
         session_id = page.session_id if page else _session(action)
-        noted = _Noted(
+        ended = _EndedCall(
             id=self._last_id,
-            at=round(time.time(), 3),  # as it is told, so that a record is found by its time
+            at=round(time.time(), 3),  # as precise as the record says it, so that a search by that time finds it
             identity=identity,
             action=action,
             outcome=outcome.error.code if outcome.error else "ok",
@@ -197,31 +199,31 @@ class Activity:
             ms=round(seconds * 1000),
             call_id=call_id,
         )
-        self._unwritten.append(noted)
+        self._unwritten.append(ended)
         for watcher in self._watchers:
-            watcher.offer(noted.row)
+            watcher.offer(ended.row)
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_soon())
 
     async def find(
-        self, wanted: Wanted, client_id: str, limit: int, before: int | None = None
+        self, row_filter: RowFilter, client_id: str, limit: int, before: int | None = None
     ) -> tuple[list[ActivityRecord], bool]:
-        """The newest records of those asked for that the client may see, and whether there are older ones."""
+        """Return the newest selected records that the client may see, and whether there are older ones."""
         await self.flush()
         last = before or _END
-        unwritten = [noted.row for noted in reversed(self._unwritten) if noted.id < last]
-        found = [row for row in unwritten if wanted.takes(row) and may_see(row, client_id, self._may_know)]
+        unwritten = [ended.row for ended in reversed(self._unwritten) if ended.id < last]
+        found = [row for row in unwritten if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
         while len(found) <= limit:
-            rows = await self._table.before(last, wanted, _READ_AT_ONCE)
-            found += [row for row in rows if wanted.takes(row) and may_see(row, client_id, self._may_know)]
-            if len(rows) < _READ_AT_ONCE:
+            rows = await self._table.before(last, row_filter, _BATCH_ROWS)
+            found += [row for row in rows if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
+            if len(rows) < _BATCH_ROWS:
                 break
             last = rows[-1].id
-        return [shown(row, client_id) for row in found[:limit]], len(found) > limit
+        return [activity_record(row, client_id) for row in found[:limit]], len(found) > limit
 
     @contextlib.contextmanager
-    def watching(self, wanted: Wanted, client_id: str) -> Iterator[Watcher]:
-        watcher = Watcher(wanted, client_id, self._may_know)
+    def watch(self, row_filter: RowFilter, client_id: str) -> Iterator[Watcher]:
+        watcher = Watcher(row_filter, client_id, self._may_know)
         self._watchers.add(watcher)
         if self._ended:
             watcher.end()
@@ -231,12 +233,12 @@ class Activity:
             self._watchers.discard(watcher)
 
     async def clients(self) -> dict[str, set[str]]:
-        """The ids of all who are in the account, with the labels of each."""
+        """Return the labels of all clients on record, by their ids."""
         await self.flush()
         return await self._table.clients()
 
     async def forget(self, client_ids: Collection[str]) -> int:
-        """Remove what these clients did; how many records that were."""
+        """Remove the records of these clients, and return how many there were."""
         async with self._lock:
             unwritten = len(self._unwritten)
             self._unwritten = [one for one in self._unwritten if one.identity.client_id not in client_ids]
@@ -246,7 +248,7 @@ class Activity:
         await self._table.forget_before(time.time() - days * _DAY_S)
 
     def end_streams(self) -> None:
-        """So that a server can shut down."""
+        """End all streams for good, so that the server can shut down."""
         self._ended = True
         self.cut_streams()
 
@@ -261,15 +263,15 @@ class Activity:
         await self.flush()
 
     async def flush(self) -> bool:
-        """Write what is not written; whether it could be."""
+        """Write what is not written yet, and return whether that succeeded."""
         async with self._lock:
             batch, self._unwritten = self._unwritten, []
             if not batch:
                 return True
             try:
-                await asyncio.shield(self._table.add(noted.row for noted in batch))
+                await asyncio.shield(self._table.add(ended.row for ended in batch))
             except JournalFailed as error:
-                self._unwritten = [*batch, *self._unwritten][-_UNWRITTEN_AT_MOST:]
+                self._unwritten = [*batch, *self._unwritten][-_MOST_UNWRITTEN:]
                 log.warning("the account of what was done cannot be written", reason=str(error))
                 return False
         return True
@@ -278,11 +280,11 @@ class Activity:
         while self._unwritten:
             await asyncio.sleep(_WRITE_AFTER_S)
             if not await self.flush():
-                await asyncio.sleep(_WRITE_AGAIN_AFTER_S)
+                await asyncio.sleep(_RETRY_AFTER_S)
 
 
-def shown(row: Row, client_id: str) -> ActivityRecord:
-    """A row as a client may know it: the label of who did it, never the id."""
+def activity_record(row: Row, client_id: str) -> ActivityRecord:
+    """Make a row into the record for a client: it has the label of who acted, never the id."""
     detail = json.loads(row.detail)
     return ActivityRecord.model_validate(
         {
@@ -302,5 +304,5 @@ def shown(row: Row, client_id: str) -> ActivityRecord:
 
 
 def _session(action: Action) -> str | None:
-    """Where a call was meant to happen that came to no page."""
+    """Return the session that a call was meant for, if it reached no page."""
     return action.named_session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)

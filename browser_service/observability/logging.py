@@ -1,4 +1,4 @@
-"""Logs: structlog, JSON in production and readable otherwise, always to stderr."""
+"""Configures structlog: JSON in production, readable lines otherwise, always to stderr."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ from shared.errors import BrowseError, InternalError
 
 
 class Unfailing(io.TextIOBase):
-    """A stream to log to: where its disk is full or its reader gone, a line is lost, and nothing else."""
+    """Wraps a stream for logs: if its disk is full or its reader gone, a line is lost, and nothing else fails."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -46,5 +46,5 @@ def configure(level: str, *, for_people: bool) -> None:
 
 
 def unexpected(message: str) -> InternalError:
-    """What a caller is told of the exception being handled: where it came from only when debugging."""
+    """Make the error for the exception being handled; it carries the traceback only when debugging."""
     return InternalError(message, details={"stack": traceback.format_exc()} if BrowseError.debugging else None)

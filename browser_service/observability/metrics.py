@@ -1,4 +1,4 @@
-"""Figures for Prometheus: what is called, how it ends, how long it takes, and how much is open."""
+"""Counts for Prometheus: calls, their outcomes and durations, and how much is open."""
 
 from collections.abc import Callable
 from typing import Final
@@ -12,7 +12,7 @@ _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50)
 
 
 class Metrics:
-    """Of one service. Labels are names of the catalogue and error codes alone, so their number is bounded."""
+    """Holds the figures of one service. Labels are only action names and error codes, so their number is bounded."""
 
     def __init__(self, clients: Callable[[], int]) -> None:
         self._registry = CollectorRegistry()
@@ -32,8 +32,8 @@ class Metrics:
         }
         Gauge("browse_clients", "Clients that are present.", registry=self._registry).set_function(clients)
 
-    def ended(self, action: str, outcome: str, seconds: float) -> None:
-        """`outcome`: an error's code, or `ok`."""
+    def count_call(self, action: str, outcome: str, seconds: float) -> None:
+        """Count a call; `outcome` is an error's code, or `ok`."""
         self._calls.labels(action, outcome).inc()
         self._seconds.labels(action).observe(seconds)
 

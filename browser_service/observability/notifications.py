@@ -1,4 +1,4 @@
-"""Telling people that they are asked for: on this machine's desktop, and by a POST to an address of theirs."""
+"""Notifies people of requests: on this machine's desktop, and by a POST to their webhook."""
 
 import asyncio
 import html
@@ -24,33 +24,33 @@ log = structlog.get_logger(__name__)
 
 
 class Notifier:
-    """Each request is told once. Nobody waits for it, and what fails is only logged."""
+    """Notifies of each request once. Nobody waits for it, and a failure is only logged."""
 
     def __init__(self, *, desktop: bool, webhook: str | None, link: Callable[[str], str]) -> None:
         self._desktop = _desktop_command() if desktop else None
         self._webhook = webhook
         self._link = link
-        self._told: deque[str] = deque(maxlen=_REMEMBERED)
-        self._telling: set[asyncio.Task[None]] = set()
+        self._notified: deque[str] = deque(maxlen=_REMEMBERED)
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, page: PageState) -> None:
-        if page.person is None or page.person.request_id in self._told:
+    def notify(self, page: PageState) -> None:
+        if page.person is None or page.person.request_id in self._notified:
             return
-        self._told.append(page.person.request_id)
-        task = asyncio.create_task(self._tell(shown(page)))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        self._notified.append(page.person.request_id)
+        task = asyncio.create_task(self._send(shown(page)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        for task in self._telling:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._telling, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _tell(self, request: Json) -> None:
+    async def _send(self, request: Json) -> None:
         if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
             title = f"{APP_NAME}: {request['askedBy']} asks for you"
             text = f"{request['kind']}, {request['origin']}: {request['message']}"
-            await _show([*self._desktop, title[:_TEXT], html.escape(text[:_TEXT], quote=False)])
+            await _run([*self._desktop, title[:_TEXT], html.escape(text[:_TEXT], quote=False)])
         if self._webhook:
             await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})
 
@@ -68,8 +68,8 @@ async def _post(address: str, request: Json) -> None:
         log.warning("the webhook cannot be reached", reason=type(error).__name__)
 
 
-async def _show(command: list[str]) -> None:
-    """By the program itself, with its arguments: no shell reads them."""
+async def _run(command: list[str]) -> None:
+    """Run the program with its arguments, without a shell that would interpret them."""
     quiet = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=quiet, stderr=quiet)
@@ -84,7 +84,7 @@ async def _show(command: list[str]) -> None:
 
 
 def _desktop_command() -> list[str] | None:
-    """What shows a title and a text on this desktop; none where there is no such program."""
+    """Return the command that shows a title and a text on this desktop; None if there is none."""
     if program := shutil.which("notify-send"):
         return [program, f"--app-name={APP_NAME}", "--"]
     if sys.platform == "darwin" and (program := shutil.which("osascript")):

@@ -1,1 +1,1 @@
-"""Who may call, what, and where to."""
+"""Decides who may call, what a page may load, and what may be recorded."""

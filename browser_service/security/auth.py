@@ -1,4 +1,4 @@
-"""Who calls, as a signed token proves it."""
+"""Identifies the caller by a signed token."""
 
 import time
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jwt
 from pydantic import Field, ValidationError
 
-from browser_service.security.revocation import Revoked
+from browser_service.security.revocation import Revocations
 from shared.calls import ClientRef
 from shared.errors import Unauthorized
 from shared.wire import CLIENT_ID_PATTERN, TOKEN_ALGORITHM, TOKEN_AUDIENCE
@@ -17,7 +17,7 @@ _PERSON = f"{TOKEN_AUDIENCE}/person"
 
 
 class Identity(ClientRef):
-    """A client that has proven who it is, with what it may do besides."""
+    """Names a client that has proven who it is, and the rights that its token gives."""
 
     client_id: str = Field(pattern=CLIENT_ID_PATTERN)
     label: str = Field(default="", max_length=80)
@@ -27,12 +27,12 @@ class Identity(ClientRef):
 
     @property
     def ref(self) -> ClientRef:
-        """Return who it is alone, without what it may do: this is what is kept and shown."""
+        """Return the client without its rights, as it is stored and shown."""
         return ClientRef(client_id=self.client_id, label=self.label)
 
 
 class Proven(NamedTuple):
-    """What a signed token says."""
+    """Holds the claims of a token whose signature is valid."""
 
     identity: Identity
     expires_at: float
@@ -41,13 +41,13 @@ class Proven(NamedTuple):
 
 
 def mint_key(secret: str, request_id: str) -> str:
-    """What the link to a request carries: whoever has it may answer that request, and do nothing else."""
+    """Make the key in the link to a request: whoever has it may answer that request, and do nothing else."""
     claims = {"sub": request_id, "aud": _PERSON, "exp": int(time.time()) + _DAY_S}
     return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def person_for(secret: str, request_id: str, authorization: str | None) -> Identity | None:
-    """The person who came by the link of a request; None for whoever else it is."""
+    """Return the person who came by the link of a request; None for anybody else."""
     _, _, token = (authorization or "").partition(" ")
     try:
         jwt.decode(
@@ -63,8 +63,8 @@ def person_for(secret: str, request_id: str, authorization: str | None) -> Ident
     return Identity(client_id="person", request_id=request_id)
 
 
-def identify(secret: str, authorization: str | None, revoked: Revoked | None = None) -> Identity:
-    """The client that an Authorization header proves. Raises Unauthorized, saying why and never more."""
+def identify(secret: str, authorization: str | None, revoked: Revocations | None = None) -> Identity:
+    """Return the client that an Authorization header proves. Raises Unauthorized, which says why and no more."""
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("The request has no bearer token.")
@@ -83,7 +83,7 @@ def identify(secret: str, authorization: str | None, revoked: Revoked | None = N
 
 @lru_cache(maxsize=1_000)
 def _proven(secret: str, token: str) -> Proven:
-    """What a token says. A client sends one token with all of its calls."""
+    """Verify a token. The result is cached, because a client sends one token with all of its calls."""
     claims = jwt.decode(
         token,
         secret,

@@ -1,9 +1,8 @@
-"""What may be told of a call afterwards: where and how it acted. No text that was typed, sent or run.
+"""Redacts a call for the record: where and how it acted stays; no text that was typed, sent or run does.
 
-Nothing tells a secret in a text from its other words, and the next action may have a field that nobody thought of. So
-what is kept is listed, and not what is hidden: elements, addresses, reasons, choices, numbers and flags. Every other
-text is its length, and of a URL's query the names alone, because a form may put anything that was typed there.
-"""
+A secret in a text looks like its other words, and the next action may have a field that nobody thought of. So the code
+lists what it keeps, not what it hides: elements, addresses, reasons, choices, numbers and flags. Of every other text it
+keeps the length, and of a URL's query the names only, because a form may put typed text there."""
 
 import re
 from typing import Final, cast
@@ -16,7 +15,7 @@ from shared.schema import Schema, full_schema
 
 TEXTS: Final = frozenset({"selector", "frame", "reason", "as"})
 _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
-_TOLD_ELSEWHERE: Final = frozenset({"action", "pageId", "sessionId"})
+_RECORDED_APART: Final = frozenset({"action", "pageId", "sessionId"})
 _MOST_TEXT: Final = 200
 _MOST_URL: Final = 500
 _MOST_ITEMS: Final = 10
@@ -49,19 +48,20 @@ _IN_TEXT: Final = (
 
 
 def arguments(action: Action) -> Json:
-    """The arguments of a call as they may be told; its page and session are told beside them."""
+    """Return the redacted arguments of a call. Page and session are left out, because the record has them beside
+    these."""
     known, texts = _properties(type(action)), TEXTS | action.told
-    told = {
-        name: redacted(name, value, known.get(name, {}), texts)
+    redacted = {
+        name: redact(name, value, known.get(name, {}), texts)
         for name, value in action.wire_body().items()
-        if name not in {*_TOLD_ELSEWHERE, *action.carries}
+        if name not in {*_RECORDED_APART, *action.carries}
     }
     parts: list[JsonValue] = [{"action": part.name(), **arguments(part)} for part in action.parts()]
-    return told | ({action.carries[0]: parts} if parts else {})
+    return redacted | ({action.carries[0]: parts} if parts else {})
 
 
 def requests(sent: list[Json], most: int) -> list[Json]:
-    """Method, URL and status, and no more."""
+    """Reduce at most `most` requests to method, redacted URL and status."""
     kept: list[Json] = [
         {"method": one.get("method"), "url": safe_url(str(one.get("url", ""))), "status": one.get("status")}
         for one in sent[:most]
@@ -70,7 +70,7 @@ def requests(sent: list[Json], most: int) -> list[Json]:
 
 
 def safe_url(url: str) -> str:
-    """A URL without userinfo, without the values of its query, and without what looks random in its path."""
+    """Return a URL without userinfo, without the values of its query, and without random-looking parts of its path."""
     url = url.strip().replace("\t", "").replace("\n", "").replace("\r", "")
     found = _ABSOLUTE.fullmatch(url) or _RELATIVE.fullmatch(url)
     if found is None:
@@ -82,7 +82,7 @@ def safe_url(url: str) -> str:
 
 
 def one_line(text: str, most: int = _MOST_TEXT) -> str:
-    """On one line, of Unicode that every encoding takes, and not longer than `most`."""
+    """Put a text on one line of at most `most` characters, and replace what UTF-8 cannot encode."""
     line = " ".join(text[: most * 2].split()).encode("utf-8", "replace").decode()
     return line if len(line) <= most else line[:most] + _HIDDEN
 
@@ -91,17 +91,17 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def redacted(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
-    """A value by what its schema says that it is."""
+def redact(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
+    """Redact a value according to its schema."""
     schema = _branch(schema, value)
     if isinstance(value, str):
         return _text(name, value, schema, texts)
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
         more = [f"and {len(value) - _MOST_ITEMS} more"] if len(value) > _MOST_ITEMS else []
-        return [*(redacted(name, item, items, texts) for item in value[:_MOST_ITEMS]), *more]
+        return [*(redact(name, item, items, texts) for item in value[:_MOST_ITEMS]), *more]
     if isinstance(value, dict) and isinstance(parts := schema.get("properties"), dict):
         return {
-            key: redacted(key, part, cast("Schema", parts[key]), texts) for key, part in value.items() if key in parts
+            key: redact(key, part, cast("Schema", parts[key]), texts) for key, part in value.items() if key in parts
         }
     if isinstance(value, list | dict):
         return f"({len(value)} {'entry' if len(value) == 1 else 'entries'})"
@@ -110,7 +110,7 @@ def redacted(name: str, value: JsonValue, schema: Schema, texts: frozenset[str])
 
 
 def _branch(schema: Schema, value: JsonValue) -> Schema:
-    """Of a union the part that the value is of."""
+    """Return the branch of a union that the value belongs to."""
     options = schema.get("anyOf")
     if not isinstance(options, list):
         return schema
@@ -131,7 +131,7 @@ def _text(name: str, text: str, schema: Schema, texts: frozenset[str]) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """A text that was written to be read, without what is plainly a secret in it."""
+    """Return a text that was written to be read, without evident secrets."""
     text = text[: _MOST_TEXT * 5]
     for pattern, instead in _IN_TEXT:
         text = pattern.sub(instead, text)
@@ -147,13 +147,13 @@ def _path(path: str) -> str:
 
 
 def _segment(segment: str) -> str:
-    """A part of a path; `;jsessionid=...` stands in some."""
+    """Redact a segment of a path; some contain `;jsessionid=...`."""
     name, sign, _ = segment.partition("=")
     return f"{_word(name)}={_HIDDEN}" if sign else _word(segment)
 
 
 def _word(text: str) -> str:
-    """Long, and of letters and digits mixed: more likely a key than a name."""
+    """Hide a long mix of letters and digits, which is more likely a key than a name."""
     random = len(text) >= _RANDOM_FROM and any(
         len(word) >= _MIXED_FROM and _MIXED.match(word) for word in _WORD.findall(text)
     )
@@ -166,7 +166,8 @@ def _names(query: str) -> str:
 
 
 def _fragment(fragment: str) -> str:
-    """The place in a document, or of an application; not what servers hand over there."""
+    """Keep a fragment that names a place in a document or application; hide one that may carry what a server handed
+    over."""
     if len(fragment) <= 1:
         return ""
     return _path(fragment) if len(fragment) <= _MOST_TEXT and _ROUTE.fullmatch(fragment) else f"#{_HIDDEN}"

@@ -1,13 +1,13 @@
-"""Tokens that are refused although they are signed: one by its id, or all that a client was given until then."""
+"""Refuses signed tokens that were revoked: one by its id, or all that a client was given until then."""
 
-from browser_service.store.revoked import RevokedTable
+from browser_service.store.revocations import RevocationTable
 from shared.errors import Unauthorized
 
 
-class Revoked:
-    """Memory decides, at once; the journal has it for the next start."""
+class Revocations:
+    """Decides from memory; the journal keeps the revocations for the next start."""
 
-    def __init__(self, table: RevokedTable) -> None:
+    def __init__(self, table: RevocationTable) -> None:
         self._table = table
         self._tokens: dict[str, float] = {}
         self._clients: dict[str, float] = {}
@@ -16,7 +16,8 @@ class Revoked:
         self._tokens, self._clients = await self._table.all()
 
     def check(self, client_id: str, token_id: str, issued_at: float) -> None:
-        """Raises Unauthorized. What a client is given later than in the second of its revocation is good again."""
+        """Raise Unauthorized for a revoked token. A token issued to the client after the second of its revocation is
+        valid."""
         until = self._clients.get(client_id)
         if token_id in self._tokens or (until is not None and issued_at <= until):
             raise Unauthorized(

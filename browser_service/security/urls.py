@@ -1,4 +1,4 @@
-"""Where pages may go."""
+"""Decides where pages may go."""
 
 import contextlib
 import ipaddress
@@ -19,11 +19,11 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _HOST_NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*")
 _MOST_DATA = 65_536
-"""Bytes: the URL is written down with its page each time that the page changes."""
+"""Bounds data: URLs, in bytes, because each change of a page stores its URL."""
 _SHOWN = 120
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
-"""Names that no public site has."""
+"""No public site has a name with one of these endings."""
 _METADATA_HOSTS = frozenset({"metadata.google.internal", "metadata.goog", "metadata"})
 _METADATA_NETWORKS = (
     ipaddress.ip_network("169.254.0.0/16"),
@@ -34,15 +34,16 @@ _METADATA_NETWORKS = (
 
 @dataclass(frozen=True)
 class UrlPolicy:
-    """Decides about one URL at a time: what a caller asks for, and what a page then really loads."""
+    """Decides about one URL at a time: the one that a caller asks for, and each that the page then loads."""
 
     own_hosts: Callable[[], AbstractSet[str]] = frozenset
-    """host:port of this service: its API is not for pages."""
+    """Returns host:port of this service, because pages may not call its API."""
     allow_hosts: frozenset[str] = frozenset()
     deny_hosts: frozenset[str] = frozenset()
 
     def check(self, url: str) -> str:
-        """`url`, if a page may open it. Raises ValidationFailed without a usable scheme, Forbidden otherwise."""
+        """Return `url` if a page may open it. Raises ValidationFailed if it has no usable scheme, Forbidden
+        otherwise."""
         try:
             parts = urlsplit(_with_slashes(url.strip()))
             port = parts.port
@@ -63,8 +64,8 @@ class UrlPolicy:
         return url.strip()
 
     def check_own(self, url: str) -> str:
-        """The same for a page that a caller goes to by itself: it may be one that it wrote, a data: URL, which has no
-        origin and no cookies. No site's link or redirect leads to one: Chromium refuses those."""
+        """Check a URL that a caller itself goes to, which may be a data: URL: that has no origin and no cookies, and
+        Chromium refuses it as a link or redirect of a site. Return it. Raises ValidationFailed, Forbidden."""
         if not _is_data(url):
             return self.check_from("", url)
         if (size := len(url.encode(errors="replace"))) > _MOST_DATA:
@@ -76,7 +77,7 @@ class UrlPolicy:
         return url.strip()
 
     def check_from(self, base: str, url: str) -> str:
-        """The same for a URL that may be relative to the one of a page."""
+        """Check a URL that may be relative to a page's, and return it in full. Raises ValidationFailed, Forbidden."""
         url = _with_slashes(url)
         return self.check(url if re.match(r"\s*[a-zA-Z][\w+.-]*:", url) else urljoin(base, url))
 
@@ -88,7 +89,7 @@ class UrlPolicy:
         return True
 
     def suspicious(self, *, documents: bool = True) -> list[Json]:
-        """Chromium's patterns for all that `check` may refuse over http: hardly a site matches one."""
+        """Return Chromium's patterns for all http URLs that `check` may refuse; they match hardly any site."""
         own = self.own_hosts()
         ports = sorted({name.rpartition(":")[2] for name in own if ":" in name})
         bare = sorted(f"{name}/" for name in own if ":" not in name)
@@ -123,14 +124,14 @@ class UrlPolicy:
             )
 
     def _is_own(self, name: str, address: _Address | None, port: int) -> bool:
-        """Every name of this machine's loopback, not only those that we answer to."""
+        """Recognize every name of this machine's loopback, not only the hosts that the service answers to."""
         own = self.own_hosts()
         here = address.is_loopback or address.is_unspecified if address else f".{name}".endswith(".localhost")
         return f"{name}:{port}" in own or (here and any(known.endswith(f":{port}") for known in own))
 
 
 def host_name(text: str) -> str:
-    """A host of a list, as the operator wrote it. Raises ValueError for what no host is ever called."""
+    """Return a host of the operator's list as it is. Raises ValueError if no host can have that name."""
     name, address = _as_chromium_reads_it(text)
     if address is None and not _HOST_NAME.fullmatch(name):
         meant = _guessed_host(text)
@@ -142,7 +143,7 @@ def host_name(text: str) -> str:
 
 
 def header_host(text: str) -> str:
-    """A value of the Host header. Raises ValueError for what no client sends as one."""
+    """Return a value of the Host header as it is. Raises ValueError if no client can send it."""
     name, _, port = text.rpartition(":") if re.search(r":\d+$", text) else (text, "", "")
     name = name.removeprefix("[").removesuffix("]") if name.startswith("[") else name
     known, address = _as_chromium_reads_it(name)
@@ -153,14 +154,14 @@ def header_host(text: str) -> str:
 
 
 def _guessed_host(text: str) -> str:
-    """What was probably meant by it."""
+    """Guess the host that was meant, for an error's text."""
     rest = re.sub(r"^(\w*:)?//", "", _with_slashes(text)).lstrip("*.")
     host = re.match(r"\[([0-9A-Fa-f:.]+)\]|([\w-]+(?:\.[\w-]+)*)", rest)
     return (host[1] or host[2]) if host else "example.com"
 
 
 def origin_of(url: str, base: str = "") -> str | None:
-    """The origin of a URL that may be relative to `base`, spelled in one way; None for one that asks no server."""
+    """Return the canonical origin of a URL that may be relative to `base`; None for a URL that asks no server."""
     try:
         parts = urlsplit(urljoin(base, _with_slashes(url.strip())))
         port = parts.port
@@ -174,7 +175,7 @@ def origin_of(url: str, base: str = "") -> str | None:
 
 
 def is_private(origin: str) -> bool:
-    """Whether an origin is of this machine or of a private network, as its host is spelled: no name is looked up."""
+    """Tell whether an origin's host looks like this machine's or a private network's. No name is resolved."""
     name, address = _as_chromium_reads_it(urlsplit(origin).hostname or "")
     if address is not None:
         return not address.is_global
@@ -182,12 +183,12 @@ def is_private(origin: str) -> bool:
 
 
 def abridged(url: str) -> str:
-    """A URL as it is shown: a page that a caller wrote by its beginning and its length."""
+    """Shorten a long data: URL to its beginning and its length; return any other URL as it is."""
     return f"{url[:_SHOWN]}… ({len(url)} characters)" if len(url) > 2 * _SHOWN and _is_data(url) else url
 
 
 def abridged_in(value: JsonValue, urls: Collection[str]) -> JsonValue:
-    """What is told, with these URLs as they are shown."""
+    """Replace these URLs by their short forms in all texts of a value."""
     long = [url for url in urls if abridged(url) != url]
     if not long:
         return value
@@ -205,12 +206,12 @@ def _is_data(url: str) -> bool:
 
 
 def _with_slashes(url: str) -> str:
-    """A backslash is a slash to browsers, and to Python a letter like any other: each would see another host."""
+    """Replace backslashes, which browsers read as slashes and Python as letters, so that both see the same host."""
     return url.replace("\\", "/")
 
 
 def _guess(url: str) -> str:
-    """What was probably meant, where it looks like a host; else an example."""
+    """Guess the URL that was meant if the text looks like a host; else return an example."""
     meant = url.strip().removeprefix("//")
     host = re.match(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?(?=[/?#]|$)", meant)
     if host is None:
@@ -220,13 +221,14 @@ def _guess(url: str) -> str:
 
 
 def _known_scheme(url: str) -> bool:
-    """`localhost:8900` parses as a scheme; `file:///x` and `javascript:x` really are ones."""
+    """Tell a scheme from a host: `localhost:8900` parses as a scheme; `file:///x` and `javascript:x` really have
+    one."""
     scheme, _, rest = url.partition(":")
     return not (rest[:1].isdigit() or "." in scheme)
 
 
 def _as_chromium_reads_it(host: str) -> tuple[str, _Address | None]:
-    """Without percent-encoding and other scripts' digits, and an address however it is spelled: 0xA9FEA9FE, 127.1."""
+    """Decode percent-encoding, other scripts' digits, and every spelling of an address: 0xA9FEA9FE, 127.1."""
     name = unquote(host)
     with contextlib.suppress(UnicodeError):
         name = name.encode("idna").decode("ascii")

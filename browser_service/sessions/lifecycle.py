@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
-from browser_service.security.sealing import KEY_FILE, Seal
+from browser_service.security.seal import KEY_FILE, Seal
 from browser_service.sessions.closed_pages import ClosedPage
 from browser_service.sessions.records import SessionRecord, end_of
 from browser_service.spine.directory import Address, Directory, revived

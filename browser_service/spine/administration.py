@@ -6,7 +6,7 @@ import structlog
 
 from browser_service.clients.presence import Clients
 from browser_service.clients.work import Work
-from browser_service.security.revocation import Revoked
+from browser_service.security.revocation import Revocations
 from browser_service.spine.directory import Directory
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
@@ -24,7 +24,7 @@ class Administration:
         clients: Clients,
         *,
         work: Work,
-        revoked: Revoked,
+        revoked: Revocations,
         ledger: Ledger,
         host_calls: HostCalls,
         feed: Feed,

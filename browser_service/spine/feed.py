@@ -6,7 +6,7 @@ from collections.abc import Callable
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
-from browser_service.security.sealing import Seal
+from browser_service.security.seal import Seal
 from browser_service.security.urls import origin_of
 from browser_service.spine.directory import Directory
 from browser_service.spine.politeness import Origins

@@ -33,7 +33,7 @@ class Ledger:
     def ended(self, call: FrontCall, outcome: Outcome, seconds: float) -> None:
         """Write down the end of a call. Of a batch whose steps are calls, each step was written down itself."""
         action, ended = call.action, outcome.error.code if outcome.error else "ok"
-        self.metrics.ended(action.name(), ended, seconds)
+        self.metrics.count_call(action.name(), ended, seconds)
         if not action.apart:
             self.activity.note(call.caller, action, outcome, call.call_id, seconds)
         log.info(

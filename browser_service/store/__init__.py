@@ -1,1 +1,1 @@
-"""The journal: the only SQL; artifacts."""
+"""Keeps what outlives the process: the journal, which has the only SQL, and the files of artifacts."""

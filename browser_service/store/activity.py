@@ -1,4 +1,4 @@
-"""The account of who did what, as it is kept: one row for each call, the newest of them."""
+"""Stores the newest records of who did what: one row for each call."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from browser_service.store.journal import Journal, migration
 
 _MOST_ROWS = 50_000
-"""What a month of busy agents comes to: some 20 MB."""
+"""A month of busy agents makes so many: some 20 MB."""
 
 
 @migration
@@ -26,7 +26,7 @@ class Row(NamedTuple):
     client_id: str
     label: str
     private_to: str | None
-    """Whose alone it is, beside the client's that did it; None where all may see it."""
+    """The one client, beside the one that made the call, that may see the row; None if all may."""
     page_id: str | None
     session_id: str | None
     action: str
@@ -34,22 +34,22 @@ class Row(NamedTuple):
     ms: int
     call_id: str
     detail: str
-    """JSON: arguments, URLs and requests."""
+    """JSON with the call's arguments, URLs and requests."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which rows are asked for."""
+class RowFilter:
+    """Selects rows, in memory and in SQL."""
 
     equal: Mapping[str, str] = field(default_factory=dict)
-    """Columns and what they must be."""
+    """Maps columns to the values that they must have."""
     action: str | None = None
-    """Also as a part of another, such as a step of a batch."""
+    """Also matches an action that is a part of another, such as a step of a batch."""
     label: str | None = None
     since: float | None = None
     until: float | None = None
 
-    def takes(self, row: Row) -> bool:
+    def matches(self, row: Row) -> bool:
         return (
             all(getattr(row, column) == value for column, value in self.equal.items())
             and (self.action is None or row.action == self.action or self._part in row.detail)
@@ -60,11 +60,13 @@ class Wanted:
 
     @property
     def _part(self) -> str:
-        """As the arguments of an action that carries it have it; in a text the quotes would be escaped."""
+        """Return the action's name as the arguments of an action that carries it spell it. Inside a text the quotes
+        would be escaped, so no text matches."""
         return f'"action": "{self.action}"'
 
     def condition(self) -> tuple[str, list[object]]:
-        """The same in SQL, with its values. SQLite knows the case of ASCII alone: other labels are compared later."""
+        """Return the selection as an SQL condition, with its values. SQLite ignores the case of ASCII letters only, so
+        `takes` must compare other labels."""
         tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
         named = """instr('"action": "' || action || '"' || detail, ?) > 0"""
         tests |= {named: self._part} if self.action is not None else {}
@@ -85,7 +87,8 @@ class ActivityTable:
         return await self._journal.transact(last)
 
     async def add(self, rows: Iterable[Row]) -> None:
-        """Also the making of the rows is done in the journal's thread, where `rows` makes them late."""
+        """Write rows. An iterator of them is consumed in the journal's thread, so that making them costs the event loop
+        nothing."""
 
         def write(db: sqlite3.Connection) -> None:
             marks = ",".join("?" * len(Row._fields))
@@ -94,9 +97,9 @@ class ActivityTable:
 
         await self._journal.transact(write)
 
-    async def before(self, row_id: int, wanted: Wanted, most: int) -> list[Row]:
-        """The newest rows older than `row_id` of those asked for."""
-        condition, values = wanted.condition()
+    async def before(self, row_id: int, row_filter: RowFilter, most: int) -> list[Row]:
+        """Return the newest `most` selected rows that are older than `row_id`."""
+        condition, values = row_filter.condition()
         sql = f"SELECT * FROM activity WHERE id < ? AND {condition} ORDER BY id DESC LIMIT ?"  # noqa: S608 - our columns
 
         def read(db: sqlite3.Connection) -> list[Row]:
@@ -105,7 +108,7 @@ class ActivityTable:
         return await self._journal.transact(read)
 
     async def clients(self) -> dict[str, set[str]]:
-        """The ids of all clients, and the labels that each has had."""
+        """Return the labels that each client has had, by the client's id."""
 
         def read(db: sqlite3.Connection) -> dict[str, set[str]]:
             known: dict[str, set[str]] = {}
@@ -116,7 +119,7 @@ class ActivityTable:
         return await self._journal.transact(read)
 
     async def forget(self, client_ids: Iterable[str]) -> int:
-        """How many rows went: overwritten, and not only unlinked."""
+        """Delete the rows of these clients, overwriting their bytes on disk, and return how many there were."""
 
         def delete(db: sqlite3.Connection) -> int:
             db.execute("PRAGMA secure_delete = ON")

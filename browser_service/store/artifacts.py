@@ -1,4 +1,4 @@
-"""Bytes that actions made: files under an id, each belonging to the client whose call made it."""
+"""Keeps the files that actions made: each has an id, and belongs to the client whose call made it."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from browser_service.pictures import preview
-from browser_service.store.journal import Journal, Kept
+from browser_service.store.journal import ArtifactRecord, Journal
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, of_field
@@ -23,16 +23,16 @@ from shared.wire import FILES, INLINE_BYTES
 
 _MB = 1_000_000
 _READ_BYTES = 20_000_000
-"""A longer text is not read piece by piece: each piece costs reading all of it."""
-_TAKEN_BYTES = 200_000_000
-_WRITTEN_AT_ONCE = 1_000_000
+"""Bounds a text that is read in pieces, because each piece costs reading all of it."""
+_DATA_BYTES = 200_000_000
+_BUFFER_BYTES = 1_000_000
 _NUMBERED = 20
-_TOUCHED_S = 2.0
+_CHANGED_AFTER_S = 2.0
 
 
 @dataclass(frozen=True)
 class Room:
-    """How long artifacts are kept, and how many megabytes of them: of one client, and of all. 0 is no limit."""
+    """Limits how many days artifacts are kept, and how many megabytes of one client's and of all. 0 means no limit."""
 
     days: int = 7
     client_mb: int = 1_000
@@ -50,9 +50,9 @@ class Artifacts:
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
     ) -> Artifact:
-        """Keep `data`, and let the oldest go where there is no room; with a name, where people find it. The reply has
-        it as base64 where `inline` and it is small enough, or a preview of a picture that is not. Raises
-        ResourceExhausted for what never fits."""
+        """Keep `data`, and remove the oldest files if there is no room. With a name it goes into the output directory,
+        where people find it. With `inline` the result carries small data as base64, or a preview of a larger picture.
+        Raises ResourceExhausted for data that never fits."""
         self._check_fits(len(data))
         kept = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         reduced = await preview(data, mime_type, kept.artifact_id) if inline else None
@@ -61,39 +61,40 @@ class Artifacts:
         return kept.model_copy(update={"data": base64_text, "preview": reduced})
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """The same for a file that is there already: it is moved."""
+        """Keep a file by moving it. Raises ResourceExhausted for one that never fits."""
         size = (await asyncio.to_thread(path.stat)).st_size
         self._check_fits(size)
         return await self._keep(lambda target: _move(path, target), size, mime_type, client_id, name)
 
     async def receive(self, chunks: AsyncIterator[bytes], mime_type: str, client_id: str) -> Artifact:
-        """The same for a file that is still coming: it is never whole in memory. Raises what its coming raises."""
+        """Keep a file while it arrives, without ever holding all of it in memory. Raises what `chunks` raises, and
+        ResourceExhausted."""
         size = 0
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix="coming-", dir=self._directory) as folder:
                 path = Path(folder) / "file"
-                with path.open("wb", buffering=_WRITTEN_AT_ONCE) as file:
+                with path.open("wb", buffering=_BUFFER_BYTES) as file:
                     async for chunk in chunks:
                         size += await asyncio.to_thread(file.write, chunk)
                 return await self.take(path, mime_type, client_id)
         except OSError as error:
-            raise _unkept(size, self._directory, error) from error
+            raise _not_stored(size, self._directory, error) from error
 
     async def _keep(
         self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
     ) -> Artifact:
-        """What can be written in part alone is not kept. Raises ResourceExhausted."""
+        """Write a file and record it, or leave nothing behind. Raises ResourceExhausted."""
         artifact_id = f"art-{secrets.token_urlsafe(12)}"
         directory, path = self._output if name else self._directory, None
         try:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))
             await asyncio.to_thread(write, path)
-            kept = Kept(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
+            kept = ArtifactRecord(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
             await self.journal.keep_artifact(kept)
         except OSError as error:
             _unlink(path)
-            raise _unkept(size, directory, error) from error
+            raise _not_stored(size, directory, error) from error
         except BaseException:
             _unlink(path)
             raise
@@ -101,10 +102,10 @@ class Artifacts:
         return self._described(kept)
 
     async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
-        """What is known of a file that was kept."""
+        """Describe a file that was kept. Raises ArtifactNotFound."""
         return self._described(await self._find(artifact_id, client_id))
 
-    def _described(self, kept: Kept) -> Artifact:
+    def _described(self, kept: ArtifactRecord) -> Artifact:
         path, output = Path(kept.path), self._output.resolve()
         name = path.relative_to(output) if path.is_relative_to(output) else path.name
         return Artifact(
@@ -117,11 +118,12 @@ class Artifacts:
         )
 
     async def path(self, artifact_id: str, client_id: str | None) -> tuple[Path, str]:
-        """The file and its MIME type, for the client it belongs to; None is the account's own person."""
+        """Return the file and its MIME type if it belongs to the client; None stands for the account's owner, who may
+        have all. Raises ArtifactNotFound."""
         found = await self._find(artifact_id, client_id)
         return self._path(found), found.mime_type
 
-    async def _find(self, artifact_id: str, client_id: str | None) -> Kept:
+    async def _find(self, artifact_id: str, client_id: str | None) -> ArtifactRecord:
         found = await self.journal.artifact(artifact_id)
         if found is None or client_id not in {None, found.client_id} or not self._path(found).is_file():
             raise ArtifactNotFound(
@@ -130,29 +132,29 @@ class Artifacts:
         return found
 
     async def text(self, artifact_id: str, client_id: str | None) -> str:
-        """Raises ValidationFailed for what is no text, or too much of it."""
+        """Return a file's text. Raises ArtifactNotFound, and ValidationFailed if it is not text, or too long."""
         path, mime_type = await self.path(artifact_id, client_id)
         if (await asyncio.to_thread(path.stat)).st_size > _READ_BYTES:
-            raise _unread(f"{artifact_id} has more than {_READ_BYTES:,} bytes, too many to read on in.")
+            raise _unreadable(f"{artifact_id} has more than {_READ_BYTES:,} bytes, too many to read on in.")
         data = await asyncio.to_thread(path.read_bytes)
         try:
             return data.decode()  # read_text would make CRLF one character
         except UnicodeDecodeError:
             if not mime_type.startswith("text/"):
-                raise _unread(f"{artifact_id} is no text, but {mime_type}.") from None
+                raise _unreadable(f"{artifact_id} is no text, but {mime_type}.") from None
             return data.decode("utf-8", "replace")
 
     async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
         path, mime_type = await self.path(artifact_id, client_id)
-        if (await asyncio.to_thread(path.stat)).st_size > _TAKEN_BYTES:
-            raise _unread(f"{artifact_id} has more than {_TAKEN_BYTES:,} bytes, too many to be worked with.")
+        if (await asyncio.to_thread(path.stat)).st_size > _DATA_BYTES:
+            raise _unreadable(f"{artifact_id} has more than {_DATA_BYTES:,} bytes, too many to be worked with.")
         return await asyncio.to_thread(path.read_bytes), mime_type
 
     async def upload(self, name: str, most: int) -> bytes:
         return await asyncio.to_thread(self._uploads.read, name, most)
 
     async def clean(self) -> None:
-        """Remove what is too old."""
+        """Remove files that are older than the room allows."""
         await self._remove(await self.journal.old_artifacts(time.time() - self._room.days * 86_400))
 
     def _check_fits(self, size: int) -> None:
@@ -170,18 +172,19 @@ class Artifacts:
         if self._room.all_mb:
             await self._remove(await self.journal.excess_artifacts(self._room.all_mb * _MB))
 
-    async def _remove(self, old: list[Kept]) -> None:
+    async def _remove(self, old: list[ArtifactRecord]) -> None:
         for kept in old:
             if not kept.path or not _changed(Path(kept.path), kept):
                 _unlink(self._path(kept))
             await self.journal.forget_artifact(kept.artifact_id)
 
-    def _path(self, kept: Kept) -> Path:
+    def _path(self, kept: ArtifactRecord) -> Path:
         return Path(kept.path) if kept.path else self._directory / kept.artifact_id
 
     def _claim(self, artifact_id: str, name: str) -> Path:
-        """A new, empty file that only the owner may read: never one that is there, nor behind a link. Without a name it
-        is for our own reading. Raises ValidationFailed where a folder leads out, or the name is a folder's."""
+        """Create an empty file that only the account may read; it never replaces one, nor follows a link. Without a
+        name it lies in the private directory. Raises ValidationFailed if a folder leads out, or the name is a
+        folder's."""
         root = self._output if name else self._directory
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not name:
@@ -224,22 +227,22 @@ def _unlink(path: Path | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _changed(path: Path, kept: Kept) -> bool:
-    """Whether somebody has made another file of it, which is theirs then."""
+def _changed(path: Path, kept: ArtifactRecord) -> bool:
+    """Tell whether somebody has changed the file since, which makes it theirs."""
     try:
         now = path.lstat()
     except OSError:
         return False
-    return now.st_size != kept.size or now.st_mtime > kept.made_at + _TOUCHED_S
+    return now.st_size != kept.size or now.st_mtime > kept.made_at + _CHANGED_AFTER_S
 
 
-def _unkept(size: int, directory: Path, error: OSError) -> ResourceExhausted:
+def _not_stored(size: int, directory: Path, error: OSError) -> ResourceExhausted:
     return ResourceExhausted(
         f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
         hint=f"A person must free space in {directory}, or make it writable; then repeat the call.",
     )
 
 
-def _unread(problem: str) -> ValidationFailed:
+def _unreadable(problem: str) -> ValidationFailed:
     hint = f"A person opens it: {next_call('list_downloads')} and the reply that made it say where it is."
     return ValidationFailed(problem, hint=hint, details=of_field("cursor"))

@@ -1,4 +1,4 @@
-"""The downloads that have ended, as they are kept."""
+"""Stores the downloads that have ended."""
 
 import sqlite3
 import time
@@ -23,13 +23,13 @@ class DownloadTable:
         await self._journal.transact(lambda db: db.execute("INSERT OR REPLACE INTO downloads VALUES (?, ?, ?)", row))
 
     async def all(self) -> list[DownloadState]:
-        """The oldest first."""
+        """Return all downloads, the oldest first."""
         sql = "SELECT state FROM downloads ORDER BY at"
         rows = await self._journal.transact(lambda db: db.execute(sql).fetchall())
         return [DownloadState.model_validate_json(row[0]) for row in rows]
 
     async def clean(self, days: int) -> list[str]:
-        """Remove what ended longer ago; which that were."""
+        """Remove downloads that ended more than `days` ago, and return their ids."""
         horizon = time.time() - days * _DAY_S
         sql = "DELETE FROM downloads WHERE at < ? RETURNING download_id"
         rows = await self._journal.transact(lambda db: db.execute(sql, (horizon,)).fetchall())

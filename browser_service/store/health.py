@@ -1,4 +1,4 @@
-"""What befalls the service's own files, told: in the log, to every client once, and to who asks how it goes."""
+"""Reports trouble with the service's own files: in the log, to every client once, and in the readiness figures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,24 +12,24 @@ log = structlog.get_logger(__name__)
 
 
 class Storage:
-    """Whether what must outlive the process can be written down, and what became of files that could not be used."""
+    """Knows whether the journal can be written now, and reports files that could not be used."""
 
     def __init__(self, data_dir: Path, announce: Callable[[str], None]) -> None:
         self._data_dir = data_dir
         self._announce = announce
         self.problem = ""
-        """Why nothing can be written now."""
+        """Says why nothing can be written now; empty if all is well."""
         self.on_replaced: list[Callable[[], Awaitable[None]]] = []
-        """Those who have in memory what a new journal lacks."""
+        """Called after the journal was replaced, to write again what is in memory and the new file lacks."""
         self._writing: asyncio.Task[None] | None = None
 
     def say(self, text: str) -> None:
-        """Something happened that whoever works here should know."""
+        """Log an event, and announce it to every client."""
         log.warning("storage", what=text)
         self._announce(text)
 
     def replaced(self, text: str) -> None:
-        """The journal's file is another one: what is open is to be written anew."""
+        """Report that the journal has a new file, and start writing to it what is open."""
         self.say(text)
         self._writing = asyncio.create_task(self._write_anew())
 

@@ -1,4 +1,4 @@
-"""The journal: what outlives the process. Memory is the authority; this is where it is read back from."""
+"""Stores what outlives the process. Memory is the authority; the journal is read when the service starts."""
 
 import asyncio
 import contextlib
@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar, cast
 from pydantic import ValidationError
 
 from browser_service.sessions.closed_pages import KEPT, ClosedPage
-from browser_service.store import opening
-from browser_service.store.opening import Damage, Migration
+from browser_service.store import journal_file
+from browser_service.store.journal_file import Damage, Migration
 from shared.errors import JournalFailed
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
@@ -25,7 +25,7 @@ MIGRATIONS: list[Migration] = []
 
 
 def migration(step: Migration) -> Migration:
-    """Append a step; each runs once in the life of a file, and is known by its name."""
+    """Append a migration, which runs once for each file and is known by its function's name."""
     MIGRATIONS.append(step)
     return step
 
@@ -68,8 +68,8 @@ def m_artifact_paths(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE artifacts ADD COLUMN path TEXT NOT NULL DEFAULT ''")
 
 
-class Kept(NamedTuple):
-    """A file that a call made, as it is known here; `path` is set where it has a name that people see."""
+class ArtifactRecord(NamedTuple):
+    """Describes an artifact's file; `path` is set if people see it under a name."""
 
     artifact_id: str
     client_id: str
@@ -80,14 +80,14 @@ class Kept(NamedTuple):
 
 
 class Journal:
-    """One connection in one thread: SQLite waits for nothing there, and the event loop for nothing here."""
+    """Runs all SQL on one connection in one thread, so that the event loop never waits for the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._db: sqlite3.Connection | None = None
         self.on_damage: Callable[[Damage], None] = lambda _: None
-        """Told, in the journal's thread, that the file was damaged and has been replaced."""
+        """Called in the journal's thread after a damaged file was replaced."""
 
     async def open(self) -> None:
         await self._run(self._connect)
@@ -102,7 +102,7 @@ class Journal:
         self._thread.shutdown()
 
     async def pages(self) -> list[PageState]:
-        """As they were kept, with what is left of holds by now; one that cannot be read is left out."""
+        """Return the pages, with their holds shortened by the time since. A page that cannot be read is left out."""
         pages = []
         for state, kept_at in await self._query("SELECT state, kept_at FROM pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
@@ -123,7 +123,7 @@ class Journal:
         await self.transact(keep)
 
     async def close_page(self, page_id: str, closed: ClosedPage | None) -> None:
-        """Forget a page; of what session it was is kept, of the latest that are closed."""
+        """Forget a page, and remember which session it was of for the latest closed pages."""
 
         def close(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM pages WHERE page_id = ?", (page_id,))
@@ -135,7 +135,7 @@ class Journal:
         await self.transact(close)
 
     async def closed_pages(self) -> list[ClosedPage]:
-        """The latest last; one that cannot be read is left out."""
+        """Return the closed pages, the latest last. One that cannot be read is left out."""
         closed = []
         for (record,) in await self._query("SELECT record FROM closed_pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
@@ -143,7 +143,7 @@ class Journal:
         return closed
 
     async def keep_state(self, session_id: str, sealed: bytes) -> None:
-        """The newest; the one before it stays beside it."""
+        """Store the newest logins of a session; those before them stay as an earlier state."""
 
         def keep(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM earlier_states WHERE session_id = ? AND readable", (session_id,))
@@ -153,14 +153,14 @@ class Journal:
         await self.transact(keep)
 
     async def states(self, session_id: str) -> list[bytes]:
-        """The newest, the one before it, and those that could not be read when they were the newest."""
+        """Return a session's logins: the newest, those before them, then those that were set aside as unreadable."""
         newest = await self._query("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
         sql = "SELECT sealed FROM earlier_states WHERE session_id = ? ORDER BY readable DESC, kept_at DESC"
         found = [*newest, *await self._query(sql, session_id)]
         return [row[0] for row in found if isinstance(row[0], bytes)]
 
     async def set_state_aside(self, session_id: str) -> None:
-        """The newest cannot be read: it is kept for good, until the session itself is forgotten."""
+        """Keep the newest logins, which cannot be read, until the session itself is forgotten."""
         await self.transact(lambda db: _move_state(db, session_id, readable=False))
 
     async def keep_session(self, session_id: str, sealed: bytes) -> None:
@@ -172,7 +172,7 @@ class Journal:
         return {str(name): sealed for name, sealed in rows if isinstance(sealed, bytes)}
 
     async def forget_session(self, session_id: str) -> None:
-        """With its logins and pages."""
+        """Forget a session with its logins and pages."""
 
         def forget(db: sqlite3.Connection) -> None:
             for table in ("sessions", "session_states", "earlier_states", "saved_states", "pages"):
@@ -181,7 +181,7 @@ class Journal:
         await self.transact(forget)
 
     async def forget_ended_sessions(self) -> None:
-        """Logins of sessions that were not to outlive the process."""
+        """Forget the logins of sessions that were not persistent."""
 
         def forget(db: sqlite3.Connection) -> None:
             for table in ("session_states", "earlier_states", "saved_states"):
@@ -207,17 +207,19 @@ class Journal:
         sql = "SELECT name FROM saved_states WHERE session_id = ? ORDER BY name"
         return [str(row[0]) for row in await self._query(sql, session_id)]
 
-    async def keep_artifact(self, kept: Kept) -> None:
-        await self._write(f"INSERT INTO artifacts ({', '.join(Kept._fields)}) VALUES (?, ?, ?, ?, ?, ?)", *kept)  # noqa: S608 - names of ours
+    async def keep_artifact(self, kept: ArtifactRecord) -> None:
+        sql = f"INSERT INTO artifacts ({', '.join(ArtifactRecord._fields)}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - ours
+        await self._write(sql, *kept)
 
-    async def artifact(self, artifact_id: str) -> Kept | None:
+    async def artifact(self, artifact_id: str) -> ArtifactRecord | None:
         return next(iter(await self._artifacts("WHERE artifact_id = ?", artifact_id)), None)
 
-    async def old_artifacts(self, made_before: float) -> list[Kept]:
+    async def old_artifacts(self, made_before: float) -> list[ArtifactRecord]:
         return await self._artifacts("WHERE made_at < ?", made_before)
 
-    async def excess_artifacts(self, bytes_at_most: int, client_id: str | None = None) -> list[Kept]:
-        """The oldest, of one client or of all, without which the rest is no larger than that."""
+    async def excess_artifacts(self, bytes_at_most: int, client_id: str | None = None) -> list[ArtifactRecord]:
+        """Return the oldest artifacts, of one client or of all, that must go so that the rest has at most so many
+        bytes."""
         excess = (
             "WHERE artifact_id IN (SELECT artifact_id FROM (SELECT artifact_id,"
             " SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
@@ -225,15 +227,15 @@ class Journal:
         )
         return await self._artifacts(excess, client_id, bytes_at_most)
 
-    async def _artifacts(self, which: str, *values: object) -> list[Kept]:
-        rows = await self._query(f"SELECT {', '.join(Kept._fields)} FROM artifacts {which}", *values)  # noqa: S608 - likewise
-        return [Kept(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
+    async def _artifacts(self, which: str, *values: object) -> list[ArtifactRecord]:
+        rows = await self._query(f"SELECT {', '.join(ArtifactRecord._fields)} FROM artifacts {which}", *values)  # noqa: S608 - likewise
+        return [ArtifactRecord(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
 
     async def forget_artifact(self, artifact_id: str) -> None:
         await self._write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` gives, run in the journal's thread, in a transaction of its own."""
+        """Run `work` in the journal's thread, in a transaction of its own, and return its result."""
 
         def run() -> T:
             with self._connection() as db:
@@ -242,14 +244,14 @@ class Journal:
         return await self._run(run)
 
     def _connect(self) -> None:
-        self._db, damage = opening.connect(self._path, MIGRATIONS)
+        self._db, damage = journal_file.connect(self._path, MIGRATIONS)
         if damage:
             self.on_damage(damage)
 
     def _replace(self, why: sqlite3.Error) -> None:
         if self._db is not None:
             self._db.close()
-        self._db, damage = opening.replace(self._path, MIGRATIONS, why)
+        self._db, damage = journal_file.replace(self._path, MIGRATIONS, why)
         self.on_damage(damage)
 
     async def _query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
@@ -275,7 +277,7 @@ class Journal:
             try:
                 return work()
             except sqlite3.Error as error:
-                if self._db is None or not opening.is_damage(error):
+                if self._db is None or not journal_file.is_damage(error):
                     raise
                 self._replace(error)
                 return work()

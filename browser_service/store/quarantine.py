@@ -1,4 +1,4 @@
-"""Files that cannot be used any more: renamed, and never deleted."""
+"""Sets unusable files aside: it renames them, and never deletes one."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,7 +8,8 @@ _MARK = ".damaged-"
 
 
 def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:
-    """Rename a file or folder, with the files beside it that have its name and one of these endings; to what."""
+    """Rename a file or folder, together with the files beside it that have its name and one of these endings. Return
+    the new path."""
     stem = f"{path.name}{_MARK}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
     target = next(free for name in names if not (free := path.with_name(name)).exists())
@@ -20,6 +21,6 @@ def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:
     return target
 
 
-def found_aside(data_dir: Path) -> list[Path]:
-    """What was set aside in a data directory, without what belongs to another file."""
+def files_set_aside(data_dir: Path) -> list[Path]:
+    """Return what was set aside in a data directory, without the companions of other files."""
     return sorted(path for path in data_dir.glob(f"*{_MARK}*") if not path.name.endswith(("-wal", "-shm")))

@@ -1,4 +1,4 @@
-"""The folders that the operator opened for uploads: a caller names a file in them, and none elsewhere."""
+"""Reads files for upload: only from the folders that the operator opened for it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,8 +15,8 @@ class UploadRoots:
         self._roots = [root.resolve() for root in roots]
 
     def read(self, name: str, most: int) -> bytes:
-        """The file's bytes. Raises Forbidden for what leads out of the folders, ValidationFailed for what is not there
-        or is larger than `most`."""
+        """Return the file's bytes. Raises Forbidden if the name leads out of the folders, ValidationFailed if there is
+        no such file, or it is larger than `most` bytes."""
         path = self._find(name)
         with path.open("rb") as file:
             data = file.read(most + 1)

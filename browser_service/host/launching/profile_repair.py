@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.close import bounded
 from browser_service.host.launching.errors import UNEXPLAINED
-from browser_service.store.opening import damage_of
+from browser_service.store.journal_file import damage_of
 from browser_service.store.quarantine import set_aside
 from shared.errors import BrowserLaunchFailed
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_service.observability.activity import may_see, shown
+from browser_service.observability.activity import activity_record, may_see
 from browser_service.store.activity import Row
 from shared import wire
 from tests.support.account import logging_out, recorded
@@ -124,7 +124,7 @@ def test_what_happened_on_a_private_page_is_its_owners_and_the_doers_alone() -> 
 
 
 def test_no_record_shows_a_clients_id() -> None:
-    record = shown(row(client_id="the-id-of-alice", private_to="the-id-of-bob"), "c")
+    record = activity_record(row(client_id="the-id-of-alice", private_to="the-id-of-bob"), "c")
     assert "the-id-of" not in record.model_dump_json()
 
 

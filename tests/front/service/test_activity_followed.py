@@ -10,7 +10,7 @@ import pytest
 from httpx_sse import EventSource
 
 from browser_service.security.auth import Identity
-from browser_service.store.activity import Wanted
+from browser_service.store.activity import RowFilter
 from shared import wire
 from shared.calls import Outcome
 from shared.catalogue import parse
@@ -69,11 +69,11 @@ async def test_a_gateways_stream_carries_no_activity(tmp_path: Path, site: Site)
 async def test_a_slow_reader_blocks_nobody_and_is_told_how_much_it_missed(
     start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browser_service.observability.activity._WAITING_AT_MOST", 2)
+    monkeypatch.setattr("browser_service.observability.activity._INBOX_ROWS", 2)
     service = await start()
     activity = service.parts.ledger.activity
     async with service.agent() as agent:
-        with activity.watching(Wanted(), "somebody") as watcher:
+        with activity.watch(RowFilter(), "somebody") as watcher:
             await agent.call("goto", pageId="p", url=site.page("/", "<input id=a>"))
             for text in ("1", "22", "333", "4444"):
                 await agent.call("fill", pageId="p", selector="#a", value=text)

@@ -11,9 +11,9 @@ import pytest
 import structlog
 
 from browser_service.process import CannotStart, check_writable
-from browser_service.store import opening
+from browser_service.store import journal_file
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS, Journal
-from browser_service.store.quarantine import found_aside
+from browser_service.store.quarantine import files_set_aside
 from shared.pages import PageState
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
@@ -80,7 +80,7 @@ async def test_a_damaged_journal_is_set_aside_and_a_new_one_begun(tmp_path: Path
     await again.keep_page(PageState(page_id="new", session_id="default"))
     assert "new" in {page.page_id for page in await again.pages()}
     await again.close()
-    (aside,) = found_aside(tmp_path)
+    (aside,) = files_set_aside(tmp_path)
     assert aside.read_bytes() == was
     (line,) = said
     assert aside.name in line
@@ -95,21 +95,21 @@ async def test_damage_that_shows_under_way_costs_no_call_its_reply(tmp_path: Pat
         await journal.transact(lambda db: db.execute("PRAGMA shrink_memory").fetchall())  # else it need not look
         reply = (await agent.reply("goto", pageId="q", url=site.url("/"))).json()
         assert reply["success"], reply
-        assert found_aside(tmp_path)
+        assert files_set_aside(tmp_path)
         assert "journal was damaged" in told(reply) + told((await agent.reply("list_pages")).json())
     async with started(tmp_path) as (_, agent):
         assert {page["pageId"] for page in (await agent.call("list_pages"))["yours"]} == {"p", "q"}
 
 
 def test_a_journal_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
-    opening.connect(tmp_path / JOURNAL_FILE, MIGRATIONS)[0].close()
+    journal_file.connect(tmp_path / JOURNAL_FILE, MIGRATIONS)[0].close()
     with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL_FILE)) as db, db:
         db.execute("INSERT INTO migrations VALUES ('m_of_tomorrow')")
-    with pytest.raises(opening.NewerJournal, match="m_of_tomorrow"):
-        opening.connect(tmp_path / JOURNAL_FILE, MIGRATIONS)
+    with pytest.raises(journal_file.NewerJournal, match="m_of_tomorrow"):
+        journal_file.connect(tmp_path / JOURNAL_FILE, MIGRATIONS)
     started = Terminal(tmp_path).run("up")
     assert (started.code, "m_of_tomorrow" in started.err.splitlines()[-1]) == (1, True), started.err
-    assert not found_aside(tmp_path)
+    assert not files_set_aside(tmp_path)
 
 
 # --- the disk --------------------------------------------------------------------------------------------------------

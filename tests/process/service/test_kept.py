@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.security.sealing import KEY_FILE, Seal
+from browser_service.security.seal import KEY_FILE, Seal
 from browser_service.store.journal import JOURNAL_FILE, Journal
-from browser_service.store.quarantine import found_aside
+from browser_service.store.quarantine import files_set_aside
 from shared.model import Json
 from shared.wire import DEFAULT_SESSION
 from tests.process.service.test_damaged_files import told
@@ -226,7 +226,7 @@ async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path
     async with started(tmp_path) as (service, agent), service.agent("Late") as late:
         assert await cookies(agent, DEFAULT_SESSION) == {"lasting": "l1"}
         assert "cookies were damaged" in told((await late.reply("list_pages")).json())
-        assert found_aside(profile / "Default")
+        assert files_set_aside(profile / "Default")
     refuses = tmp_path / "refuses"
     refuses.write_text(REFUSES % executable, encoding="utf-8")
     refuses.chmod(0o700)
@@ -236,5 +236,5 @@ async def test_a_damaged_profile_is_set_aside_and_its_cookies_come_back(tmp_path
         assert await cookies(agent, DEFAULT_SESSION) == {"lasting": "l1"}
         async with service.agent("Late") as late:
             assert "did not start on its profile" in told((await late.reply("list_pages")).json())
-        (aside,) = found_aside(tmp_path)
+        (aside,) = files_set_aside(tmp_path)
         assert (aside / "poison").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.security.sealing import KEY_FILE, Seal
+from browser_service.security.seal import KEY_FILE, Seal
 from browser_service.store.journal import Journal
 from shared.wire import DEFAULT_SESSION, SECRET_FILE
 from tests.support import processes

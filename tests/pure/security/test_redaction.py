@@ -66,14 +66,14 @@ PLANTED: dict[str, Planting] = {
 @given(secret=SECRETS)
 @example(secret="Passw0rd")
 @example(secret="hunter2hunter2hunter2")
-def test_a_secret_is_in_no_argument_that_is_told(place: str, secret: str) -> None:
+def test_a_secret_is_in_no_argument_that_is_redact(place: str, secret: str) -> None:
     secret = f"{secret}Q7"  # no word that is there anyway
     assert secret not in json.dumps(redaction.arguments(parse(PLANTED[place](secret))))
 
 
 @pytest.mark.parametrize("number", range(len(IN_URLS)))
 @given(secret=SECRETS)
-def test_a_secret_is_in_no_url_that_is_told(number: int, secret: str) -> None:
+def test_a_secret_is_in_no_url_that_is_redact(number: int, secret: str) -> None:
     secret = f"{secret}Q7"
     url = IN_URLS[number](secret)
     assert secret not in redaction.safe_url(url)
@@ -83,7 +83,7 @@ def test_a_secret_is_in_no_url_that_is_told(number: int, secret: str) -> None:
 
 
 @given(secret=st.integers(min_value=100_000, max_value=999_999_999))
-def test_a_number_that_was_handed_over_is_not_told(secret: int) -> None:
+def test_a_number_that_was_handed_over_is_not_redact(secret: int) -> None:
     bodies: list[Body] = [
         {"action": "evaluate_script", "expression": "a => a", "arg": secret},
         {"action": "fetch", "url": "/x", "body": {"otp": secret}},
@@ -100,7 +100,7 @@ def test_a_password_cannot_be_read_from_the_keys_that_were_pressed(character: st
 
 
 @pytest.mark.parametrize("key", ["Enter", "ArrowDown", "Control+a", "Control+Shift+Tab", "F5", "Meta+Enter"])
-def test_keys_that_write_nothing_are_told(key: str) -> None:
+def test_keys_that_write_nothing_are_redact(key: str) -> None:
     assert redaction.arguments(parse({"action": "press", "key": key})) == {"key": key}
 
 
@@ -117,7 +117,7 @@ def test_texts_are_told_only_where_their_name_says_where_or_why_it_was_done() ->
         name
         for action in ACTIONS.values()
         for name, schema in cast("dict[str, Schema]", full_schema(action)["properties"]).items()
-        if "correct-horse" in str(redaction.redacted(name, "correct-horse", schema, redaction.TEXTS))
+        if "correct-horse" in str(redaction.redact(name, "correct-horse", schema, redaction.TEXTS))
     }
     known = {"selector", "frame", "reason", "as", "url", "urls", "origin", "referer", "referrer"}
     assert {name for name in told - known if not name.endswith(("Id", "Ids", "Url", "Selector"))} == set()
@@ -167,7 +167,7 @@ def test_of_a_url_is_told_where_it_leads(url: str, told: str) -> None:
     assert redaction.safe_url(url) == told
 
 
-def test_what_an_act_was_done_to_is_told() -> None:
+def test_what_an_act_was_done_to_is_redact() -> None:
     body: Body = {
         "action": "click",
         "selector": 'role=button[name="Log out"]',

@@ -10,8 +10,8 @@ import keyring.errors
 import pytest
 from pydantic import JsonValue
 
-from browser_service.security.sealing import KEY_FILE, NoKeyring, Seal
-from browser_service.store.quarantine import found_aside
+from browser_service.security.seal import KEY_FILE, NoKeyring, Seal
+from browser_service.store.quarantine import files_set_aside
 
 SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is long enough"}]}
 
@@ -83,7 +83,7 @@ def test_a_key_that_is_none_is_set_aside(tmp_path: Path) -> None:
     (tmp_path / KEY_FILE).write_text("no key", encoding="ascii")
     said: list[str] = []
     sealed = Seal(tmp_path, say=said.append).close(SECRET)
-    (aside,) = found_aside(tmp_path)
+    (aside,) = files_set_aside(tmp_path)
     assert (aside.read_text(encoding="ascii"), aside.name in said[0]) == ("no key", True)
     assert Seal(tmp_path).open(sealed) == SECRET
 

@@ -1,5 +1,4 @@
-"""What is secret at rest: login state, encrypted with a key that lies beside the account's secret, or in the system's
-keyring."""
+"""Encrypts login state at rest. The key lies beside the account's secret, or in the system's keyring."""
 
 import json
 import os
@@ -20,14 +19,14 @@ _INSTALL: Final = "pip install 'browse-together[keyring]', or set BROWSE_KEY_STO
 
 
 class NoKeyring(Exception):
-    """The system's keyring is asked for, and cannot be used."""
+    """The system's keyring is configured, and cannot be used."""
 
 
 class Seal:
     """Encrypts and decrypts JSON (Fernet: AES-128-CBC with HMAC-SHA256)."""
 
     def __init__(self, data_dir: Path, store: KeyStore = "file", say: Callable[[str], None] = lambda _: None) -> None:
-        """Raises NoKeyring. A key that is none is set aside, and `say` is told."""
+        """Load the key. An invalid one is set aside and replaced, which `say` reports. Raises NoKeyring."""
         path = data_dir / KEY_FILE
         self._fernet = _from_keyring(path, say) if store == "keyring" else Fernet(_valid(path, say))
 
@@ -35,7 +34,7 @@ class Seal:
         return self._fernet.encrypt(json.dumps(value).encode())
 
     def open(self, sealed: bytes) -> JsonValue:
-        """The value, or None where the key is not the one it was sealed with, or the bytes are not what they were."""
+        """Decrypt a value; None if it was sealed with another key, or its bytes have changed."""
         try:
             value: JsonValue = json.loads(self._fernet.decrypt(sealed))
         except (InvalidToken, ValueError):
@@ -44,7 +43,7 @@ class Seal:
 
 
 def _valid(path: Path, say: Callable[[str], None]) -> bytes:
-    """The key in the file; a new one in place of none, or of what is no key."""
+    """Read the key from its file. If it is missing or invalid, make a new one."""
     key = _ensure_key(path)
     try:
         Fernet(key)
@@ -67,7 +66,8 @@ def _ensure_key(path: Path) -> bytes:
 
 
 def _from_keyring(path: Path, say: Callable[[str], None]) -> Fernet:
-    """The key of this data directory. One that lay in a file is moved there."""
+    """Return the key of this data directory from the keyring. A key that lies in a file is moved there. Raises
+    NoKeyring."""
     try:
         import keyring  # noqa: PLC0415 - an extra, for those who set it
         import keyring.errors  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""Which tokens are refused, as it is kept."""
+"""Stores the tokens that are refused."""
 
 import sqlite3
 
@@ -10,12 +10,12 @@ def m_revoked(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE revoked (kind TEXT NOT NULL, value TEXT NOT NULL, at REAL NOT NULL, UNIQUE (kind, value))")
 
 
-class RevokedTable:
+class RevocationTable:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def all(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Ids of tokens, and of clients, with the time of each."""
+        """Return the ids of tokens, and those of clients, each with the time of its revocation."""
         rows = await self._journal.transact(lambda db: db.execute("SELECT kind, value, at FROM revoked").fetchall())
         of = {kind: {str(value): float(at) for each, value, at in rows if each == kind} for kind in ("token", "client")}
         return of["token"], of["client"]

@@ -1,5 +1,5 @@
-"""Opening the journal's file. A damaged one is set aside, and what can be read of it is taken over; one that a newer
-version made is refused."""
+"""Opens the journal's file. A damaged file is set aside, and its readable rows are taken over; a file of a newer
+version is refused."""
 
 import contextlib
 import sqlite3
@@ -17,16 +17,16 @@ _OURS = "migrations"
 
 
 class NewerJournal(Exception):
-    """The file was written by a version that knows more than this one."""
+    """A newer version of the service wrote the file."""
 
 
 class Damage(NamedTuple):
-    """What became of a damaged file."""
+    """Records what happened to a damaged file."""
 
     aside: Path
     why: str
     rows: int
-    """That could still be read, and were taken over."""
+    """Counts the rows that could still be read, and were taken over."""
 
     def __str__(self) -> str:
         taken = f"{self.rows} rows of it could be read and are kept" if self.rows else "nothing of it could be read"
@@ -34,13 +34,13 @@ class Damage(NamedTuple):
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether it says that the file's content is wrong, not that it cannot be reached or written now."""
+    """Tell whether the file's content is wrong; False if the file merely cannot be reached or written now."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     return code & 0xFF in _DAMAGED or code == sqlite3.SQLITE_IOERR_SHORT_READ
 
 
 def connect(path: Path, migrations: Sequence[Migration]) -> tuple[sqlite3.Connection, Damage | None]:
-    """The file, made where there is none, and brought up to date. Raises NewerJournal, sqlite3.Error."""
+    """Open the file, create it if it is missing, and migrate it. Raises NewerJournal, sqlite3.Error."""
     path.touch(mode=0o600)
     try:
         return _sound(path, migrations), None
@@ -51,7 +51,7 @@ def connect(path: Path, migrations: Sequence[Migration]) -> tuple[sqlite3.Connec
 
 
 def check_version(path: Path, migrations: Sequence[Migration]) -> None:
-    """Raise NewerJournal before anything is started. What else is wrong with the file shows when it is opened."""
+    """Raise NewerJournal before anything is started. Other trouble with the file shows when it is opened."""
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
@@ -60,7 +60,8 @@ def check_version(path: Path, migrations: Sequence[Migration]) -> None:
 
 
 def replace(path: Path, migrations: Sequence[Migration], why: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
-    """A new file in the place of a damaged one, which is closed, with what can be read of that."""
+    """Put a new file in the place of a damaged one, with the rows that can be read of it. The damaged file must be
+    closed."""
     aside = set_aside(path, COMPANIONS)
     path.touch(mode=0o600)
     db = _sound(path, migrations)
@@ -68,7 +69,7 @@ def replace(path: Path, migrations: Sequence[Migration], why: sqlite3.Error) -> 
 
 
 def check(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError where the file is not sound: 20 MB take 0.1 s."""
+    """Raise sqlite3.DatabaseError if the file is not sound. 20 MB take 0.1 s."""
     found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         error = sqlite3.DatabaseError(" ".join(str(found).split()))
@@ -77,7 +78,7 @@ def check(db: sqlite3.Connection) -> None:
 
 
 def damage_of(path: Path) -> str:
-    """What is wrong with the file's content; nothing where it is sound, or cannot be looked at now."""
+    """Say what is wrong with the file's content; empty if it is sound, or cannot be examined now."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
             check(db)
@@ -87,7 +88,7 @@ def damage_of(path: Path) -> str:
 
 
 def unknown(db: sqlite3.Connection, known: Iterable[Migration]) -> list[str]:
-    """Steps that were done to the file, and that this version does not know."""
+    """Return the migrations that were run on the file, and that this version does not know."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OURS,)).fetchone():
         return []
     return sorted(
@@ -129,7 +130,7 @@ def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
 
 
 def _salvage(aside: Path, db: sqlite3.Connection) -> int:
-    """Row by row, until the damage; how many."""
+    """Copy row by row until the damage, and return how many rows were copied."""
     taken = 0
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(aside)) as old:
         tables = [str(row[0]) for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
