@@ -243,11 +243,17 @@ async def test_a_script_that_spins_ends_with_its_call_and_the_page_goes_on(agent
     assert code == ("TIMEOUT" if ends == "timeout" else "UNKNOWN_OUTCOME")
 
 
-async def test_a_click_that_made_the_page_spin_frees_it_with_its_timeout(agent: Agent, site: Site) -> None:
+async def test_a_click_that_made_the_page_spin_ends_with_its_timeout_and_the_next_call_names_the_way_out(
+    agent: Agent, site: Site
+) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<button onclick='while(true){}'>b</button>"))
     await agent.reply("click", pageId="p", selector="button", timeout=1_000)
     async with asyncio.timeout(5):
-        assert (await agent.call("evaluate_script", pageId="p", expression="1"))["value"] == 1
+        error = await agent.error("evaluate_script", pageId="p", expression="1")
+    assert (error["code"], 'reload_page {"pageId": "p"}' in error["hint"]) == ("TIMEOUT", True)
+    site.page("/", "calm")
+    await agent.call("reload_page", pageId="p")
+    assert (await agent.call("evaluate_script", pageId="p", expression="1"))["value"] == 1
 
 
 def _call(seq: int) -> Call:
