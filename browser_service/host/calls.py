@@ -154,13 +154,7 @@ class Calls:
             lease = entry.lease
             result = sendable(await self._perform(entry, running))
         except BrowseError as failure:
-            if running is not None and isinstance(failure, PageOwned) and not running.done:
-                running.admitted = False  # it had only asked whether it may have the page
-            told = account(running.action, running.done, running.at, failure) if running is not None else failure
-            told.__traceback__ = failure.__traceback__
-            crashes.describe(told, entry.record if entry is not None else None, self.memory)
-            shown = abridged_in(told.body().model_dump(), _urls_of(running, entry))
-            error = ErrorBody.model_validate(sendable(cast("Json", shown)))
+            error = self._error(failure, running, entry)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
             error = unexpected("The service failed at this call.").body()
@@ -174,6 +168,18 @@ class Calls:
         if running is not None:
             outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
         return outcome
+
+    def _error(self, failure: BrowseError, running: Running | None, entry: PageEntry | None) -> ErrorBody:
+        """Make what is told of a failure of what is known besides: what was done before it, and how the page died."""
+        if running is not None and isinstance(failure, PageOwned) and not running.done:
+            running.admitted = False  # it had only asked whether it may have the page
+        told = account(running.action, running.done, running.at, failure) if running is not None else failure
+        told.__traceback__ = failure.__traceback__
+        crashes.describe(told, entry.record if entry is not None else None, self.memory)
+        asked = [running.action, *running.action.parts()] if running is not None else []
+        urls = [*filter(None, (each.asked_url for each in asked)), *([entry.record.url] if entry is not None else [])]
+        shown = abridged_in(told.body().model_dump(), urls)
+        return ErrorBody.model_validate(sendable(cast("Json", shown)))
 
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action
@@ -291,10 +297,3 @@ class Calls:
         """Tell who was told that its call waits that it runs now. The others know it by the reply, mostly sooner."""
         call = running.call
         self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
-
-
-def _urls_of(running: Running | None, entry: PageEntry | None) -> list[str]:
-    """Return what an error of a call may name: where it was to go, and where its page is."""
-    asked = [running.action, *running.action.parts()] if running is not None else []
-    urls = [*filter(None, (each.asked_url for each in asked))]
-    return [*urls, entry.record.url] if entry is not None else urls

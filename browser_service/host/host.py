@@ -77,33 +77,36 @@ class LocalHost:
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
         self._room = Room(self._pages, limits, self.memory)
-        self._registry = PageRegistry(
-            *(self._pages, self._log, self.dialogs, policy, limits),
-            downloads=self.downloads,
-            busy=lambda client_id, page_id: any(run.is_of(client_id, page_id) for run in self._running.values()),
-            room=self._room,
-        )
+        kept = (self._pages, self._log, self.dialogs, policy, limits)
+        self._registry = PageRegistry(*kept, downloads=self.downloads, busy=self._busy, room=self._room)
         self.people = self._registry.people
         self._parking = Parking(*(self._pages, self._running, self.downloads), headed=not launcher.options.headless)
         retiring = Retiring(self._room, self._parking, self._registry, self._log.emit)
         self._registry.make_room = retiring.make_room
-        self._calls = Calls(
-            *(self._pages, self._sessions, self._running, handlers, artifacts),
-            admission=Admission(self._pages, policy, self.dialogs, launcher.check_free),
-            dialogs=self.dialogs,
-            registry=self._registry,
-            retiring=retiring,
-            room=self._room,
-            memory=self.memory,
-            log=self._log,
-            queue_wait_ms=limits.queue_wait_ms,
-        )
+        self._calls = self._make_calls(handlers, artifacts, retiring)
         self.idling = Idling(
             *(self._pages, self._sessions, self._running),
             launcher=launcher,
             parking=self._parking,
             memory=self.memory,
             idle=limits.idle,
+        )
+
+    def _busy(self, client_id: str, page_id: str) -> bool:
+        """Say whether a client has a call queued or running on a page."""
+        return any(run.is_of(client_id, page_id) for run in self._running.values())
+
+    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Retiring) -> Calls:
+        return Calls(
+            *(self._pages, self._sessions, self._running, handlers, artifacts),
+            admission=Admission(self._pages, self._policy, self.dialogs, self.launcher.check_free),
+            dialogs=self.dialogs,
+            registry=self._registry,
+            retiring=retiring,
+            room=self._room,
+            memory=self.memory,
+            log=self._log,
+            queue_wait_ms=self._limits.queue_wait_ms,
         )
 
     @property

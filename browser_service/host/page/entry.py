@@ -57,8 +57,7 @@ class PageEntry:
         downloads: Downloads,
         idle_lease_ms: int,
     ) -> None:
-        self.session = session
-        self.people = people
+        self.session, self.people = session, people
         self.tab: Tab | None = None
         self.record = record = PageRecord.of(
             state,
@@ -70,9 +69,7 @@ class PageEntry:
         self.recovery = Recovery(record, self, session, self.settings)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
         self.seen = Bounded[str, snapshot.Seen](_SEEN_BY)
-        self.recall = Recall()
-        self.fields = Filled()
-        self.fields_left = FieldsLeft()
+        self.recall, self.fields, self.fields_left = Recall(), Filled(), FieldsLeft()
         self.recording: Recording | None = None
         self.shares_window = state.opener_id is not None
         self.titles = Titles(record, lambda: self.tab, lambda: self.life, emit)
@@ -83,11 +80,7 @@ class PageEntry:
             emit=emit,
             save_logins=session.logins.save_soon,
         )
-        self._policy = policy
-        self._emit = emit
-        self._on_close = on_close
-        self._on_lost = on_lost
-        self._downloads = downloads
+        self._emit, self._on_close, self._on_lost = emit, on_close, on_lost
         self._background = Background()
 
     # --- what it is ----------------------------------------------------------------------------------------------
@@ -174,14 +167,12 @@ class PageEntry:
         tab.page.on("close", lambda _: self._on_close(self, tab))
         self._listener.listen(tab, lambda: self.tab)
         try:
-            policy = self._policy if record.guarded else None
-            await tab.guard(policy, self._listener.refused)
+            await self._listener.guard(tab)
             record.target_id = tab.target_id
             by_itself = record.opener_id is not None or record.of_person
             await self.settings.attach(tab, came_by_itself=by_itself)
             await self.console.attach(page, came_by_itself=by_itself)
-            if tab.cdp is not None and policy is not None:
-                self._downloads.watch(tab.cdp)
+            self._listener.watch_downloads(tab)
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if tab.dead or page.is_closed():

@@ -56,6 +56,15 @@ class Listener:
         page.on("response", self._on_response)
         page.on("download", lambda download: self._on_download(tab, download))
 
+    async def guard(self, tab: Tab) -> None:
+        """Have the URL policy asked about each document of a new tab, where it holds."""
+        await tab.guard(self._policy if self._record.guarded else None, self.refused)
+
+    def watch_downloads(self, tab: Tab) -> None:
+        """Have Chromium tell how downloads of a new tab go on; a person's own are for no agent."""
+        if tab.cdp is not None and self._record.guarded:
+            self._downloads.watch(tab.cdp)
+
     def check_place(self, tab: Tab) -> bool:
         """Note where a tab is. Returns False for an address that it may not show, which it is sent away from."""
         url = tab.page.url
