@@ -1,1 +1,1 @@
-"""The browser service: owns Playwright pages behind HTTP."""
+"""Owns the browser's pages, and offers them over HTTP."""

@@ -1,4 +1,4 @@
-"""`python -m browser_service`: the same as `browse-together`."""
+"""Runs `browse-together` as `python -m browser_service`."""
 
 from browser_service.cli import main
 

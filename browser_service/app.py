@@ -1,4 +1,4 @@
-"""The service as an application: its routes, and its parts started and stopped in order."""
+"""Builds the service's application, and starts and stops its parts in order."""
 
 import asyncio
 import time
@@ -44,8 +44,8 @@ def create_app(
     clock: Clock = time.monotonic,
     make_host: MakeHost = browser_host,
 ) -> FastAPI:
-    """Make the service. `make_host` makes the back half of the spine; `carrier` stands between the two halves, where a
-    host is elsewhere; limits and claims go by `clock`."""
+    """Build the service. `make_host` makes the back half; `carrier` wraps it if it runs elsewhere; limits and claims go
+    by `clock`."""
 
     def own_hosts() -> set[str]:
         return {*loopback_hosts(app.state.port), *settings.allowed_hosts}

@@ -1,4 +1,4 @@
-"""The settings as each part of the service takes them."""
+"""Turns the settings into what each part of the service takes."""
 
 from collections.abc import Callable
 
@@ -48,7 +48,7 @@ def launch_options(settings: Settings) -> LaunchOptions:
 
 
 def url_policy(settings: Settings, own_hosts: Callable[[], set[str]]) -> UrlPolicy:
-    """`own_hosts` gives the names of the service itself, whose port may be chosen later."""
+    """Build the URL policy. `own_hosts` returns the service's own names, because its port may be chosen later."""
     allowed, denied = frozenset(settings.allow_hosts), frozenset(settings.deny_hosts)
     return UrlPolicy(own_hosts=own_hosts, allow_hosts=allowed, deny_hosts=denied)
 

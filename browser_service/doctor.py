@@ -1,4 +1,4 @@
-"""What a service needs of this machine: each thing looked at, and what to do where it is missing."""
+"""Checks what a service needs of this machine, and says what to do if something is missing."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ class Check(NamedTuple):
 
 
 async def examine(settings: Settings) -> list[Check]:
-    """All checks, the quick ones first."""
+    """Run all checks, the quick ones first."""
     running = instance.find(settings.data_dir)
     return [
         check_versions(),
@@ -65,7 +65,7 @@ def check_versions() -> Check:
 
 
 def check_data_dir(directory: Path) -> Check:
-    """Whether it can be written, without making it."""
+    """Check that the data directory can be written, without making it."""
     place = next(place for place in (directory, *directory.parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=place):
@@ -77,7 +77,7 @@ def check_data_dir(directory: Path) -> Check:
 
 
 def check_secret(directory: Path) -> Check:
-    """Whether tokens can be made from it, and no other account of this machine can read it."""
+    """Check that the secret makes tokens, and that no other account of this machine can read it."""
     secret = directory / wire.SECRET_FILE
     try:
         read_secret(directory)
@@ -95,7 +95,7 @@ def check_secret(directory: Path) -> Check:
 
 
 def check_journal(directory: Path, running: instance.Instance | None) -> Check:
-    """Whether it can be read by this version, and written by the service that runs."""
+    """Check that this version can read the journal, and that the running service can write it."""
     file = directory / JOURNAL_FILE
     if not file.exists():
         return Check("journal", ok=True, found="none yet; made at first start")
@@ -117,14 +117,14 @@ def check_journal(directory: Path, running: instance.Instance | None) -> Check:
 
 
 def check_aside(directory: Path) -> list[Check]:
-    """What could not be used any more."""
+    """List the files that were set aside as unusable."""
     advice = "Nothing needs them any more: keep them for whoever can repair them, or remove them."
     names = ", ".join(path.name for path in files_set_aside(directory))
     return [Check("set aside", ok=True, found=names, advice=advice)] if names else []
 
 
 def check_port(settings: Settings, running: instance.Instance | None) -> Check:
-    """Free, or ours."""
+    """Check that the port is free, or used by this service."""
     address = f"{settings.host}:{settings.port}"
     if settings.port == 0:
         return Check("port", ok=True, found="any free one")
@@ -141,7 +141,7 @@ def check_port(settings: Settings, running: instance.Instance | None) -> Check:
 
 
 def check_running(running: instance.Instance) -> Check:
-    """Whether the service that runs is the one that is installed."""
+    """Check that the running service is of the installed version."""
     found = f"process {running.pid} at {running.url}, version {running.version}"
     if running.catalogue == fingerprint():
         return Check("service", ok=True, found=found)
@@ -150,7 +150,7 @@ def check_running(running: instance.Instance) -> Check:
 
 
 def check_memory(running: instance.Instance) -> Check:
-    """What the service and its browsers have now, measured as the service does."""
+    """Measure what the service and its browsers use, in the same way as the service does."""
     try:
         own = psutil.Process(running.pid)
         started = own.children(recursive=True)
@@ -180,7 +180,7 @@ def check_display(settings: Settings) -> Check:
 
 
 async def check_browser(settings: Settings) -> list[Check]:
-    """Whether it is found and starts, and whether its sandbox is on."""
+    """Check that the browser is found and starts, and that its sandbox is on."""
     options = LaunchOptions(
         profile_dir=settings.profile_dir,
         engine=settings.browser_type,
@@ -199,7 +199,7 @@ async def check_browser(settings: Settings) -> list[Check]:
 
 
 async def check_attached(options: LaunchOptions) -> Check:
-    """Whether the browser that is to be attached to is there. Nothing is opened in it."""
+    """Check that the browser to attach to is there, without opening anything in it."""
     launcher = Launcher(options)
     try:
         async with asyncio.timeout(_START_WITHIN_S):
@@ -215,7 +215,8 @@ async def check_attached(options: LaunchOptions) -> Check:
 
 
 async def try_browser(options: LaunchOptions) -> str:
-    """What was started, with a throw-away profile and asked for a picture. Raises BrowseError, TimeoutError."""
+    """Start the browser with a throw-away profile, take a picture, and return its executable. Raises BrowseError,
+    TimeoutError."""
     with tempfile.TemporaryDirectory(prefix="browse-together-", ignore_cleanup_errors=True) as profile:
         launcher = Launcher(replace(options, profile_dir=Path(profile)))
         try:
@@ -242,7 +243,7 @@ async def _start(options: LaunchOptions) -> Check:
 
 
 def _executable(profile: str) -> str:
-    """What was really started: the process that has this profile."""
+    """Return the executable of the process that has this profile."""
     for process in psutil.Process().children(recursive=True):
         try:
             if any(profile in argument for argument in process.cmdline()):
@@ -264,7 +265,7 @@ def _sandbox(options: LaunchOptions) -> Check:
 
 
 def _bind(settings: Settings) -> str | None:
-    """Why the service could not listen there."""
+    """Return why the service cannot listen at its address; None if it can."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Pictures as they are shown: whole where a host takes them, else smaller or slice by slice, and said to be so."""
+"""Fits pictures into replies: whole if they are small enough, else reduced or slice by slice, which the reply says."""
 
 import asyncio
 import base64
@@ -14,28 +14,28 @@ from shared.errors import ValidationFailed, of_field
 from shared.wire import INLINE_BYTES, INLINE_EDGE
 
 MOST_PIXELS: Final = 60_000_000
-"""Of a picture that is made or opened here."""
+"""Bounds the pictures that are made or opened here."""
 _LARGE: Final = 8_000_000
 _SLICE_ROWS: Final = 1_280
 _TALL: Final = 1.5
-"""So many times as high as wide, a picture made small enough to be seen at once could not be read."""
+"""A picture so many times as high as wide is sliced, because nobody could read it once it is reduced."""
 _QUALITIES: Final = (80, 50, 20)
 _UNREADABLE: Final = (OSError, ValueError, Image.DecompressionBombError)
 _one_large = ThreadPoolExecutor(1, thread_name_prefix="pictures")
-"""One at a time: a large picture takes hundreds of megabytes while it is open."""
+"""Works on one large picture at a time, because each takes hundreds of megabytes while it is open."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 async def worked(pixels: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Work on pictures beside the event loop; on large ones it waits for its turn, on small ones it does not."""
+    """Run work on a picture beside the event loop. Work on large pictures waits for its turn."""
     thread = _one_large if pixels > _LARGE else None
     return await asyncio.get_running_loop().run_in_executor(thread, lambda: work(*args, **kwargs))
 
 
 async def preview(data: bytes, mime_type: str, artifact_id: str) -> Preview | None:
-    """What is shown of a picture that has too many pixels or bytes to go along; of anything else none."""
+    """Return a preview of a picture that is too large for a reply; None for anything else."""
     if not mime_type.startswith("image/"):
         return None
     try:
@@ -50,7 +50,7 @@ async def preview(data: bytes, mime_type: str, artifact_id: str) -> Preview | No
 
 
 async def slice_of(data: bytes, artifact_id: str, top: int) -> Preview:
-    """The rows from `top` on. Raises ValidationFailed where there are none."""
+    """Return the rows of a picture from `top` on. Raises ValidationFailed if there are none."""
     try:
         picture = Image.open(io.BytesIO(data))
         width, height = picture.size
@@ -96,7 +96,7 @@ def _as(shown: Preview, kind: str) -> str:
 
 
 def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
-    """In the first form that has few enough bytes; the last one at any rate."""
+    """Encode the picture in the first of these kinds that needs few enough bytes; else in the last."""
     size = picture.size
     ways = [(kind, quality) for kind in kinds for quality in (_QUALITIES if kind in {"JPEG", "WEBP"} else (0,))]
     for kind, quality in ways:
@@ -114,7 +114,7 @@ def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
 
 
 def stitched(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple[int, int]]:
-    """One picture of those that lie below one another, and its size."""
+    """Put pictures below one another, and return the result with its size."""
     parts = [Image.open(io.BytesIO(piece)) for piece in pieces]
     size = parts[0].width, sum(part.height for part in parts)
     whole, top = Image.new(parts[0].mode, size), 0
@@ -132,7 +132,7 @@ def stitched(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple
 
 
 def flat(picture: Image.Image) -> Image.Image:
-    """What is transparent shows white, as on a page."""
+    """Put a transparent picture on white, as a page would."""
     if not picture.has_transparency_data:
         return picture.convert("RGB")
     layer = picture.convert("RGBA")

@@ -1,4 +1,4 @@
-"""Running the service as a process: one a data directory, on a socket that was bound before anything else starts."""
+"""Runs the service as a process: one for each data directory, on a socket that is bound before anything else starts."""
 
 import asyncio
 import contextlib
@@ -31,20 +31,21 @@ from shared.wire import INSTANCE_FILE
 
 _DRAIN_S = 10
 _CALLS_GO_ON_S = 3
-"""What still runs then is told that the service ends; a connection that was cut would not say what became of a call."""
+"""Calls may go on for so long when the service ends. Then they are answered that it ends, because a cut connection
+would not say what became of them."""
 _ENDS_WITHIN_S = 20.0
 _GC_AFTER = 20_000
-"""Objects made since the last look; Python's 700 are made by two calls."""
+"""Collect garbage after so many new objects; two calls make Python's default of 700."""
 
 log = structlog.get_logger(__name__)
 
 
 class CannotStart(Exception):
-    """What is in the way, and the way on."""
+    """The service cannot start; the message says why, and what to do."""
 
 
 class AlreadyRunning(CannotStart):
-    """Another service has this data directory, or the port."""
+    """Another service has this data directory or the port."""
 
 
 def serve(settings: Settings) -> None:
@@ -72,7 +73,7 @@ def serve(settings: Settings) -> None:
 
 
 def check_writable(data_dir: Path) -> None:
-    """Make the data directory where it is not. Raises CannotStart where nothing can be written there."""
+    """Make the data directory if it is missing. Raises CannotStart if nothing can be written there."""
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=data_dir) as file:
@@ -85,7 +86,7 @@ def check_writable(data_dir: Path) -> None:
 
 
 def check_secret(data_dir: Path) -> None:
-    """Make the account's secret where there is none. Raises CannotStart for one that makes no token."""
+    """Make the account's secret if it is missing. Raises CannotStart if no token can be made of it."""
     try:
         ensure_secret(data_dir)
     except ServiceUnavailable as error:
@@ -93,14 +94,15 @@ def check_secret(data_dir: Path) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn waits for open responses when it ends: event streams must be told."""
+    """Ends event streams before uvicorn waits for open responses."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
-        """An ordinary end. uvicorn would raise the signal again, which ends the process before it has tidied up."""
+        """Begin an ordinary end. uvicorn would raise the signal again, which ends the process before it has tidied
+        up."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
@@ -154,14 +156,14 @@ def bind(settings: Settings) -> socket.socket:
 
 
 def _reachable(host: str) -> str:
-    """The address by which this machine reaches itself."""
+    """Return the address by which this machine reaches itself."""
     if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
 
 
 def _take(lock: FileLock, data_dir: Path) -> None:
-    """Have the directory alone. One whose service is just ending is waited for; raises AlreadyRunning else."""
+    """Lock the directory. Wait for a service that is just ending; raises AlreadyRunning if another runs."""
     deadline = time.monotonic() + _ENDS_WITHIN_S
     while True:
         with contextlib.suppress(Timeout):
@@ -177,7 +179,7 @@ def _take(lock: FileLock, data_dir: Path) -> None:
 
 
 def _who_has(data_dir: Path) -> dict[str, str] | None:
-    """As the service wrote it that has the lock, or a moment ago had it."""
+    """Read who has, or a moment ago had, the lock."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         instance = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
         return {"pid": str(instance["pid"]), "url": str(instance["url"])}

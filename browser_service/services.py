@@ -1,4 +1,4 @@
-"""The parts of the service: each is made when it is first asked for, from those that it needs."""
+"""Wires the parts of the service: each is made when it is first asked for, from those that it needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -60,12 +60,12 @@ MakeHost = Callable[[LaunchOptions, Handlers, Artifacts, UrlPolicy, HostLimits],
 class Services:
     settings: Settings
     carrier: Carrier
-    """Stands between the two halves of the spine, where a host is elsewhere."""
+    """Wraps the host if it runs elsewhere."""
     clock: Clock
-    """Limits and claims go by it."""
+    """Times limits and claims."""
     make_host: MakeHost
     port: Callable[[], int]
-    """The port may be chosen after the parts are made."""
+    """Returns the port, which may be chosen after the parts are made."""
     own_hosts: Callable[[], set[str]]
 
     # --- what is on disk ---------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ class Services:
         journal, loop = Journal(self.settings.data_dir / JOURNAL_FILE), asyncio.get_running_loop()
 
         def damaged(damage: Damage) -> None:
-            """Tell it from the journal's thread."""
+            """Report damage from the journal's thread to the event loop."""
             loop.call_soon_threadsafe(self.storage.replaced, str(damage))
 
         journal.on_damage = damaged
@@ -231,14 +231,14 @@ class Services:
         return Abandoned(self.host, self.clients, self.ledger, self.host_calls)
 
     def connect(self) -> None:
-        """Have the parts hear of each other what none can be made with."""
+        """Register callbacks between parts that need each other, and so cannot all be made with one another."""
         self.clients.on_gone = self.administration.client_gone
         self.feed.on_call_ended = self.ledger.ended_late
         self.feed.on_retired = self.abandoned.retired
         self.storage.on_replaced += [self.feed.rewrite, self.keeper.write_down, self.revoked.write_down]
 
     def end_calls(self) -> None:
-        """Have calls that still run give their last answer."""
+        """Make calls that still run reply now."""
         self.local_host.end_calls()
 
 

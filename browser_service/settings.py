@@ -1,4 +1,4 @@
-"""Everything that can be set about the service: environment variables, and flags of `browse-together up`."""
+"""Declares every setting of the service: environment variables, and flags of `browse-together up`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 
 def _bare(name: str) -> AliasChoices:
-    """A setting that works with and without the prefix."""
+    """Let a setting work with and without the prefix."""
     return AliasChoices(f"BROWSE_{name}", name)
 
 

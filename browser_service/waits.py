@@ -1,4 +1,4 @@
-"""Waiting, for the rules that know no event loop: until a place in a line is granted, or the call is cancelled."""
+"""Waits on the event loop for rules that know none: until a place in a line is granted, or the call is cancelled."""
 
 import asyncio
 import contextlib
@@ -14,11 +14,11 @@ from browser_service.rules.turns import PageQueue
 from shared.calls import Call
 
 _SHORTEST_S: Final = 0.05
-"""What may be due at any time is looked at no more often than this."""
+"""Bounds how often the clock is asked for something that may be due at any time."""
 
 
 class Cancel:
-    """Ends what runs within its scope at once, without a task that waits for it. Requested once, and for good."""
+    """Ends at once what runs within its scope, without a task that waits for it. It is requested once, and for good."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -34,7 +34,7 @@ class Cancel:
             self._end(scope)
 
     def pause(self) -> None:
-        """Stop the call's clock: the time that a dialog takes is not the call's own."""
+        """Stop the call's clock, because the time that a dialog takes is not the call's own."""
         now = asyncio.get_running_loop().time()
         for scope in self._scopes:
             if (when := scope.when()) is not None and not self.requested and not scope.expired():
@@ -50,7 +50,7 @@ class Cancel:
 
     @asynccontextmanager
     async def within(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Bound what runs inside. Raises TimeoutError when the time is over or the call is cancelled: `requested` says
+        """Bound what runs inside. Raises TimeoutError when the time is over or the call is cancelled; `requested` tells
         which."""
         async with asyncio.timeout(seconds) as scope:
             self._scopes.add(scope)
@@ -89,7 +89,7 @@ async def until_granted(
 
 @asynccontextmanager
 async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> AsyncIterator[bool]:
-    """Hold a page's turn; yields whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
+    """Hold a page's turn, and yield whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
     turn = queue.enter(call, action)
     waits = not turn.granted
     try:
@@ -105,7 +105,7 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
 
 
 async def until_answered(people: HumanRequests, request: HumanRequest, call: Call, seconds: float) -> None:
-    """Wait at most so long for a person's answer. If the call is cancelled, its client's request is withdrawn."""
+    """Wait at most `seconds` for a person's answer. If the call is cancelled, withdraw its client's request."""
     news = asyncio.Event()
     try:
         with people.waiting(request, call, news.set), contextlib.suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""The command `browse-together`."""
+"""Provides the command `browse-together`."""
 
 from browser_service.cli.root import main
 

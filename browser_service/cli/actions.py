@@ -1,4 +1,4 @@
-"""`pages` and `run`: each action of the catalogue is a command of its own."""
+"""Runs actions: `pages`, `save` and `run`, where each action of the catalogue is a command of its own."""
 
 import inspect
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def perform(body: Json, data_dir: str | None, out: Path | None, *, as_json: bool
 
 
 def command_of(name: str, action: type[Action], then: Callable[..., None] = perform) -> typer.Typer:
-    """The command of one action, under this name or another of its names; `then` is called with what was typed."""
+    """Make the command of one action, under this name or another of its names. `then` gets the body that was typed."""
     wire_name = name if name in catalogue.NAMES else action.name()
 
     def act(
@@ -115,7 +115,7 @@ def _list_actions(path: str) -> None:
 
 
 def _rows(title: str, listed: list[Json]) -> list[tuple[str, ...]]:
-    """The rows of one part; its name stands on the first."""
+    """Return the rows of one part, whose title stands on the first."""
     if not listed:
         return [(title, "none")]
     return [_row(title if number == 0 else "", page) for number, page in enumerate(listed)]

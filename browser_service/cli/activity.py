@@ -1,4 +1,4 @@
-"""`activity` and `forget`: who did what, and the removal of that."""
+"""Shows who did what, removes such records, and revokes tokens: `activity`, `forget` and `revoke`."""
 
 import json
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ def _whose(revoked: Json) -> str:
 
 
 def _newest(service: Client, asked: dict[str, str], limit: int) -> list[ActivityRecord]:
-    """Page by page, until there are so many or no more."""
+    """Fetch page by page until there are `limit` records, or no more."""
     found: list[ActivityRecord] = []
     query = dict(asked)
     while len(found) < limit:

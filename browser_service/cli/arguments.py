@@ -1,4 +1,4 @@
-"""The arguments of an action as options of its command, made from the catalogue."""
+"""Makes options for the arguments of an action from its schema."""
 
 from collections.abc import Iterator, Mapping
 from typing import cast
@@ -12,19 +12,19 @@ from shared.schema import Schema, full_schema, second_names
 
 
 def options(action: type[Action]) -> list[Option]:
-    """One for each argument of the action, from its schema."""
+    """Return an option for each argument."""
     properties = cast("dict[str, Schema]", full_schema(action)["properties"])
     return [Option(name, schema, tuple(_spellings(action, name)), _help(schema)) for name, schema in properties.items()]
 
 
 def positional(action: type[Action]) -> list[Option]:
-    """The required ones, which may be given by position as well."""
+    """Return the required options, which may be given by position as well."""
     required = cast("list[str]", full_schema(action).get("required", []))
     return [option for option in options(action) if option.name in required and option.schema.get("type") != "array"]
 
 
 def body(name: str, action: type[Action], positions: list[str], typed: Mapping[str, object]) -> Json:
-    """What is sent: only what was typed. Raises typer.BadParameter where that makes no sense."""
+    """Return the call's body, with only what was typed. Raises typer.BadParameter if that makes no sense."""
     by_name = {
         option.name: read(option, value)
         for option in options(action)
@@ -38,7 +38,7 @@ def body(name: str, action: type[Action], positions: list[str], typed: Mapping[s
 
 
 def _spellings(action: type[Action], name: str) -> Iterator[str]:
-    """The ways to write an argument: `page-id`, `pageId`, and its second names."""
+    """Yield the ways to write an argument: `page-id`, `pageId`, and its second names."""
     for spelled in (name, *_second_names(action, name)):
         yield kebab(spelled)
         yield spelled

@@ -1,4 +1,4 @@
-"""The command line as a client of the service: who it is, and its calls."""
+"""Calls the service as the command line's client."""
 
 import contextlib
 import getpass
@@ -28,7 +28,7 @@ _LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot)
 
 
 def account() -> str:
-    """The name of this account, as a client id may have it."""
+    """Return this account's name, spelled so that a client id may contain it."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
@@ -37,20 +37,21 @@ def account() -> str:
 
 
 def client_id(label: str = "") -> str:
-    """Return who the account is: the same at each call, so that it finds its pages again. A label makes it a client of
-    its own."""
+    """Return the account's client id, the same at each call, so that it finds its pages again. A label makes another
+    client."""
     if label:
         return f"http-{account()}-{wire.spelled_validly(label)}"
     return os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}"
 
 
 def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
-    """Make a token for the account. Raises ServiceUnavailable where the service would not know its secret."""
+    """Make a token for the account. Raises ServiceUnavailable if the service would not know its secret."""
     return mint(secret_of(data_dir), client_id(label), label or "CLI", operator=operator, lifetime_s=lifetime_s)
 
 
 def secret_of(data_dir: Path) -> str:
-    """The account's. Raises ServiceUnavailable rather than making one that the service which runs would not know."""
+    """Return the account's secret. Raises ServiceUnavailable rather than making one that the running service does not
+    know."""
     path = data_dir / wire.SECRET_FILE
     if not path.exists() and instance.find(data_dir):
         raise ServiceUnavailable(
@@ -61,7 +62,7 @@ def secret_of(data_dir: Path) -> str:
 
 
 class Client:
-    """Calls to the service of a data directory, as this account. Raises ServiceUnavailable where none runs."""
+    """Calls the service of a data directory as this account. Raises ServiceUnavailable if none runs."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
         running = instance.require(data_dir)
@@ -76,8 +77,8 @@ class Client:
         self._http.close()
 
     def call(self, body: Json) -> Json:
-        """Return the envelope of the reply, with its text for a terminal. A call that still runs is waited for;
-        interrupted, it is cancelled."""
+        """Make a call, wait for it while it runs, and return its envelope with text for a terminal. Ctrl+C cancels the
+        call."""
         call_id = f"cli-{uuid4().hex}"
         form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
         try:
@@ -109,7 +110,7 @@ class Client:
 
     @contextlib.contextmanager
     def events(self, query: dict[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
-        """The service's events, their names and data, until it ends."""
+        """Yield the names and data of the service's events until it ends."""
         with connect_sse(self._http, "GET", wire.EVENTS, params=query) as source:
             if source.response.status_code != HTTPStatus.OK:
                 source.response.read()
@@ -134,8 +135,8 @@ class Client:
 
 
 def _http(url: str) -> httpx.Client:
-    """Make a client for a service on this machine: no proxy of the environment stands between, and TLS, which takes
-    time to set up, is there only where it is spoken."""
+    """Make an HTTP client for a service on this machine: without proxies of the environment, and with TLS, which is
+    slow to set up, only for https."""
     transport = httpx.HTTPTransport(verify=url.startswith("https:"), trust_env=False)
     return httpx.Client(base_url=url, transport=transport, timeout=_PATIENCE_S, trust_env=False)
 

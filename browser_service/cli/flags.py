@@ -1,4 +1,4 @@
-"""The settings as flags: one for each field of `Settings`, with its description."""
+"""Makes a flag for each field of `Settings`, with its description."""
 
 import inspect
 from functools import cache
@@ -33,7 +33,7 @@ def parameters() -> list[inspect.Parameter]:
 
 
 def given(typed: dict[str, Any]) -> dict[str, JsonValue]:  # Any: of each flag what typer made of it
-    """The settings that were typed; all others come from the environment."""
+    """Return the settings that were typed; all others come from the environment."""
     return {name: value for name, value in typed.items() if value not in (None, [])}
 
 
@@ -42,7 +42,7 @@ def settings(data_dir: str | None = None) -> Settings:
 
 
 def environment(changes: dict[str, JsonValue]) -> dict[str, str]:
-    """The same settings as variables, for a child process: a command line can be read by everyone."""
+    """Return settings as environment variables for a child process, because everyone can read a command line."""
     return {f"BROWSE_{name.upper()}": _text(value) for name, value in changes.items()}
 
 
@@ -51,7 +51,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _help(name: str, schema: Schema) -> str:
-    """The description, the variable that works without the prefix, and the default."""
+    """Return the description, the variable that works without the prefix, and the default."""
     alias = Settings.model_fields[name].validation_alias
     notes = [str(choice) for choice in alias.choices[1:]] if isinstance(alias, AliasChoices) else []
     if (default := schema.get("default")) not in (None, []):

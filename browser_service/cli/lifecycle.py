@@ -1,4 +1,4 @@
-"""`up`, `down` and `status`: the service as a process."""
+"""Starts, ends and inspects the service's process: `up`, `down` and `status`."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from shared.errors import ServiceUnavailable
 from shared.model import Json
 
 NOT_RUNNING = 3
-"""Exit code of `status` where no service runs, as init scripts have it."""
+"""`status` exits with this code if no service runs, as init scripts expect."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -92,8 +92,8 @@ def _detached(settings: Settings, changes: Json) -> None:
 
 
 def _started(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
-    """Return the service, and whether it was this call that started it. Raises ServiceUnavailable, with the log's end,
-    where it does not answer."""
+    """Return the service, and whether this call started it. If it does not answer, raises ServiceUnavailable with the
+    log's end."""
     try:
         running, pid = instance.start(
             data_dir, flags.environment(changes), lambda: instance.find(data_dir), end_if_late=True
@@ -110,7 +110,7 @@ def _started(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
 
 
 def _figures(running: instance.Instance) -> Json:
-    """What it has open, and what that weighs."""
+    """Return what the service has open, and how much memory that takes."""
     now = instance.readiness(running.url)
     return {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
 

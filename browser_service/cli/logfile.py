@@ -1,4 +1,4 @@
-"""The log of a detached service."""
+"""Reads the log of a detached service."""
 
 import time
 from collections import deque
@@ -10,7 +10,7 @@ _POLL_S: Final = 0.2
 
 
 def read(log: Path, last: int, *, follow: bool = False) -> Iterator[str]:
-    """The last lines; with `follow`, then each new one, until interrupted."""
+    """Yield the last lines; with `follow`, also each new one, until interrupted."""
     with log.open(encoding="utf-8", errors="replace") as file:
         for line in deque(file, maxlen=last):
             yield line.rstrip("\n")

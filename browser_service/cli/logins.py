@@ -1,4 +1,4 @@
-"""`login` and `import`: how logins come into the shared browser."""
+"""Brings logins into the shared browser: `login` and `import`."""
 
 from pathlib import Path
 from typing import Annotated

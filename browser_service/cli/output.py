@@ -1,4 +1,4 @@
-"""What the commands print: text for people or JSON, and errors with what to do about them."""
+"""Prints text for people or JSON, and errors with what to do about them."""
 
 import contextlib
 import json
@@ -22,12 +22,12 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WIDE: Final = 200
 
 Columns = Mapping[str, bool]
-"""The names of a table's columns, and whether each may be broken."""
+"""Maps the names of a table's columns to whether each may be broken."""
 Row = Sequence[str]
 
 
 def plain(text: str) -> str:
-    """Text of a page or another program, without what would steer the terminal."""
+    """Remove the control characters that would steer the terminal."""
     return _CONTROL.sub("", text)
 
 
@@ -45,7 +45,7 @@ def as_json(value: object) -> str:
 
 
 def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
-    """A table with a line between its parts."""
+    """Print a table with a line between its parts."""
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for name, may_break in columns.items():
         table.add_column(name, no_wrap=not may_break, overflow="fold")
@@ -64,7 +64,7 @@ def tell(error: ErrorBody) -> None:
 
 @contextlib.contextmanager
 def errors_told() -> Iterator[None]:
-    """Errors as code, message and hint on stderr; exit code 1, or 2 for what was typed wrongly."""
+    """Print errors as code, message and hint to stderr. The exit code is 1, or 2 if something was typed wrongly."""
     try:
         yield
     except BrowseError as error:

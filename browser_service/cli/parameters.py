@@ -1,4 +1,4 @@
-"""Command line options made from a JSON Schema: of the settings, and of each action's arguments."""
+"""Makes command line options from a JSON Schema: of the settings, and of each action's arguments."""
 
 import functools
 import inspect
@@ -24,16 +24,16 @@ _JSON_TYPES: Final[Mapping[type, frozenset[str]]] = {
     dict: frozenset({"object"}),
     type(None): frozenset({"null"}),
 }
-"""What a JSON text may stand for; text in quotes is text as it was typed."""
+"""Lists the JSON types that a typed JSON text may stand for; a JSON string is taken literally, with its quotes."""
 
 
 def new_app(**options: Any) -> typer.Typer:  # Any: whatever typer takes
-    """Help is plain text: what stands in brackets is no markup, and nothing is cut off to fit a box."""
+    """Make a typer app whose help is plain text: brackets are no markup, and nothing is cut to fit a box."""
     return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **options)
 
 
 class Option(NamedTuple):
-    """One option: the names it may be written with, without dashes, the canonical one first."""
+    """Describes an option; `spellings` has its names without dashes, the canonical one first."""
 
     name: str
     schema: Schema
@@ -46,12 +46,12 @@ class Option(NamedTuple):
 
 
 def kebab(name: str) -> str:
-    """`fullPage` and `full_page` are written `full-page`."""
+    """Write `fullPage` and `full_page` as `full-page`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
 def parameter(option: Option) -> inspect.Parameter:
-    """The option as typer reads it from a function's signature. Left out, it is None, and nothing is sent."""
+    """Make the parameter from which typer reads the option. It defaults to None, and then nothing is sent."""
     annotation, metavar = _annotation(option.schema)
     spellings = dict.fromkeys(option.spellings)
     written = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
@@ -62,7 +62,7 @@ def parameter(option: Option) -> inspect.Parameter:
 
 
 def read(option: Option, value: object) -> JsonValue:
-    """What was typed, as JSON. Raises typer.BadParameter where JSON text is needed and it is none."""
+    """Convert what was typed to JSON. Raises typer.BadParameter if it must be JSON and is not."""
     if not isinstance(value, list):
         return _read(option, option.schema, value)
     if option.schema.get("type") == "array":
@@ -74,13 +74,13 @@ def read(option: Option, value: object) -> JsonValue:
 
 
 def parameters_of(function: Callable[..., None]) -> list[inspect.Parameter]:
-    """The parameters that a function has by name: its catch-all is what others are added to."""
+    """Return a function's named parameters, without the catch-all that stands for added ones."""
     own = inspect.signature(function).parameters.values()
     return [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
 def signed(function: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
-    """`function`, with the signature from which typer makes its options."""
+    """Give `function` a signature, from which typer makes its options."""
 
     @functools.wraps(function)
     def command(**given: Any) -> None:  # Any: of each option what typer made of it
@@ -91,7 +91,7 @@ def signed(function: Callable[..., None], parameters: Iterable[inspect.Parameter
 
 
 def _annotation(schema: Schema) -> tuple[Any, str | None]:  # Any: a type, made at run time
-    """What typer converts to, and how the value is called in the help."""
+    """Return the type that typer converts to, and the value's name in the help."""
     types = _types(schema)
     choices = _choices(schema)
     if "array" in types:
@@ -118,7 +118,7 @@ def _alternatives(schema: Schema) -> list[Schema]:
 
 
 def _types(schema: Schema) -> frozenset[str]:
-    """The JSON types that the schema allows; none where it allows any."""
+    """Return the JSON types that the schema allows; empty if it allows any."""
     return frozenset(str(option["type"]) for option in _alternatives(schema) if "type" in option)
 
 
@@ -127,7 +127,7 @@ def _switch(name: str) -> str:
 
 
 def _items(option: Option, typed: object) -> list[JsonValue]:
-    """A repeated option; what is no text may also be given as one whole list of JSON."""
+    """Convert one use of a repeated option; unless its items are text, it may hold a whole JSON list."""
     schema = cast("Schema", option.schema.get("items", {}))
     value = _read(option, schema, typed)
     return value if isinstance(value, list) and "array" not in _types(schema) else [value]

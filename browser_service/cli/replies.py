@@ -1,4 +1,4 @@
-"""The service's replies on the command line: the text that the service makes of one, its file, its error."""
+"""Prints the service's replies: the text that the service makes of one, its file, or its error."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -31,8 +31,8 @@ def deliver(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> 
 
 
 def _taken_out(reply: Json) -> TerminalReply:
-    """Take what the service made of a reply for a terminal out of it. An older service makes nothing of it: then the
-    result is its own text."""
+    """Remove the service's terminal text from the reply, and return it. An older service makes none; then the result is
+    the text."""
     made = reply.pop("rendered", None)
     if made is None:
         return TerminalReply(text=output.as_json(reply.get("result")))

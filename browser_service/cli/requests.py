@@ -1,4 +1,4 @@
-"""`requests`: what agents ask people for, and the answers."""
+"""Shows what agents ask people for, and answers it: `requests`."""
 
 from typing import Annotated, Final, cast
 

@@ -1,4 +1,4 @@
-"""The commands by name. What a command needs is imported when that command is asked for, so that help is quick."""
+"""Lists the commands. What a command needs is imported when it runs, so that help is quick."""
 
 import gc
 from importlib import import_module
@@ -57,7 +57,7 @@ def root(
 
 
 def _add(name: str, command: Command) -> None:
-    """A stand-in that hands its arguments to the command itself, which parses them."""
+    """Add a stand-in that passes its arguments to the command itself, which parses them."""
 
     @app.command(name, help=command.help, add_help_option=False, context_settings=dict(VERBATIM))
     def late(context: typer.Context) -> None:

@@ -1,4 +1,4 @@
-"""`doctor`, `logs` and `token`."""
+"""Inspects the installation, and makes tokens: `doctor`, `logs` and `token`."""
 
 import asyncio
 from typing import Annotated, Any

@@ -1,1 +1,1 @@
-"""Clients: who is present, what each is told, and what they ask of people and of each other."""
+"""Serves the clients: who is present, what each is told, and what they ask of people and of each other."""

@@ -1,4 +1,4 @@
-"""The downloads that clients may list: the newest of each, of a service that ended before, too."""
+"""Lists each client's newest downloads, also those from before the service started."""
 
 from browser_service.store.downloads import DownloadTable
 from shared.calls import DownloadState
@@ -25,19 +25,19 @@ class Downloads:
             del self._known[old]
 
     async def write_down(self) -> None:
-        """Those that have ended; what was written is no longer owed."""
+        """Write the downloads that have ended and are not in the journal yet. Raises JournalFailed."""
         for download_id in [*self._unwritten]:
             if download_id in self._known:
                 await self._table.keep(self._known[download_id])
             del self._unwritten[download_id]
 
     def listed(self, client_id: str | None) -> list[Json]:
-        """The client's own, newest first; None is the account's own person, who sees all."""
+        """Return the client's downloads, newest first; None stands for the account's owner, who sees all."""
         own = [each for each in self._known.values() if client_id in {None, each.client_id}]
         return [each.shown() for each in reversed(own)]
 
     def name_of(self, artifact_id: str) -> str | None:
-        """What a file is called where it came from."""
+        """Return the name that a file had where it came from."""
         return next((each.name for each in self._known.values() if each.artifact_id == artifact_id), None)
 
     async def clean(self, days: int) -> None:

@@ -1,4 +1,4 @@
-"""What people are asked to do, as the front half shows it to them, and takes their answers."""
+"""Shows people what agents ask of them, and takes their answers."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 class Resolution(Model):
-    """The body of an answer. `by` counts where the account's own command line says it."""
+    """Parses the body of an answer. `by` counts only if the account's own command line sends it."""
 
     state: Literal["done", "refused"] = "done"
     answer: str = Field(default="", max_length=2_000, repr=False)
@@ -26,18 +26,19 @@ class Resolution(Model):
 
 
 class HumanInbox:
-    """Shown and answered for the account's person, who may see all, and for clients what they asked themselves."""
+    """Shows and answers all requests for the account's owner, and for a client those that it made itself."""
 
     def __init__(self, host: SessionHost, secret: str) -> None:
         self._host = host
         self._secret = secret
 
     def link(self, request_id: str) -> str:
-        """Path of the page for a person. The key is a fragment: no log and no Referer has it."""
+        """Return the path of the request's page for a person. The key is in the fragment, so that no log and no Referer
+        has it."""
         return f"{PERSON}/{request_id}#{mint_key(self._secret, request_id)}"
 
     async def listed(self, who: Identity) -> list[Json]:
-        """The open ones. That a person looks shows that somebody is there."""
+        """Return the open requests. If the account's owner looks, note that somebody is there."""
         found = await self._open(who)
         if who.operator:
             for request_id in found:
@@ -46,7 +47,7 @@ class HumanInbox:
         return [shown(page) for page in found.values()]
 
     async def one(self, who: Identity, request_id: str) -> Json:
-        """Raises RequestNotFound, also for one that is over."""
+        """Return one open request. Raises RequestNotFound, also if it is over."""
         page = (await self._open(who)).get(request_id)
         if page is None:
             raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
@@ -55,7 +56,7 @@ class HumanInbox:
         return shown(page)
 
     async def resolve(self, who: Identity, request_id: str, body: Json) -> Json:
-        """Raises RequestNotFound, also for one that is answered already, ValidationFailed."""
+        """Give a request its answer. Raises RequestNotFound, also if it is answered already, and ValidationFailed."""
         try:
             said = Resolution.model_validate(body)
         except ValidationError as error:
@@ -84,7 +85,7 @@ class HumanInbox:
         return {"requestId": request_id, "state": said.state}
 
     async def _open(self, who: Identity) -> dict[str, PageState]:
-        """Each with the page that it was asked on."""
+        """Map the open requests that the caller may see to the page of each."""
         found: dict[str, PageState] = {}
         for page in await self._host.describe():
             if page.person is not None and self._may(who, page, page.person.request_id):
@@ -96,14 +97,14 @@ class HumanInbox:
 
 
 def _name(who: Identity, said: Resolution) -> str:
-    """Who answers: the account's own command line says it; behind a request's own link it is not known."""
+    """Name the person who answers, as the account's command line says; one who came by a link stays unnamed."""
     if who.operator:
         return said.by
     return "" if who.request_id else f'The person at "{who.label}"'
 
 
 def shown(page: PageState) -> Json:
-    """A request with where its page is: the origin is only what the agent says that it is about."""
+    """Describe a request and its page. The page's URL is real; the request's origin is only what the agent claims."""
     assert page.person is not None  # noqa: S101 - only such pages come here
     return {
         **page.person.model_dump(mode="json", exclude={"link"}),

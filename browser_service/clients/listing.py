@@ -1,4 +1,4 @@
-"""The open pages as one client is told of them: its own whole, people's and a few of others', and how many more."""
+"""Lists the open pages for one client: all of its own, people's and a few of others', and how many more there are."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from shared.wire import DEFAULT_SESSION
 
 _PEOPLE: Final = 20
 _OTHERS: Final = 5
-"""So many are listed; of more other agents' pages none, because who looks for one of them must see all."""
+"""Other agents' pages are listed up to this number. If there are more, none is: who looks for one must see all."""
 _OWNERS: Final = 8
 _TITLE: Final = 80
 _URL: Final = 160
@@ -21,7 +21,7 @@ _ALL: Final = next_call("list_pages", all=True)
 
 
 def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
-    """In three parts, and as text with a line for each page. The pages are as the client may know them."""
+    """List pages in three parts, and as text with a line for each. `pages` must be redacted for the client already."""
     parts: dict[str, list[PageState]] = {name: [] for name in _NAMES}
     for page in pages:
         parts[_part(page, client_id)].append(page)
@@ -38,13 +38,13 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
 
 
 def in_words(ms: int) -> str:
-    """A time that has passed."""
+    """Write a duration in seconds or minutes."""
     seconds = ms // 1000
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"  # noqa: PLR2004 - two minutes
 
 
 def page_block(page: PageState, client_id: str) -> PageBlock:
-    """A page as a client may know it: the holder's label, never its id."""
+    """Describe a page to a client: with its holder's label, never the id."""
     return PageBlock(
         page_id=page.page_id,
         session_id=page.session_id,
@@ -71,7 +71,7 @@ def _few(pages: list[PageState]) -> list[PageState]:
 
 
 def _listed(page: PageState, client_id: str) -> Json:
-    """A page in a list: how long it has been idle, and what is unusual about it."""
+    """Describe a page in a list: how long it has been idle, and what is unusual about it."""
     unusual: Json = {"access": page.access} if page.access != "read" else {}
     if page.hold_left_ms:
         unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
@@ -109,7 +109,7 @@ def _line(page: PageState, client_id: str) -> str:
 
 
 def _by(name: str, pages: list[PageState], client_id: str) -> str:
-    """Whose they are, where they are other agents'."""
+    """Say which other agents hold the pages."""
     if name != "others":
         return ""
     owners = Counter(owner.label if (owner := _owner(page, client_id)) else "nobody's now" for page in pages)

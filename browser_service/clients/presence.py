@@ -1,4 +1,4 @@
-"""The clients: who is present, and what each has yet to be told."""
+"""Knows which clients are present, and keeps the notices that each has not read yet."""
 
 import asyncio
 import itertools
@@ -22,7 +22,8 @@ OnGone = Callable[[str], Awaitable[None]]
 
 
 class Clients:
-    """A client is present as long as it holds a stream; plain HTTP callers never are, and only idle out."""
+    """Holds the streams of clients. A client is present while it has one; plain HTTP callers never are, and only idle
+    out."""
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_s = grace_ms / 1000
@@ -34,16 +35,15 @@ class Clients:
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
         self._heard = Bounded[str, int](_KNOWN)
-        """The number of the last announcement that each was told."""
+        """The number of the last announcement that each client was given."""
         self._closed = False
         self.on_gone: OnGone | None = None
 
     def met(self, client_id: str, label: str) -> None:
-        """Remember what a client calls itself."""
         self._labels[client_id] = label
 
     def named(self, label: str, *, besides: str) -> ClientRef:
-        """The client of that name; of several the one that is present. Raises ValidationFailed."""
+        """Return the client of that label; if there are several, the one that is present. Raises ValidationFailed."""
         others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
         found = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
         found = [client_id for client_id in found if self.present(client_id)] or found
@@ -62,7 +62,7 @@ class Clients:
         return [client_id for client_id, streams in self._streams.items() if streams]
 
     async def stream(self, client_id: str) -> AsyncGenerator[CallMoved | PageMoved, None]:
-        """Events for a client, and its presence for as long as it listens."""
+        """Yield events for a client, which is present while it listens."""
         inbox: asyncio.Queue[CallMoved | PageMoved | None] = asyncio.Queue(_QUEUED)
         self._streams[client_id].add(inbox)
         if leaving := self._leaving.pop(client_id, None):
@@ -77,7 +77,7 @@ class Clients:
                 self._left(client_id)
 
     def beat(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
-        """Where a call was last said to be, it still is."""
+        """Repeat a call's last progress with a new elapsed time."""
         last = self._last.get((client_id, call_id))
         if last is None:
             last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
@@ -87,14 +87,15 @@ class Clients:
         self._last.pop((client_id, call_id), None)
 
     def send(self, event: CallMoved) -> None:
-        """To whoever listens; progress that a slow reader has no room for is dropped, not queued for ever."""
+        """Send progress to the client's streams. A slow reader's full stream drops it, so that no queue grows for
+        ever."""
         self._last[event.client_id, event.call_id] = event
         for inbox in self._streams.get(event.client_id, ()):
             if not inbox.full():
                 inbox.put_nowait(event)
 
     def page_moved(self, moved: PageMoved, may_know: Callable[[str], bool]) -> None:
-        """To all who listen and may know of the page."""
+        """Send an event of a page to all clients that listen and may know of it."""
         for client_id, inboxes in self._streams.items():
             for inbox in inboxes:
                 if not inbox.full() and may_know(client_id):
@@ -106,11 +107,11 @@ class Clients:
         self._notices[client_id] = notices
 
     def announce(self, text: str) -> None:
-        """To every client once, also to one that comes within a day."""
+        """Give every client a notice once, also one that comes within a day."""
         self._announced.append((next(self._numbers), time.monotonic(), Notice(text=text)))
 
     def take_notices(self, client_id: str) -> list[Notice]:
-        """What happened to a client's pages since its last reply: three lines at most."""
+        """Return what happened to a client's pages since its last reply, in at most three lines."""
         lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
         if len(lines) <= _NOTICES_SHOWN:
             return lines
@@ -150,7 +151,7 @@ class Clients:
                 inbox.put_nowait(None)
 
     async def close(self) -> None:
-        """End all streams, so that a server can shut down."""
+        """End all streams for good, so that the server can shut down."""
         self._closed = True
         self.end_streams()
         for leaving in self._leaving.values():

@@ -1,4 +1,4 @@
-"""Work that agents share out: claims on names, with the waiting and the words that the rules know nothing of."""
+"""Lets agents share out work by claims on names: waits for them, and puts what the rules decide into words."""
 
 import math
 import time
@@ -20,18 +20,19 @@ from shared.next_calls import next_call
 _KEYS_EACH = 100
 
 Tell = Callable[[str, str], None]
-"""Gives a client, by its id, a notice."""
+"""Gives a notice to the client of an id."""
 
 
 class Work:
-    """One for the whole service. Others read a holder's label, never its id."""
+    """Serves the claims of all clients. Others read a holder's label, never its id."""
 
     def __init__(self, idle_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
         self._claims = Claims(idle_ms / 1000, self._moved, send, clock=clock)
         self._tell = tell
 
     async def claim(self, who: ClientRef, asked: ClaimWork, call: Record) -> Json:
-        """Raises WorkOwned where another keeps it, Cancelled where the wait was."""
+        """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
+        waited."""
         key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _plain(asked.reason)
         before = self._claims.holder(key)
         self._check_room(who, before)
@@ -58,18 +59,18 @@ class Work:
         return {"work": [self._shown(key, claim, client_id) for key, claim in self._claims.held().items()]}
 
     def waiting(self, key: str) -> list[str]:
-        """Return the labels of those who wait for it, the first one first."""
+        """Return the labels of the clients that wait for a name, the first one first."""
         return [candidate.claim.client.label for candidate in self._claims.line(key)]
 
     def gone(self, client_id: str) -> None:
         self._claims.gone(client_id)
 
     def advance(self) -> None:
-        """Do what the clock has made due, for all that somebody waits for."""
+        """Do what the clock has made due for all names that somebody waits for."""
         self._claims.advance_all()
 
     async def _waited(self, key: str, who: ClientRef, asked: ClaimWork, call: Record) -> bool:
-        """Wait in line; return whether the name is offered to the caller now."""
+        """Wait in line, and return whether the name is offered to the caller now."""
         candidate = self._claims.wait(key, who, _plain(asked.reason), call.call_id)
         try:
             async with call.cancel.within(asked.wait_seconds):
@@ -84,7 +85,7 @@ class Work:
         return candidate.granted
 
     def _moved(self, move: Move[Claim]) -> None:
-        """Tell who lost it."""
+        """Tell the client that lost a name."""
         if move.before is None or (move.after is not None and move.after.client_id == move.before.client_id):
             return
         self._tell(move.before.client_id, _lost(move))
@@ -99,7 +100,7 @@ class Work:
             )
 
     def _told(self, who: ClientRef, key: str, before: Claim | None) -> Json:
-        """What has become of a name that is the caller's now."""
+        """Describe a name that is the caller's now."""
         taken = ""
         if before is not None and before.client_id != who.client_id:
             taken = f'; it was taken from "{before.who}", who is told'
@@ -161,5 +162,5 @@ def _lost(move: Move[Claim]) -> str:
 
 
 def _plain(reason: str | None) -> str:
-    """Others read it: in one line."""
+    """Put a reason on one line, because others read it in a list."""
     return " ".join((reason or "").split())

@@ -1,1 +1,1 @@
-"""HTTP only: parse, call, reply."""
+"""Speaks HTTP: parses a request, calls the spine, and sends the reply."""

@@ -1,4 +1,4 @@
-"""The outermost check, before anything reads a request: does it come from a client of this service at all?"""
+"""Refuses, before anything reads a request, what does not come from a client of this service."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -14,11 +14,10 @@ _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Edge:
-    """Pure ASGI, for HTTP and WebSocket alike: Host, Origin, Sec-Fetch-Site, JSON only, bodies bounded.
+    """Checks Host, Origin, Sec-Fetch-Site and the content type of HTTP and WebSocket requests, and bounds their bodies.
 
     A page in any browser on this machine can send requests to loopback, and a foreign name can be made to resolve to
-    it. Neither has our Host header with a matching Origin.
-    """
+    it. Neither has our Host header with a matching Origin."""
 
     def __init__(self, app: ASGIApp, allowed_hosts: Callable[[], Iterable[str]], reply: "ErrorReply") -> None:
         self.app = app
@@ -74,12 +73,13 @@ def too_large(limit: int = MAX_MESSAGE_BYTES) -> BodyTooLarge:
 
 
 def _is_file(scope: Scope) -> bool:
-    """A file that is sent ahead: bytes, by a method and of a type that no page of another site can send."""
+    """Recognize the upload of a file: a method and a content type that no page of another site can send."""
     return scope["type"] == "http" and (scope["method"], scope["path"]) == ("PUT", FILES)
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:
-    """A person may come to the page for people from a page in a chat. It is shown in no frame, and holds nothing."""
+    """Recognize a person who opens the page for people from a link, such as in a chat. That page allows no frame, and
+    holds no data."""
     to_person = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(f"{PERSON}/")
     return to_person and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
@@ -96,7 +96,7 @@ def _check_body(headers: Headers, *, is_file: bool) -> None:
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:
-    """A body without a length is counted as it comes."""
+    """Count a body while it arrives, for those without a length."""
     seen = 0
 
     async def counted() -> Message:

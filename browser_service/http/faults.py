@@ -1,4 +1,4 @@
-"""Whatever fails before or beside the spine wears the same envelope."""
+"""Gives errors outside the spine the same envelope as those inside."""
 
 import secrets
 
@@ -48,7 +48,7 @@ async def _browse_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
-    """404 and 405 of the router."""
+    """Translate the router's 404 and 405."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
     kinds: dict[int, BrowseError] = {
         404: NoSuchRoute(f"There is no {request.url.path}."),

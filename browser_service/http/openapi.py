@@ -1,4 +1,4 @@
-"""The OpenAPI page: every action as one of the bodies, computed from the catalogue."""
+"""Computes /openapi.json from the catalogue, with every action as one of the bodies."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from shared.schema import full_schema
 
 
 def describe(app: FastAPI) -> None:
-    """Have /openapi.json list the actions; validation itself is `catalogue.parse`."""
+    """Add the actions to /openapi.json. Validation itself is `catalogue.parse`."""
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:  # Any: FastAPI's own annotation

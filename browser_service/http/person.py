@@ -1,5 +1,5 @@
-"""The page on which a person answers what an agent asks. It holds nothing itself: its script reads the request with
-the key behind the link's `#`, which no server is sent."""
+"""Serves the page on which a person answers a request. The page holds no data: its script fetches the request with the
+key behind the link's `#`, which browsers send to no server."""
 
 from pathlib import Path
 from typing import Annotated, Final, Literal

@@ -1,4 +1,4 @@
-"""The HTTP face: parse, call, reply. What a call means is decided in the spine."""
+"""Routes HTTP requests into the spine, which alone decides what a call means."""
 
 import asyncio
 import json
@@ -38,7 +38,8 @@ def services(request: Request) -> Services:
 
 
 async def identity(request: Request) -> Identity:
-    """Async, though it awaits nothing: FastAPI would send it to another thread and back."""
+    """Identify the caller. It is async, though it awaits nothing, because FastAPI would send it to another thread and
+    back."""
     return identify(services(request).secret, request.headers.get("authorization"), services(request).revoked)
 
 
@@ -165,7 +166,7 @@ async def list_requests(request: Request, caller: Caller) -> Response:
 
 
 async def answerer(request_id: str, request: Request) -> Identity:
-    """Who may answer a request: the person who came by its link, or a client."""
+    """Identify who answers a request: the person who came by its link, or a client."""
     return person_for(services(request).secret, request_id, request.headers.get("authorization")) or await identity(
         request
     )
@@ -206,7 +207,7 @@ async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001
 
 
 def _asked(request: Request) -> Json:
-    """The query as a call of get_activity, where a filter may also have the name that it has in records."""
+    """Make the query a call of get_activity, where a filter may also have the name that it has in records."""
     asked = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
     return {"action": "get_activity", **asked}
 
@@ -244,7 +245,7 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
 
 
 async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future[Reply]") -> Reply:
-    """A call without a callId can never be asked for again: it ends with its connection."""
+    """Cancel the call when its connection ends, because without a callId nobody can ask for its reply again."""
     gone = asyncio.ensure_future(_disconnected(request))
     both: set[asyncio.Future[Reply] | asyncio.Future[None]] = {work, gone}
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)

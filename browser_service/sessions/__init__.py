@@ -1,1 +1,1 @@
-"""Sessions over time: their records, and how they are made, kept and ended."""
+"""Makes, keeps and ends sessions, and knows who may use each."""

@@ -1,4 +1,5 @@
-"""Names of pages that were lately of a session of somebody's own: none comes back in the shared login unasked."""
+"""Remembers closed pages of sessions that had an owner, so that none of their names comes back in the shared login
+unasked."""
 
 import time
 from typing import Final
@@ -16,7 +17,7 @@ _UNDONE_S: Final = 600.0
 
 
 class ClosedPage(Model):
-    """A page that is closed, and the session that it was of."""
+    """Records a closed page and the session that it was of."""
 
     page_id: str
     session_id: str
@@ -26,14 +27,15 @@ class ClosedPage(Model):
 
     @classmethod
     def of(cls, page: PageState, *owner: str) -> "ClosedPage":
-        """`owner` has the id and the label of its session's owner; nothing where all had the session."""
+        """Make the record of a page. `owner` is the id and the label of its session's owner; empty if all could use the
+        session."""
         holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
         known_to = sorted({*owner, *holders} - {""}) if owner else []
         return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)
 
 
 class ClosedPages:
-    """The latest of them, for a week."""
+    """Holds the latest closed pages for a week."""
 
     def __init__(self) -> None:
         self._pages = Bounded[str, ClosedPage](KEPT)
@@ -44,14 +46,14 @@ class ClosedPages:
             self._pages[closed.page_id] = closed
 
     def reopened(self, page_id: str) -> None:
-        """The name is another page's from now on."""
+        """Forget a name, which is another page's from now on."""
         self._pages.pop(page_id, None)
 
     def __len__(self) -> int:
         return len(self._pages)
 
     def get(self, page_id: str) -> ClosedPage | None:
-        """Nothing after a week."""
+        """Return the closed page of that name; None after a week."""
         closed = self._pages.get(page_id)
         if closed is not None and time.time() - closed.closed_at > _KEPT_S:
             self.reopened(page_id)
@@ -59,11 +61,11 @@ class ClosedPages:
         return closed
 
     def can_be_undone(self, closed: ClosedPage) -> bool:
-        """Tell whether `undo` may bring it back: it knows 10 minutes, and nothing from before this start."""
+        """Tell whether `undo` may bring the page back: it remembers 10 minutes, and nothing from before this start."""
         return not closed.by_restart and closed.closed_at > max(self._started_at, time.time() - _UNDONE_S)
 
     def known_to(self, page_id: str, client_id: str, label: str) -> ClosedPage | None:
-        """The same for a client that may think of it; the chat before, of the same label, was another client."""
+        """Return the closed page if the client may know of it. A chat of the same label counts as the same client."""
         closed = self.get(page_id)
         known = closed is not None and (not closed.known_to or client_id in closed.known_to or label in closed.known_to)
         return closed if known else None

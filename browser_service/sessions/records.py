@@ -1,4 +1,4 @@
-"""The sessions as the front half knows them: whose each is, and who may use it."""
+"""Knows the sessions in the front half: whose each is, and who may use it."""
 
 import time
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _EXPIRED_KEPT = 500
 
 @dataclass(frozen=True)
 class Browser:
-    """What kind of browser has a session."""
+    """Describes the browser that a session runs in."""
 
     engine: str = "chromium"
     headless: bool = True
@@ -31,7 +31,7 @@ class Browser:
         return f"{self.engine}, headless: {str(self.headless).lower()}"
 
     def asked(self, launch: BrowserLaunch) -> "Browser":
-        """The same, or what is asked for instead. Raises BrowserLaunchFailed where it cannot be had."""
+        """Return the browser with the launch options applied. Raises BrowserLaunchFailed if there can be none."""
         given = launch.model_fields_set
         headless = launch.headless if "headless" in given else self.headless
         self.check_headless(headless=headless)
@@ -40,7 +40,7 @@ class Browser:
         return Browser(engine, headless, viewport)
 
     def check_headless(self, *, headless: bool) -> None:
-        """Raises BrowserLaunchFailed where windows are asked for, and the service may have no display for them."""
+        """Raise BrowserLaunchFailed if windows are requested of a service that may have no display."""
         if self.headless and not headless:
             raise BrowserLaunchFailed(
                 f"Browsers of this service have no windows ({self}).",
@@ -50,7 +50,7 @@ class Browser:
 
 
 class SessionRecord(Model):
-    """What the front half knows of a session; of a persistent one it is in the journal."""
+    """Records what the front half knows of a session; the journal has those of persistent ones."""
 
     session_id: str
     owner: ClientRef | None = Field(default=None, description="Nobody owns the shared login.")
@@ -71,7 +71,7 @@ class SessionRecord(Model):
         return self.expires_at is not None and time.time() >= self.expires_at
 
     def described(self) -> Json:
-        """For whoever may use it. The proxy's password is nobody's to read."""
+        """Describe the session to a client that may use it, without the proxy's password."""
         proxy = self.options.proxy
         return {
             "id": self.session_id,
@@ -98,7 +98,7 @@ class Sessions:
     def __init__(self) -> None:
         self._records: dict[str, SessionRecord] = {}
         self._over = Bounded[str, bool](_EXPIRED_KEPT)
-        """Names of sessions that closed by themselves, and whether their time had passed; else nobody used them."""
+        """Sessions that closed by themselves: True if their time was over, False if nobody used them."""
         self._used: set[str] = set()
         self.shared_browser = Browser()
 
@@ -107,7 +107,8 @@ class Sessions:
         self._over.pop(record.session_id, None)
 
     def drop(self, record: SessionRecord, *, over: bool = False) -> bool:
-        """Says whether it was there; a later one of its name stays. `over`: nobody asked for its end."""
+        """Remove this very record, and return whether it was there; a later session of its name stays. `over` says that
+        the session closed by itself."""
         session_id = record.session_id
         if self._records.get(session_id) is not record:
             return False
@@ -117,18 +118,18 @@ class Sessions:
         return True
 
     def owned_by(self, client_id: str) -> int:
-        """How many."""
+        """Count the client's sessions."""
         return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
 
     def all(self) -> list[SessionRecord]:
         return [*self._records.values()]
 
     def record(self, session_id: str) -> SessionRecord:
-        """Raises SessionNotFound, or SessionExpired."""
+        """Return a session's record. Raises SessionNotFound, SessionExpired."""
         return self._get(session_id)
 
     def used(self, session_id: str | None, *, failed: bool) -> None:
-        """Count a call that worked in it."""
+        """Count a call that worked in the session."""
         if session_id is not None and (record := self._records.get(session_id)):
             record.accessed_at = time.time()
             record.requests += 1
@@ -146,7 +147,7 @@ class Sessions:
         return record is None or record.shared or record.owner is None or record.owner.client_id == client_id
 
     def check_recipient(self, session_id: str, client: ClientRef) -> None:
-        """Raise Forbidden where a client may not use the session of a page that it is to be given."""
+        """Raise Forbidden if a client is to be given a page of a session that it may not use."""
         if not self.may_use(session_id, client.client_id):
             raise Forbidden(
                 f'"{client.label}" may not use session "{session_id}", which is not shared; nothing was handed over.',
@@ -155,23 +156,24 @@ class Sessions:
             )
 
     def owner(self, session_id: str) -> str | None:
-        """The owner's id, where there is one."""
+        """Return the id of the session's owner; None if it has none."""
         record = self._records.get(session_id)
         return record.owner.client_id if record is not None and record.owner is not None else None
 
     def kept_to(self, session_id: str) -> tuple[str, ...]:
-        """The id and label of its owner, where nobody else may use it; nothing where all may, or it is not known."""
+        """Return the owner's id and label if nobody else may use the session; nothing if all may, or it is unknown."""
         record = self._records.get(session_id)
         owner = record.owner if record is not None and not record.shared else None
         return (owner.client_id, owner.label) if owner is not None else ()
 
     def private_to(self, session_id: str) -> str | None:
-        """The owner's id, where nobody else may use it."""
+        """Return the owner's id if nobody else may use the session. Raises SessionNotFound, SessionExpired."""
         record = self._get(session_id)
         return record.owner.client_id if record.owner and not record.shared else None
 
     def check_use(self, session_id: str, client_id: str) -> None:
-        """Raise Forbidden for another's session that is not shared, and SessionNotFound for none."""
+        """Raise Forbidden if the session is another's and not shared; SessionNotFound or SessionExpired if it is
+        gone."""
         record = self._get(session_id)
         if record.expired:
             raise _over(session_id, timed_out=True)
@@ -183,7 +185,7 @@ class Sessions:
             )
 
     def owned(self, session_id: str, client_id: str) -> SessionRecord:
-        """The record of a session that is the client's own. Raises Forbidden, SessionNotFound."""
+        """Return the record of the client's own session. Raises Forbidden, SessionNotFound, SessionExpired."""
         record = self._get(session_id)
         if record.owner is None:
             raise Forbidden(
@@ -227,12 +229,12 @@ class Sessions:
         )
 
     def take_used(self) -> list[SessionRecord]:
-        """Those that were used since this was asked last."""
+        """Return the sessions that were used since this was called last."""
         used, self._used = self._used, set()
         return [record for session_id in used if (record := self._records.get(session_id))]
 
     def put_back(self, used: list[SessionRecord]) -> None:
-        """What was taken could not be written down: it is due the next time."""
+        """Mark sessions as used again, because they could not be written down."""
         self._used |= {record.session_id for record in used}
 
     def _get(self, session_id: str) -> SessionRecord:
@@ -243,7 +245,7 @@ class Sessions:
 
 
 def end_of(session_id: str, *, timed_out: bool) -> str:
-    """What is told of a session that nobody asked to close."""
+    """Say why a session closed by itself."""
     over, unused = f'The time of session "{session_id}" is over', f'Session "{session_id}" was not used for long'
     return f"{over if timed_out else unused}: it was closed, with its pages."
 
