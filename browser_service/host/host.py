@@ -145,7 +145,7 @@ class LocalHost:
             self._registry.forget(entry, LifeEvent.SESSION_CLOSED)
         await session.close(whole=not keep_back)
         if session.kind is not None and session.kind.session_id:
-            await self.launcher.rest(session.kind)
+            await self.launcher.close_unused(session.kind)
         known = {page.page_id: each for page, each in zip(pages, former, strict=True)}
         return session.spec.model_copy(update={"pages": pages, "former": known})
 

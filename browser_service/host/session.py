@@ -13,7 +13,7 @@ from browser_service.host.launching import person_window
 from browser_service.host.launching.isolation import context_options
 from browser_service.host.launching.launcher import Home, Launcher
 from browser_service.host.launching.person_window import SignedIn
-from browser_service.host.launching.pool import Kind
+from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.permissions import Permissions
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recording.traces import Tracing
@@ -72,7 +72,7 @@ class SessionEntry:
         return self._spec.profile
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> BrowserKind | None:
         """Return the kind of its browser; None for the shared one."""
         return self._launcher.kind(self._spec)
 
@@ -93,7 +93,7 @@ class SessionEntry:
 
     def ended(self) -> str:
         """Say in words how the browser of an earlier context ended."""
-        return self._launcher.ended()
+        return self._launcher.end_reason()
 
     def owns(self, page: Page) -> bool:
         """Say whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
@@ -169,11 +169,12 @@ class SessionEntry:
             await self._on.at_rest()
             before = self.logins.cookies
             self._home = self._context = self.windows = None
-            await person_window.until_closed(self._launcher, url)
+            await person_window.wait_until_closed(self._launcher, url)
         finally:
             self._launcher.free()
         await self._ready()
-        return SignedIn(person_window.sites(before, self.logins.cookies), kept_sessions=self._launcher.kept_sessions)
+        sites = person_window.changed_sites(before, self.logins.cookies)
+        return SignedIn(sites, has_session_cookies=self._launcher.has_session_cookies)
 
     def permits(self, url: str) -> bool:
         """Say whether the URL policy lets a page go there."""
@@ -223,7 +224,7 @@ class SessionEntry:
         home = await self._launcher.home(self._spec)
         context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
-            crashed = self._context is not None or self._launcher.ended_badly
+            crashed = self._context is not None or self._launcher.killed_before
             await self._bring_back(context, after_crash=crashed)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
@@ -245,7 +246,7 @@ class SessionEntry:
             await self._pages.pages_found(self, context.pages)
         elif self._spec.profile:
             await self.logins.save()
-            self._launcher.took_back()
+            self._launcher.confirm_profile()
         self._on.opened()
         return self.windows
 
@@ -264,8 +265,8 @@ class SessionEntry:
 
     async def _bring_back(self, context: BrowserContext, *, after_crash: bool) -> None:
         """Bring back the logins that the profile on disk lacks."""
-        mended, self._launcher.mended = self._launcher.mended, []
-        if self._launcher.kept_sessions and not after_crash and not mended:
+        mended, self._launcher.repairs = self._launcher.repairs, []
+        if self._launcher.has_session_cookies and not after_crash and not mended:
             return  # what the profile lacks now, a person has logged out of
         told = await bring_back(context, self.logins.cookies, after_crash=after_crash or bool(mended))
         for text in [*mended, *told]:

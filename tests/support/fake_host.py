@@ -12,7 +12,7 @@ from browser_service.host.files import ArtifactPort
 from browser_service.host.host import LocalHost
 from browser_service.host.launching.launcher import Home, Launcher
 from browser_service.host.launching.options import LaunchOptions
-from browser_service.host.launching.pool import Kind
+from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.seam import HostLimits
 from browser_service.security.urls import UrlPolicy
@@ -60,7 +60,7 @@ class FakeLauncher(Launcher):
     async def clear(self) -> None:
         """It leaves no processes."""
 
-    async def rest(self, kind: Kind | None) -> None:
+    async def rest(self, kind: BrowserKind | None) -> None:
         if kind is None:
             await self.stop()
 

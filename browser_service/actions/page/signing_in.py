@@ -9,17 +9,17 @@ from shared.model import Json
 
 async def login(session: BrowserSession, action: signing_in.Login) -> Json:
     signed_in = await session.entry.sign_in(action.url)
-    return {"sites": [*signed_in.sites], "observed": signed_in.told}
+    return {"sites": [*signed_in.sites], "observed": signed_in.summary}
 
 
 async def import_login(session: BrowserSession, action: signing_in.ImportLogin) -> Json:
     found = login_import.read(action.content, action.site)
     context = await session.context()
     before = await context.cookies()
-    await login_import.bring(session.entry, found)
+    await login_import.import_into(session.entry, found)
     session.entry.logins.save_soon()
     changed = reversal.of_cookies(before, await context.cookies())
     if changed["was"] or changed["made"]:
         what = f"cookies brought into session {session.entry.session_id}; local storage stays"
         session.undoable(what, changed, lost=bool(changed["was"]))
-    return {"brought": [*found.by_site()], "notBrought": [*found.refused], "observed": found.told}
+    return {"brought": [*found.by_site()], "notBrought": [*found.refused], "observed": found.summary}

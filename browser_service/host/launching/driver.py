@@ -9,7 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 from playwright.async_api._context_manager import PlaywrightContextManager
 
-from browser_service.host.launching.errors import AGAIN
+from browser_service.host.launching.errors import REPEAT_HINT
 from shared.errors import BrowserLaunchFailed
 
 _STARTS_WITHIN_S: Final = 20
@@ -26,15 +26,15 @@ async def start_driver() -> tuple[Playwright, psutil.Process | None]:
         for hanging in _drivers(before):
             hanging.kill()
         said = f"Playwright's driver did not answer within {_STARTS_WITHIN_S} s, and was ended."
-        raise BrowserLaunchFailed(said, hint=AGAIN) from None
+        raise BrowserLaunchFailed(said, hint=REPEAT_HINT) from None
     except PlaywrightError as error:
-        raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=AGAIN) from error
+        raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
         if type(error) is not Exception:
             raise
-        raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=AGAIN) from error
-    _read_its_end(manager)
-    _write_to_nobody(manager)
+        raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
+    _read_end(manager)
+    _ignore_lost_writes(manager)
     return playwright, next(iter(_drivers(before)), None)
 
 
@@ -47,7 +47,7 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
     return found
 
 
-def _read_its_end(manager: PlaywrightContextManager) -> None:
+def _read_end(manager: PlaywrightContextManager) -> None:
     """Read the future that says the driver ended: nobody else does, and asyncio would log that as our mistake."""
     client = manager._client  # noqa: SLF001 - there is no public way
     ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
@@ -55,7 +55,7 @@ def _read_its_end(manager: PlaywrightContextManager) -> None:
         ended.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
-def _write_to_nobody(manager: PlaywrightContextManager) -> None:
+def _ignore_lost_writes(manager: PlaywrightContextManager) -> None:
     """Ignore writes to a driver that has gone, for which uvloop raises: a call that waits fails with the connection."""
     client = manager._client  # noqa: SLF001 - as above
     if client is None:

@@ -11,13 +11,13 @@ from browser_service.host.launching.options import LaunchOptions
 from shared.errors import BrowserLaunchFailed
 from shared.model import Json
 
-STARTS: Final = 3
+ATTEMPTS: Final = 3
 """A browser that is killed while it starts is started this many times."""
 UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not start")
-AGAIN: Final = "Repeat the call: it is started anew. `browse-together doctor` checks."
+REPEAT_HINT: Final = "Repeat the call: it is started anew. `browse-together doctor` checks."
 
 
-def not_attached(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
+def attach_failed(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
     """Build the error for a browser that cannot be attached to, without the URL's path, which is the key to it."""
     parts = urlsplit(url)
     return BrowserLaunchFailed(
@@ -33,16 +33,16 @@ _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Run
 
 _QUOTED: Final = 3
 _LINE: Final = 200
-_SAID: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
+_OUTPUT: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
 """Finds what the browser wrote to stdout or stderr, in Playwright's log of its start."""
-_ENDED: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
+_EXIT: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
 _COMMAND: Final = re.compile(r"(<launching> (?:(?! --).)*) --.*")
 """Finds the command line, which is thousands of characters long and comes before all that is worth reading."""
-_FROM_OUTSIDE: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"})
+_OUTSIDE_SIGNALS: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"})
 """A browser that one of these signals ended may start the next time."""
 
 
-def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int = STARTS) -> BrowserLaunchFailed:
+def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int = ATTEMPTS) -> BrowserLaunchFailed:
     """Build the error for a browser that did not start, in `starts` attempts."""
     text = _COMMAND.sub(r"\1", str(error))
     details: Json = {"context": {"lastError": text[:2_000]}}
@@ -73,8 +73,8 @@ def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int
 
 def _last_words(text: str) -> str:
     """Say how a browser ended, and what it wrote before."""
-    said = [line[:_LINE] for line in dict.fromkeys(_SAID.findall(text))][-_QUOTED:]
-    code, signal = found.groups() if (found := _ENDED.search(text)) else ("null", "null")
+    said = [line[:_LINE] for line in dict.fromkeys(_OUTPUT.findall(text))][-_QUOTED:]
+    code, signal = found.groups() if (found := _EXIT.search(text)) else ("null", "null")
     ended = f"it was ended by {signal}" if signal != "null" else f"exit code {code}" if code != "null" else ""
     quoted = f"it said {' / '.join(said)!r}" if said else "it said nothing"
     return "; ".join(filter(None, (ended, quoted)))
@@ -82,11 +82,11 @@ def _last_words(text: str) -> str:
 
 def _remedy(text: str) -> str:
     """Say what to do. A binary that ended by itself, or that does not run here, would do so the next time too."""
-    found, launched = _ENDED.search(text), re.search(r"<launching> (.+)", text)
+    found, launched = _EXIT.search(text), re.search(r"<launching> (.+)", text)
     if found is None and "spawn" not in text:
-        return AGAIN
-    if found is not None and (found[2] in _FROM_OUTSIDE or found.groups() == ("null", "null")):
-        return AGAIN
+        return REPEAT_HINT
+    if found is not None and (found[2] in _OUTSIDE_SIGNALS or found.groups() == ("null", "null")):
+        return REPEAT_HINT
     what = f"{launched[1].strip()} does not run on this machine" if launched else "This browser does not run"
     return (
         f"{what}, and will not the next time: install it anew (`playwright install chromium`), or name "

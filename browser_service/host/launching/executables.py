@@ -89,7 +89,7 @@ async def user_agent(executable: Path) -> str | None:
     Without windows it would say HeadlessChrome, and sites would take it for another browser than the one that signed
     in.
     """
-    said = await _said_version(executable)
+    said = await _version_line(executable)
     number = re.search(r"(\d+)\.\d+\.\d+\.\d+", said)
     platform = _PLATFORMS.get(sys.platform)
     if number is None or platform is None:
@@ -98,7 +98,7 @@ async def user_agent(executable: Path) -> str | None:
     return f"{plain} Edg/{number[1]}.0.0.0" if "Edge" in said or executable.stem == "msedge" else plain
 
 
-async def _said_version(executable: Path) -> str:
+async def _version_line(executable: Path) -> str:
     if sys.platform == "win32":  # there it would open a window; the directory beside it has the version as its name
         return next((path.name for path in executable.parent.iterdir() if re.match(r"\d+(\.\d+){3}$", path.name)), "")
     with contextlib.suppress(OSError, TimeoutError):

@@ -17,15 +17,15 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from browser_service.host.close import bounded
 from browser_service.host.launching.driver import start_driver
-from browser_service.host.launching.errors import AGAIN, STARTS, launch_failed, not_attached
+from browser_service.host.launching.errors import ATTEMPTS, REPEAT_HINT, attach_failed, launch_failed
 from browser_service.host.launching.executables import find_executable, is_installed, user_agent
 from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
 from browser_service.host.launching.ordinary import OrdinaryWindow
 from browser_service.host.launching.orphans import Orphans
-from browser_service.host.launching.pool import Kind, Pool, new_id
-from browser_service.host.launching.processes import Watched, browsers_of, children_of, end_all
+from browser_service.host.launching.pool import BrowserKind, Pool, new_id
+from browser_service.host.launching.processes import WatchedProcess, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
-from browser_service.host.launching.profile_repair import lay_aside, may_be_profile, mend, starts_on_empty
+from browser_service.host.launching.profile_repair import may_be_profile, repair, set_profile_aside, starts_on_empty
 from shared.errors import BrowserLaunchFailed, HumanInControl, ValidationFailed, of_field
 from shared.likeness import nearest
 from shared.model import Json
@@ -49,12 +49,12 @@ class Launcher:
         self.options = options
         self.pool = Pool(options.max_instances)
         self._playwright: Playwright | None = None
-        self._driver: Watched | None = None
+        self._driver: WatchedProcess | None = None
         self._context: BrowserContext | None = None
         self._browser_id = ""
-        self._processes: list[Watched] = []
+        self._processes: list[WatchedProcess] = []
         self._orphans = Orphans(options.profile_dir)
-        self.ended_badly = False
+        self.killed_before = False
         """True if the service that had the profile before was killed."""
         self._end_of_last = ""
         self._one_at_a_time = asyncio.Lock()
@@ -62,9 +62,9 @@ class Launcher:
         self.executable: Path | None = None
         self._person_since: datetime | None = None
         self._windows_user_agent: str | None = None
-        self.mended: list[str] = []
+        self.repairs: list[str] = []
         """Says what was set aside of the profile, until a notice has told it."""
-        self.kept_sessions = False
+        self.has_session_cookies = False
         """True if the profile brought the session cookies of a person's window with it."""
 
     @property
@@ -77,7 +77,7 @@ class Launcher:
 
         Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
         """
-        if home is None or not self._drives:
+        if home is None or not self._driver_runs:
             return False
         if home is self._context:
             return all(process.runs for process in self._processes) and _connected(home)
@@ -100,7 +100,7 @@ class Launcher:
         return {"name": name, **known[name]}
 
     @property
-    def _drives(self) -> bool:
+    def _driver_runs(self) -> bool:
         return self._playwright is not None and (self._driver is None or self._driver.runs)
 
     @property
@@ -130,7 +130,7 @@ class Launcher:
         self.check_free()
         async with self._one_at_a_time:
             self.check_free()
-            playwright = await self._started()
+            playwright = await self._running_playwright()
             return await self.pool.browser(kind, spec.session_id, lambda: self._launch_other(playwright, kind))
 
     async def check_installed(self, options: SessionOptions) -> None:
@@ -139,27 +139,27 @@ class Launcher:
         if engine in {self.options.engine, "chromium"}:  # Chromium without windows may be another program
             return
         async with self._one_at_a_time:
-            playwright = await self._started()
+            playwright = await self._running_playwright()
         if not is_installed(playwright, engine):
             raise BrowserLaunchFailed(
                 f"{engine.capitalize()} is not installed on this machine; no session was made.", hint=_install(engine)
             )
 
-    def kind(self, spec: SessionSpec) -> Kind | None:
+    def kind(self, spec: SessionSpec) -> BrowserKind | None:
         """Return the kind of browser that a session needs; None for the shared one."""
         options = spec.options
         engine = options.browser_type or self.options.engine
         headless = self._headless if options.headless is None else options.headless
         if spec.profile or (engine, headless, options.own_browser) == (self.options.engine, self._headless, False):
             return None
-        return Kind(engine, spec.session_id if options.own_browser else "", headless)
+        return BrowserKind(engine, spec.session_id if options.own_browser else "", headless)
 
     @property
     def _headless(self) -> bool:
         """Say if the shared browser has no windows. One that we attached to has windows."""
         return self.options.headless and not self.attached
 
-    def user_agent(self, kind: Kind | None) -> str | None:
+    def user_agent(self, kind: BrowserKind | None) -> str | None:
         """Return the user agent to show if the browser's own would say that it has no windows, else None."""
         engine, headless = (kind.engine, kind.headless) if kind else (self.options.engine, self._headless)
         return self._windows_user_agent if headless and engine == "chromium" else None
@@ -170,21 +170,21 @@ class Launcher:
         async with self._one_at_a_time:
             self.check_free()
             if self._context is None or not self.runs(self._context):
-                self._context = await self._launched()
+                self._context = await self._launch_shared()
             return self._context
 
-    def ended(self) -> str:
+    def end_reason(self) -> str:
         """Say what ended without our doing, now or the last time; return "" if we ended it."""
         if self._context is not None and not self.runs(self._context):
-            self._end_of_last = "the browser ended" if self._drives else "Playwright's driver ended"
+            self._end_of_last = "the browser ended" if self._driver_runs else "Playwright's driver ended"
         return self._end_of_last
 
-    async def _launched(self) -> BrowserContext:
+    async def _launch_shared(self) -> BrowserContext:
         """Start the shared browser. If it is killed while it starts, try again, STARTS times in all."""
-        self.ended()
-        for left in reversed(range(STARTS)):
+        self.end_reason()
+        for left in reversed(range(ATTEMPTS)):
             await self._end_shared()
-            playwright = await self._started()
+            playwright = await self._running_playwright()
             try:
                 async with asyncio.timeout(_LAUNCHES_WITHIN_S):
                     context = await (self._attach if self.attached else self._launch)(playwright)
@@ -194,9 +194,9 @@ class Launcher:
                     context = await self._launch_anew(playwright, error)
                     break
             except TimeoutError:
-                raise await self._hangs() from None
+                raise await self._kill_hanging() from None
         self._processes, self._browser_id = browsers_of(self._driver, self.options.profile_dir), new_id()
-        self._note()
+        self._record_processes()
         return context
 
     async def _launch_anew(self, playwright: Playwright, error: PlaywrightError) -> BrowserContext:
@@ -210,27 +210,27 @@ class Launcher:
                     raise failed from error
                 with contextlib.suppress(PlaywrightError):
                     return await self._launch(playwright)
-                self.mended.append(lay_aside(profile))
+                self.repairs.append(set_profile_aside(profile))
                 return await self._launch(playwright)
         except (PlaywrightError, TimeoutError):
             raise failed from error
 
-    async def _hangs(self) -> BrowserLaunchFailed:
+    async def _kill_hanging(self) -> BrowserLaunchFailed:
         await self._end(kills=True)
         said = f"The browser did not start within {_LAUNCHES_WITHIN_S} s, and was ended."
-        return BrowserLaunchFailed(said, hint=AGAIN)
+        return BrowserLaunchFailed(said, hint=REPEAT_HINT)
 
-    def _note(self) -> None:
+    def _record_processes(self) -> None:
         """Record these processes, so that the next service finds them if this one is killed."""
         if self.driver is not None:
-            self._orphans.note([self.driver, *children_of(self.driver)])
+            self._orphans.record([self.driver, *children_of(self.driver)])
 
     async def end_hanging(self) -> None:
         """Kill a browser and a driver that no longer answer; the next who needs them starts them."""
         async with self._one_at_a_time:
             await self._end(kills=True)
 
-    async def rest(self, kind: Kind | None) -> None:
+    async def close_unused(self, kind: BrowserKind | None) -> None:
         """Close a browser until somebody needs it. Its sessions must have let go of it."""
         if self._one_at_a_time.locked():
             return  # somebody needs one now
@@ -240,15 +240,15 @@ class Launcher:
             if self._context is None and not self.pool.running:
                 await self._end()
 
-    async def _started(self) -> Playwright:
+    async def _running_playwright(self) -> Playwright:
         """Return Playwright with a driver that runs. Before a new driver starts, all that a dead one left is ended."""
-        if self._playwright is None or not self._drives:
+        if self._playwright is None or not self._driver_runs:
             await self._end()
             self._playwright, driver = await start_driver()
-            self._driver = Watched(driver) if driver else None
+            self._driver = WatchedProcess(driver) if driver else None
         return self._playwright
 
-    async def _launch_other(self, playwright: Playwright, kind: Kind) -> Browser:
+    async def _launch_other(self, playwright: Playwright, kind: BrowserKind) -> Browser:
         options = self.options
         ours = kind.engine == options.engine
         if ours:
@@ -256,15 +256,15 @@ class Launcher:
         try:
             async with asyncio.timeout(_LAUNCHES_WITHIN_S):
                 browser: Browser = await getattr(playwright, kind.engine).launch(
-                    headless=kind.headless, **_UNTOUCHED, **(self._how() if ours else {})
+                    headless=kind.headless, **_UNTOUCHED, **(self._launch_options() if ours else {})
                 )
         except PlaywrightError as error:
             failed = launch_failed(error, replace(options, engine=kind.engine, headless=kind.headless), starts=1)
             failed.advice = failed.advice if ours else _install(kind.engine)
             raise failed from error
         except TimeoutError:
-            raise await self._hangs() from None
-        self._note()
+            raise await self._kill_hanging() from None
+        self._record_processes()
         return browser
 
     async def stop(self) -> None:
@@ -276,9 +276,9 @@ class Launcher:
 
     async def clear(self) -> None:
         """End what a killed service left behind: its driver and browser, and a person's window."""
-        self.ended_badly = await self._orphans.end()
+        self.killed_before = await self._orphans.end()
         if not self.attached:
-            await self._profile.take_back()
+            await self._profile.reclaim()
 
     def check_free(self) -> None:
         """Raise HumanInControl while a person has the profile."""
@@ -297,25 +297,25 @@ class Launcher:
     def free(self) -> None:
         self._person_since = None
 
-    async def hand_over(self, url: str | None) -> OrdinaryWindow:
+    async def open_person_window(self, url: str | None) -> OrdinaryWindow:
         """Close the browser and open an ordinary window instead. Call `reserve` before, and `free` afterwards."""
         async with self._one_at_a_time:
             await self._end()
             self._end_of_last = "a person signed in"
             if self.executable is None:
                 raise BrowserLaunchFailed("There is no browser to open a window of.")
-            self._profile.hand_over()
+            self._profile.lend()
             options = self.options
             window = await OrdinaryWindow.open(
                 self.executable, options.profile_dir, url, sandboxed=options.sandboxed, proxy=options.proxy
             )
-            self._profile.note_window(window.process)
+            self._profile.record_window(window.process)
             return window
 
     async def _end(self, *, kills: bool = False) -> None:
         """End all browsers and the driver; with `kills`, ask none of them to close first."""
         playwright, driver = self._playwright, self._driver
-        family = [Watched(each) for each in children_of(driver.process)] if driver and kills else []
+        family = [WatchedProcess(each) for each in children_of(driver.process)] if driver and kills else []
         await self.pool.close_all(forget=kills)
         await self._end_shared(kills=kills)
         self._playwright, self._driver = None, None
@@ -350,10 +350,10 @@ class Launcher:
             viewport={"width": width, "height": height},
             user_agent=self.user_agent(None),
             **_UNTOUCHED,
-            **self._how(),
+            **self._launch_options(),
         )
 
-    def _how(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
+    def _launch_options(self) -> dict[str, Any]:  # Any: what Playwright's launch takes
         """Return the launch options that every browser of the service's own engine shares."""
         options = self.options
         return {
@@ -367,11 +367,11 @@ class Launcher:
         """Find the executable, repair the profile, and take it back from a person's window."""
         options = self.options
         await self._find(playwright, headless=options.headless)
-        self.mended += await asyncio.to_thread(mend, options.profile_dir)
+        self.repairs += await asyncio.to_thread(repair, options.profile_dir)
         options.profile_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if options.engine == "chromium":
-            self.kept_sessions = await self._profile.take_back()
-            if not self._profile.handed_over:
+            self.has_session_cookies = await self._profile.reclaim()
+            if not self._profile.is_lent:
                 self._profile.forget_setting()
 
     async def _find(self, playwright: Playwright, *, headless: bool) -> None:
@@ -381,17 +381,17 @@ class Launcher:
             self._windows_user_agent = await user_agent(executable)
         self.executable = executable
 
-    def took_back(self) -> None:
+    def confirm_profile(self) -> None:
         """Note that the cookies of a person's window, or of a killed service, are known and saved."""
-        self.ended_badly = False
-        self._profile.taken_back()
+        self.killed_before = False
+        self._profile.clear_mark()
 
     async def _attach(self, playwright: Playwright) -> BrowserContext:
         url = self.options.cdp_url or ""
         try:
             browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
         except PlaywrightError as error:
-            raise not_attached(error, url) from error
+            raise attach_failed(error, url) from error
         return browser.contexts[0]
 
 

@@ -31,29 +31,29 @@ _BLANK: Final = "<!doctype html>"
 
 
 @dataclass
-class Found:
+class LoginFile:
     """Holds what a file has, and what becomes of it. A refused cookie is reported by its name alone."""
 
     cookies: list[Json] = field(default_factory=list)
     storage: dict[str, list[Json]] = field(default_factory=dict)
     databases: dict[str, list[Json]] = field(default_factory=dict)
     refused: list[Json] = field(default_factory=list)
-    brought: Counter[tuple[str, str]] = field(default_factory=Counter)
+    imported: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def refuse(self, site: str, what: str, why: str) -> None:
         self.refused.append({"site": site, "what": what, "why": why})
 
     def by_site(self) -> list[Json]:
-        sites = sorted({site for site, _ in self.brought})
+        sites = sorted({site for site, _ in self.imported})
         return [self._of(site) for site in sites]
 
     def _of(self, site: str) -> Json:
-        counts: Json = {"cookies": self.brought[site, "cookies"], "localStorage": self.brought[site, "localStorage"]}
-        databases: Json = {"indexedDB": self.brought[site, "indexedDB"]} if self.brought[site, "indexedDB"] else {}
+        counts: Json = {"cookies": self.imported[site, "cookies"], "localStorage": self.imported[site, "localStorage"]}
+        databases: Json = {"indexedDB": self.imported[site, "indexedDB"]} if self.imported[site, "indexedDB"] else {}
         return {"site": site, **counts, **databases}
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         sites = [
             f"{one['site']} ({_counted(one['cookies'], 'cookie')}"
             + (f", {_counted(one['localStorage'], 'entry')} of local storage" if one["localStorage"] else "")
@@ -67,9 +67,9 @@ class Found:
         return "\n".join(lines)
 
 
-def read(content: str, site: str | None) -> Found:
+def read(content: str, site: str | None) -> LoginFile:
     """Read what a file has for a site. Raises ValidationFailed for another format, or if it has nothing for it."""
-    found = Found()
+    found = LoginFile()
     cookies, origins = _state(content) if content.lstrip().startswith("{") else (_lines(content, found), [])
     wanted = (site or "").lower().lstrip(".")
     for cookie in cookies:
@@ -79,11 +79,11 @@ def read(content: str, site: str | None) -> Found:
     for origin in origins:
         _take_origin(found, origin, wanted)
     if not (found.cookies or found.storage or found.databases or found.refused):
-        raise _nothing(site)
+        raise _empty_error(site)
     return found
 
 
-async def bring(session: "SessionEntry", found: Found) -> None:
+async def import_into(session: "SessionEntry", found: LoginFile) -> None:
     """Put all into the session, one by one, so that what the browser refuses does not cost the others."""
     context = await session.context()
     for cookie in found.cookies:
@@ -98,12 +98,12 @@ async def bring(session: "SessionEntry", found: Found) -> None:
         except PlaywrightError as error:
             found.refuse(host, "local storage", f"the browser refused it: {str(error).splitlines()[0][:120]}")
         else:
-            found.brought[host, "localStorage"] += len(items)
+            found.imported[host, "localStorage"] += len(items)
     if found.databases:
         await _databases(session, found)
 
 
-async def _databases(session: "SessionEntry", found: Found) -> None:
+async def _databases(session: "SessionEntry", found: LoginFile) -> None:
     """Restore the databases. They come with a whole state alone, so add them to the state that the session has."""
     brought = {origin: list_ for origin, list_ in found.databases.items() if session.permits(origin)}
     why = "the URL policy does not allow the host"
@@ -124,7 +124,7 @@ async def _databases(session: "SessionEntry", found: Found) -> None:
     for origin, databases in found.databases.items():
         host = urlsplit(origin).hostname or origin
         if origin in brought:
-            found.brought[host, "indexedDB"] += len(databases)
+            found.imported[host, "indexedDB"] += len(databases)
         else:
             found.refuse(host, "IndexedDB", why)
 
@@ -139,7 +139,7 @@ def _merged(origins: list[Json], brought: dict[str, list[Json]]) -> list[JsonVal
     return [*by_origin.values()]
 
 
-async def _add(context: "BrowserContext", session: "SessionEntry", cookie: Json, found: Found) -> None:
+async def _add(context: "BrowserContext", session: "SessionEntry", cookie: Json, found: LoginFile) -> None:
     name, domain = str(cookie["name"]), str(cookie["domain"])
     site = domain.lstrip(".")
     if not session.permits(f"https://{site}/"):
@@ -152,7 +152,7 @@ async def _add(context: "BrowserContext", session: "SessionEntry", cookie: Json,
         return
     has = {(c.get("name"), c.get("domain"), c.get("path"), c.get("value")) for c in await context.cookies()}
     if (name, domain, cookie["path"], cookie["value"]) in has:
-        found.brought[site, "cookies"] += 1
+        found.imported[site, "cookies"] += 1
     else:
         found.refuse(site, f"cookie {name}", "the browser did not keep it")
 
@@ -173,10 +173,10 @@ def _state(content: str) -> tuple[list[Json], list[Json]]:
     try:
         state = json.loads(content)
     except ValueError as error:
-        raise _unreadable(f"it is no JSON: {error}") from None
+        raise _unreadable_error(f"it is no JSON: {error}") from None
     cookies, origins = state.get("cookies", []), state.get("origins", [])
     if not ("cookies" in state or "origins" in state) or not _objects(cookies) or not _objects(origins):
-        raise _unreadable('a storage state is {"cookies": [{...}], "origins": [{...}]}')
+        raise _unreadable_error('a storage state is {"cookies": [{...}], "origins": [{...}]}')
     return cookies, origins
 
 
@@ -184,7 +184,7 @@ def _objects(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-def _lines(content: str, found: Found) -> list[Json]:
+def _lines(content: str, found: LoginFile) -> list[Json]:
     """Read a cookies.txt in Netscape's format: domain, subdomains, path, secure, expires, name, value."""
     cookies: list[Json] = []
     for number, text in enumerate(content.splitlines(), 1):
@@ -211,11 +211,11 @@ def _lines(content: str, found: Found) -> list[Json]:
             }
         )
     if not cookies:
-        raise _unreadable("no line of it is a cookie")
+        raise _unreadable_error("no line of it is a cookie")
     return cookies
 
 
-def _take(found: Found, cookie: Json) -> None:
+def _take(found: LoginFile, cookie: Json) -> None:
     domain, name, path = str(cookie["domain"]), cookie.get("name"), cookie.get("path") or "/"
     expires, same_site = cookie.get("expires"), cookie.get("sameSite")
     session_only = expires in (None, -1, 0)
@@ -247,7 +247,7 @@ def _prefix_broken(name: str, cookie: Json, domain: str, path: str) -> str | Non
     return None
 
 
-def _take_origin(found: Found, origin: Json, wanted: str) -> None:
+def _take_origin(found: LoginFile, origin: Json, wanted: str) -> None:
     url, items = origin.get("origin"), origin.get("localStorage") or []
     parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
     if not _is_of(parts.hostname or "", wanted):
@@ -282,7 +282,7 @@ def _counted(count: JsonValue, what: str) -> str:
     return f"{count} {what if count == 1 else plural}"
 
 
-def _unreadable(why: str) -> ValidationFailed:
+def _unreadable_error(why: str) -> ValidationFailed:
     return ValidationFailed(
         f"content of import_login cannot be read: {why}.",
         hint="Give a Playwright storage state (JSON), or a cookies.txt as browser extensions export it.",
@@ -290,7 +290,7 @@ def _unreadable(why: str) -> ValidationFailed:
     )
 
 
-def _nothing(site: str | None) -> ValidationFailed:
+def _empty_error(site: str | None) -> ValidationFailed:
     of_site = f" of {site}" if site else ""
     return ValidationFailed(
         f"content of import_login has nothing{of_site} in it.",

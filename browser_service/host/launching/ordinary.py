@@ -10,7 +10,7 @@ from typing import IO, Final, Self
 
 import psutil
 
-from browser_service.host.launching.profile import end
+from browser_service.host.launching.profile import interrupt
 from shared.errors import BrowserLaunchFailed
 
 _OTHER_WAYS: Final = (
@@ -78,7 +78,7 @@ class OrdinaryWindow:
     async def close(self) -> None:
         """Close it if it is still open, in a way that lets it write its cookies."""
         if self._process.returncode is None:
-            await asyncio.to_thread(end, self.process)
+            await asyncio.to_thread(interrupt, self.process)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self._process.wait()

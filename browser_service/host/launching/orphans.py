@@ -10,7 +10,7 @@ from typing import Final
 import psutil
 import structlog
 
-from browser_service.host.launching.processes import Watched, end_all
+from browser_service.host.launching.processes import WatchedProcess, end_all
 
 _log = structlog.get_logger(__name__)
 
@@ -25,7 +25,7 @@ class Orphans:
     def __init__(self, directory: Path) -> None:
         self._record = directory / _FILE
 
-    def note(self, processes: Iterable[psutil.Process]) -> None:
+    def record(self, processes: Iterable[psutil.Process]) -> None:
         """Record that these processes run, and no others."""
         known = []
         for process in processes:
@@ -46,7 +46,7 @@ class Orphans:
         """End what still runs of an earlier service; return True if it had ended badly."""
         if not self._record.exists():
             return False
-        await asyncio.to_thread(end_all, [Watched(process) for process in self._left()])
+        await asyncio.to_thread(end_all, [WatchedProcess(process) for process in self._left()])
         self.forget()
         return True
 

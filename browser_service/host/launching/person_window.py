@@ -15,12 +15,12 @@ class SignedIn(NamedTuple):
     """Reports what a window for signing in changed."""
 
     sites: list[str]
-    kept_sessions: bool
+    has_session_cookies: bool
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         sites = f"cookies are new or changed of: {', '.join(self.sites)}" if self.sites else "no cookie has changed"
-        lost = "" if self.kept_sessions else "; those that sites set for the session alone ended with the window"
+        lost = "" if self.has_session_cookies else "; those that sites set for the session alone ended with the window"
         return f"the window was closed; {sites}{lost}"
 
 
@@ -45,9 +45,9 @@ def check(spec: SessionSpec, launcher: Launcher) -> None:
     check_display()
 
 
-async def until_closed(launcher: Launcher, url: str | None) -> None:
+async def wait_until_closed(launcher: Launcher, url: str | None) -> None:
     """Open the window, and wait until its person closes it. Raises TimedOut."""
-    window = await _opened(launcher, url)
+    window = await _open_window(launcher, url)
     seconds = launcher.options.login_within_s
     try:
         async with asyncio.timeout(seconds):
@@ -63,9 +63,9 @@ async def until_closed(launcher: Launcher, url: str | None) -> None:
         await window.close()
 
 
-async def _opened(launcher: Launcher, url: str | None) -> OrdinaryWindow:
+async def _open_window(launcher: Launcher, url: str | None) -> OrdinaryWindow:
     """Open the window completely or not at all: one that nobody knows of would keep the profile."""
-    opening = asyncio.create_task(launcher.hand_over(url))
+    opening = asyncio.create_task(launcher.open_person_window(url))
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
@@ -73,7 +73,7 @@ async def _opened(launcher: Launcher, url: str | None) -> OrdinaryWindow:
         raise
 
 
-def sites(before: list[Json], after: list[Json]) -> list[str]:
+def changed_sites(before: list[Json], after: list[Json]) -> list[str]:
     """List the sites whose cookies changed."""
     old, new = ({(*cookie_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
     return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})

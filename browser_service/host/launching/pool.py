@@ -13,7 +13,7 @@ from shared.next_calls import next_call
 from shared.pages import Engine
 
 
-class Kind(NamedTuple):
+class BrowserKind(NamedTuple):
     """Names what sessions must have in common to share a browser."""
 
     engine: Engine
@@ -39,10 +39,10 @@ class Pool:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._instances: dict[Kind, Instance] = {}
+        self._instances: dict[BrowserKind, Instance] = {}
 
     @property
-    def running(self) -> list[Kind]:
+    def running(self) -> list[BrowserKind]:
         return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
 
     def has(self, browser: object) -> bool:
@@ -51,7 +51,7 @@ class Pool:
     def id_of(self, browser: object) -> str:
         return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
 
-    async def browser(self, kind: Kind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
+    async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
         """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted."""
         if kind not in self.running:
             await self.close(kind)
@@ -61,7 +61,7 @@ class Pool:
         instance.sessions.add(session_id)
         return instance.browser
 
-    async def close(self, kind: Kind) -> None:
+    async def close(self, kind: BrowserKind) -> None:
         instance = self._instances.pop(kind, None)
         if instance is not None:
             await bounded(instance.browser.close())

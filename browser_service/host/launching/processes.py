@@ -13,7 +13,7 @@ import psutil
 _ENDS_WITHIN_S: Final = 3.0
 
 
-class Watched:
+class WatchedProcess:
     """Watches one process. Each call asks several times if it runs: that takes 0.4 µs by a pidfd, 60 µs by psutil."""
 
     def __init__(self, process: psutil.Process) -> None:
@@ -45,10 +45,10 @@ class Watched:
             self._pidfd = None
 
 
-def browsers_of(driver: Watched | None, profile_dir: Path) -> list[Watched]:
+def browsers_of(driver: WatchedProcess | None, profile_dir: Path) -> list[WatchedProcess]:
     """Return the processes that a driver started on our profile."""
     children = children_of(driver.process) if driver is not None else []
-    return [Watched(child) for child in children if str(profile_dir) in " ".join(_command(child))]
+    return [WatchedProcess(child) for child in children if str(profile_dir) in " ".join(_command(child))]
 
 
 def children_of(process: psutil.Process) -> list[psutil.Process]:
@@ -65,7 +65,7 @@ def _command(process: psutil.Process) -> list[str]:
         return []
 
 
-def end_all(processes: list[Watched]) -> None:
+def end_all(processes: list[WatchedProcess]) -> None:
     """Kill the processes and all that they started, and wait for the end: a hanging child would stay."""
     trees = list[psutil.Process]()
     for process in processes:

@@ -35,31 +35,31 @@ class Profile:
         self._preferences = directory / "Default" / "Preferences"
 
     @property
-    def handed_over(self) -> bool:
+    def is_lent(self) -> bool:
         """Say if a person's window was the last to have it."""
         return self._mark.exists()
 
-    def hand_over(self) -> None:
+    def lend(self) -> None:
         """Mark the profile, and keep its session cookies. Call this before the window opens."""
         self._mark.write_text("{}", encoding="utf-8")
         self._continue_sessions()
 
-    def note_window(self, process: psutil.Process) -> None:
+    def record_window(self, process: psutil.Process) -> None:
         """Record the window's process, so that the next service finds it if this one is killed."""
         self._mark.write_text(json.dumps({"pid": process.pid, "started": process.create_time()}), encoding="utf-8")
 
-    async def take_back(self) -> bool:
+    async def reclaim(self) -> bool:
         """End a window that was left behind, before our browser starts. Return True if session cookies came with it."""
-        if not self.handed_over:
+        if not self.is_lent:
             return False
         window = self._window()
         if window is not None:
-            await asyncio.to_thread(end, window)
+            await asyncio.to_thread(interrupt, window)
         kept = self._settings().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
         self._continue_sessions()
         return kept
 
-    def taken_back(self) -> None:
+    def clear_mark(self) -> None:
         """Remove the mark: our browser has started, and knows the cookies."""
         self._mark.unlink(missing_ok=True)
 
@@ -103,7 +103,7 @@ class Profile:
         return {}
 
 
-def end(process: psutil.Process) -> None:
+def interrupt(process: psutil.Process) -> None:
     """End a browser as Ctrl+C does. Chromium loses the cookies of the last 30 s if it is asked to terminate."""
     with contextlib.suppress(psutil.NoSuchProcess):
         if sys.platform == "win32":

@@ -18,7 +18,7 @@ _COOKIES: Final = (Path("Default", "Cookies"), Path("Default", "Network", "Cooki
 _BACK: Final = "Cookies come back from what the service has saved; pages' own storage does not."
 
 
-def mend(profile: Path) -> list[str]:
+def repair(profile: Path) -> list[str]:
     """Set aside a damaged file of cookies before the browser silently removes it. Return what was done."""
     if profile.exists() and not profile.is_dir():
         return [f"The profile was no folder: it lies aside as {set_aside(profile).name}. {_BACK}"]
@@ -47,7 +47,7 @@ async def starts_on_empty(profile: Path, start: Callable[[Path], Awaitable[Brows
     return True
 
 
-def lay_aside(profile: Path) -> str:
+def set_profile_aside(profile: Path) -> str:
     """Set the profile aside, and return the notice of it."""
     return f"The browser did not start on its profile: that lies aside as {set_aside(profile).name}. {_BACK}"
 

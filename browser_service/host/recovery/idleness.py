@@ -11,7 +11,7 @@ from browser_service.host.call_run import Running
 from browser_service.host.close import bounded
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import Memory
-from browser_service.host.launching.pool import Kind
+from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.parking import Parking
 from browser_service.host.seam import Idle
@@ -76,26 +76,26 @@ class Idling:
             if not self._memory.short:
                 return
 
-    def _to_rest(self) -> list[Kind | None]:
+    def _to_rest(self) -> list[BrowserKind | None]:
         """Return the browsers above the minimum that nobody uses. The shared one comes last."""
         if self._launcher.attached and not self._launcher.pool.running:
             return []
-        running: list[Kind | None] = [None] if self._launcher.shared_runs else []
+        running: list[BrowserKind | None] = [None] if self._launcher.shared_runs else []
         running += sorted(self._launcher.pool.running, key=self._used_at, reverse=True)
         of_none = [kind for kind in running[: self._idle.browsers_kept] if kind is not None and not self._at_home(kind)]
         above = running[self._idle.browsers_kept :]
         return of_none + [kind for kind in above if not self._busy(kind, self._idle.browser_s)]
 
-    def _at_home(self, kind: Kind | None) -> list[SessionEntry]:
+    def _at_home(self, kind: BrowserKind | None) -> list[SessionEntry]:
         return [session for session in self._sessions.values() if session.kind == kind]
 
     def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
         return [entry for entry in self._pages.values() if entry.session in sessions and entry.live]
 
-    def _used_at(self, kind: Kind | None) -> float:
+    def _used_at(self, kind: BrowserKind | None) -> float:
         return max((session.used_at for session in self._at_home(kind)), default=0.0)
 
-    def _busy(self, kind: Kind | None, idle_s: float) -> bool:
+    def _busy(self, kind: BrowserKind | None, idle_s: float) -> bool:
         sessions = self._at_home(kind)
         pages = self._live(sessions)
         return (
@@ -106,7 +106,7 @@ class Idling:
             or len(self._parking.idle(idle_s, pages)) < len(pages)
         )
 
-    async def _rest(self, kind: Kind | None) -> None:
+    async def _rest(self, kind: BrowserKind | None) -> None:
         """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
         sessions, idle_s = self._at_home(kind), self._idle.browser_s
         for entry in self._live(sessions):
@@ -120,4 +120,4 @@ class Idling:
         for context in [session.let_go() for session in sessions]:
             if context is not None:
                 await bounded(context.close())
-        await self._launcher.rest(kind)
+        await self._launcher.close_unused(kind)

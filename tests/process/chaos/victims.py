@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 
-from browser_service.host.launching.processes import Watched
+from browser_service.host.launching.processes import WatchedProcess
 from shared.wire import INSTANCE_FILE
 
 _GONE_WITHIN_S: Final = 20
@@ -55,7 +55,7 @@ async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S
         watched = []
         for process in processes:
             with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
-                watched.append(Watched(process))
+                watched.append(WatchedProcess(process))
         deadline = time.monotonic() + within_s
         while any(each.runs for each in watched) and time.monotonic() < deadline:
             time.sleep(0.005)

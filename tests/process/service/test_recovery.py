@@ -319,7 +319,7 @@ async def test_what_a_killed_service_left_is_ended_and_nothing_else(tmp_path: Pa
     left, other = (subprocess.Popen(command) for _ in range(2))  # noqa: ASYNC220 - they only have to be there
     try:
         orphans = Orphans(tmp_path)
-        orphans.note([psutil.Process(left.pid), psutil.Process(other.pid)])
+        orphans.record([psutil.Process(left.pid), psutil.Process(other.pid)])
         record = tmp_path / "running.json"
         noted = json.loads(record.read_text())
         noted[1]["started"] = 1.0  # of an earlier process of that number
