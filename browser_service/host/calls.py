@@ -20,8 +20,8 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life
 from browser_service.host.recovery import crashes
 from browser_service.host.recovery.closed_page import reopen
-from browser_service.host.recovery.eviction import Retiring
-from browser_service.host.recovery.reversal import TAKES_BACK
+from browser_service.host.recovery.eviction import Eviction
+from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
 from browser_service.host.run import bring_up, perform, perform_live
 from browser_service.host.session import SessionEntry
@@ -62,7 +62,7 @@ class Calls:
     admission: Admission
     dialogs: Dialogs
     registry: PageRegistry
-    retiring: Retiring
+    retiring: Eviction
     room: Room
     memory: Memory
     log: EventLog
@@ -231,7 +231,7 @@ class Calls:
         kept = running.call.undo
         if kept is None:
             return self.handlers[running.action.name()]
-        take_back = TAKES_BACK[running.action.name()]
+        take_back = REVERSALS[running.action.name()]
         return lambda on, _: take_back(on, kept)
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:

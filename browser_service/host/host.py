@@ -22,9 +22,9 @@ from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.parking import Parking
-from browser_service.host.recovery.closed_page import bring_back, remember
-from browser_service.host.recovery.eviction import Retiring
-from browser_service.host.recovery.idleness import Idling
+from browser_service.host.recovery.closed_page import remember, restore_entry
+from browser_service.host.recovery.eviction import Eviction
+from browser_service.host.recovery.idleness import IdleSweep
 from browser_service.host.registry import PageRegistry
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
@@ -81,10 +81,10 @@ class LocalHost:
         self._registry = PageRegistry(*kept, downloads=self.downloads, busy=self._busy, room=self._room)
         self.people = self._registry.people
         self._parking = Parking(*(self._pages, self._running, self.downloads), headed=not launcher.options.headless)
-        retiring = Retiring(self._room, self._parking, self._registry, self._log.emit)
+        retiring = Eviction(self._room, self._parking, self._registry, self._log.emit)
         self._registry.make_room = retiring.make_room
         self._calls = self._make_calls(handlers, artifacts, retiring)
-        self.idling = Idling(
+        self.idling = IdleSweep(
             *(self._pages, self._sessions, self._running),
             launcher=launcher,
             parking=self._parking,
@@ -96,7 +96,7 @@ class LocalHost:
         """Say whether a client has a call queued or running on a page."""
         return any(run.is_of(client_id, page_id) for run in self._running.values())
 
-    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Retiring) -> Calls:
+    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Eviction) -> Calls:
         return Calls(
             *(self._pages, self._sessions, self._running, handlers, artifacts),
             admission=Admission(self._pages, self._policy, self.dialogs, self.launcher.check_free),
@@ -132,7 +132,7 @@ class LocalHost:
         session = SessionEntry(spec, self.launcher, self._policy, pages=self._registry, on=self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
-            bring_back(self._registry, session, state, spec.former.get(state.page_id))
+            restore_entry(self._registry, session, state, spec.former.get(state.page_id))
 
     async def close(self, session_id: str) -> SessionSpec | None:
         session = self._sessions.pop(session_id, None)

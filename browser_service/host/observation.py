@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Request
 
 from browser_service.host.events import well_formed
-from browser_service.host.network.downloads import Arriving
-from browser_service.host.network.rhythm import Window
+from browser_service.host.network.downloads import ActiveDownload
+from browser_service.host.network.polling import ActWindow
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -51,7 +51,7 @@ class Observation:
     """Of both, those that are waited for."""
     caused: int = 0
     """How many there were to be waited for."""
-    window: Window | None = None
+    window: ActWindow | None = None
     """None where requests that only read are not the act's: a navigation has many."""
     others: bool = False
     """There were requests besides: of pictures, or the page's own."""
@@ -59,7 +59,7 @@ class Observation:
     navigated: list[str] = field(default_factory=list)
     popups: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
-    downloads: list[Arriving] = field(default_factory=list)
+    downloads: list[ActiveDownload] = field(default_factory=list)
     documents: set[Request] = field(default_factory=set)
     """Navigations that the server answered."""
     broken_off: list[str] = field(default_factory=list)

@@ -17,8 +17,8 @@ from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.permissions import Permissions
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recording.traces import Tracing
-from browser_service.host.recovery.login_restore import bring_back, restored
-from browser_service.host.recovery.logins import Logins, all_in
+from browser_service.host.recovery.login_restore import restore_context, restore_cookies
+from browser_service.host.recovery.logins import Logins, storage_state
 from browser_service.host.session_events import PageEvents, SessionEvents
 from browser_service.host.windows import Windows
 from browser_service.rules.turns import PageQueue
@@ -201,7 +201,7 @@ class SessionEntry:
         a page that shows a dialog or spins keeps back."""
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
-        await self.logins.rest()
+        await self.logins.cancel_save()
         await (self.logins.save(whole=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
         context, self._context, self.windows = self._context, None, None
         if context is not None and not self._spec.profile:
@@ -257,7 +257,7 @@ class SessionEntry:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         options = context_options(self._spec.options, self._launcher.user_agent(self.kind))
         states = [state for state in (self.logins.saved, *self._spec.earlier) if state]
-        context, taken, refused = await restored(browser, options, states, f"Session {self.session_id!r}")
+        context, taken, refused = await restore_context(browser, options, states, f"Session {self.session_id!r}")
         if refused:
             self._on.say(refused)
             self.logins.saved = taken
@@ -268,7 +268,7 @@ class SessionEntry:
         mended, self._launcher.repairs = self._launcher.repairs, []
         if self._launcher.has_session_cookies and not after_crash and not mended:
             return  # what the profile lacks now, a person has logged out of
-        told = await bring_back(context, self.logins.cookies, after_crash=after_crash or bool(mended))
+        told = await restore_cookies(context, self.logins.cookies, after_crash=after_crash or bool(mended))
         for text in [*mended, *told]:
             self._on.say(text)
 
@@ -283,8 +283,8 @@ class SessionEntry:
     async def storage(self) -> Json:
         """Read all that its context has of logins."""
         context = await self.context()
-        async with self.logins.alone:
-            return await all_in(context)
+        async with self.logins.storage_lock:
+            return await storage_state(context)
 
     async def keep(self, name: str) -> Json:
         """Save the whole under a name."""
@@ -295,6 +295,6 @@ class SessionEntry:
     async def restore(self, state: Json) -> None:
         """Put back what was saved; what has come since is gone."""
         context = await self.context()
-        async with self.logins.alone:
+        async with self.logins.storage_lock:
             await context.set_storage_state(state)  # type: ignore[arg-type] # as Playwright gave it
         self.logins.save_soon()

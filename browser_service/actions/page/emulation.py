@@ -20,7 +20,7 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
         state: Json = {"was": was, "made": {**entry.settings.emulation.settings}}
         lost = any(entry.settings.emulation.settings.get(name) != value for name, value in was.items())
         page.undoable(f"emulation of page {entry.page_id} changed", state, lost=lost)
-    shown = entry.settings.emulation.shown()
+    shown = entry.settings.emulation.describe()
     said = ", ".join(f"{name} {value}" for name, value in shown.items()) or "nothing"
     site = await _allowed(page) if action.geolocation is not None else ""
     return {"emulated": shown, "observed": f"emulated on this page alone: {said}{site}"}

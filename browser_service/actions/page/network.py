@@ -10,7 +10,7 @@ from browser_service.host.files import dated
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.routes import Answer, Rule
-from browser_service.host.network.traffic import MOST_BODY, Sent, Sight, Wait
+from browser_service.host.network.traffic import MOST_BODY, RequestRecord, RequestView, RequestWait
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import network
@@ -45,7 +45,7 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
     entry = page.entry
-    ours: Json = {**entry.settings.network.shown(), "initScripts": [*entry.settings.init_scripts.shown()]}
+    ours: Json = {**entry.settings.network.describe(), "initScripts": [*entry.settings.init_scripts.shown()]}
     scripts = entry.session.init_scripts.shown()
     return {**ours, "sessionHeaders": [*entry.session.headers], "sessionInitScripts": [*scripts]}
 
@@ -54,7 +54,7 @@ async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json
     gone = await page.entry.settings.network.remove(page.live, action.route_ids)
     left = len(page.entry.settings.network.rules)
     if gone:
-        rules: list[JsonValue] = [rule.kept() for rule in gone]
+        rules: list[JsonValue] = [rule.to_json() for rule in gone]
         page.undoable(f"{len(gone)} routes of page {page.entry.page_id} removed", {"rules": rules})
     names = [rule.route_id for rule in gone]
     return {"removed": [*names], "observed": f"routes removed: {', '.join(names) or 'none'}; {left} left"}
@@ -81,7 +81,7 @@ async def set_session_headers(session: BrowserSession, action: network.SetSessio
 
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
-    sight = Sight(page.call.client_id, action.include_secrets)
+    sight = RequestView(page.call.client_id, action.include_secrets)
     found = _found(page.entry.settings.network.traffic.since(action.since or 0), action, sight.client_id)
     records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found)}
@@ -99,7 +99,7 @@ async def wait_for_request(page: BrowserPage, action: network.WaitForRequest) ->
 async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) -> Json:
     matches = _matcher(action, action.pattern, page.call.client_id)
 
-    def holds(sent: Sent) -> bool:
+    def holds(sent: RequestRecord) -> bool:
         return sent.response is not None and matches(sent) and _has_status(sent, action.status)
 
     return await _awaited(page, action, holds, whole=action.include_bodies)
@@ -108,21 +108,21 @@ async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) 
 async def _awaited(
     page: BrowserPage,
     action: network.WaitForRequest | network.WaitForResponse,
-    holds: Callable[[Sent], bool],
+    holds: Callable[[RequestRecord], bool],
     *,
     whole: bool = False,
 ) -> Json:
     client, during = page.call.client_id, action.during
-    wait = Wait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
-    async with page.entry.settings.network.traffic.armed(wait) as arrival:
+    wait = RequestWait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
+    async with page.entry.settings.network.traffic.expect(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()
-    return {**await _record(sent, action, Sight(client, action.include_secrets)), **done}
+    return {**await _record(sent, action, RequestView(client, action.include_secrets)), **done}
 
 
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
-    sight = Sight(page.call.client_id, action.include_secrets)
+    sight = RequestView(page.call.client_id, action.include_secrets)
     sent = page.entry.settings.network.traffic.since()
     found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
     data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
@@ -133,11 +133,11 @@ async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
 
 def _matcher(
     action: network.GetNetworkLog | network.WaitForRequest | network.WaitForResponse, pattern: str | None, client: str
-) -> Callable[[Sent], bool]:
+) -> Callable[[RequestRecord], bool]:
     """Match what the client may see: it must not find out the rest of an address by asking for it."""
     url = UrlPattern(pattern) if pattern else None
 
-    def matches(sent: Sent) -> bool:
+    def matches(sent: RequestRecord) -> bool:
         return (
             (url is None or url.matches(sent.url(client)))
             and action.method in {None, sent.request.method}
@@ -147,12 +147,12 @@ def _matcher(
     return matches
 
 
-def _found(sent: list[Sent], action: network.GetNetworkLog, client: str) -> list[Sent]:
+def _found(sent: list[RequestRecord], action: network.GetNetworkLog, client: str) -> list[RequestRecord]:
     matches = _matcher(action, action.pattern, client)
     return [each for each in sent if matches(each) and _has_status(each, action.status)]
 
 
-def _has_status(sent: Sent, wanted: str | None) -> bool:
+def _has_status(sent: RequestRecord, wanted: str | None) -> bool:
     if wanted is None:
         return True
     if sent.response is None:
@@ -161,7 +161,7 @@ def _has_status(sent: Sent, wanted: str | None) -> bool:
     return status[0] == wanted[0] if wanted.endswith("xx") else status == wanted
 
 
-async def _record(sent: Sent, action: network.Shown, sight: Sight) -> Json:
+async def _record(sent: RequestRecord, action: network.Shown, sight: RequestView) -> Json:
     request = sent.request
     record: Json = {
         "number": sent.number,

@@ -77,7 +77,7 @@ async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) 
 
 
 def _undoable(session: BrowserSession, done: str, before: list[Cookie], after: list[Cookie]) -> None:
-    changed = reversal.of_cookies(before, after)
+    changed = reversal.cookie_changes(before, after)
     if count := len(changed["was"] or changed["made"]):
         what = f"cookies {done} in session {session.entry.session_id}: {count}"
         session.undoable(what, changed, lost=bool(changed["was"]))

@@ -18,7 +18,7 @@ async def import_login(session: BrowserSession, action: signing_in.ImportLogin) 
     before = await context.cookies()
     await login_import.import_into(session.entry, found)
     session.entry.logins.save_soon()
-    changed = reversal.of_cookies(before, await context.cookies())
+    changed = reversal.cookie_changes(before, await context.cookies())
     if changed["was"] or changed["made"]:
         what = f"cookies brought into session {session.entry.session_id}; local storage stays"
         session.undoable(what, changed, lost=bool(changed["was"]))

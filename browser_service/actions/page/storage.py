@@ -4,6 +4,7 @@ import json
 from typing import Any, Final
 
 from browser_service.host.page.handle import BrowserPage
+from browser_service.host.recovery.reversal import counted
 from browser_service.host.scripts import script
 from browser_service.security.urls import origin_of
 from shared.actions import storage
@@ -26,7 +27,7 @@ async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
     texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
     was = await _run(page, _SET, action.kind, texts)
     _undoable(page, action, was, dict(texts))
-    return {"set": len(texts), "observed": f"{_counted(len(texts))} set in {_where(page, action)}"}
+    return {"set": len(texts), "observed": f"{counted(len(texts), 'item')} set in {_where(page, action)}"}
 
 
 async def remove_storage(page: BrowserPage, action: storage.RemoveStorage) -> Json:
@@ -41,18 +42,14 @@ async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None
     was = await _run(page, _REMOVE, action.kind, keys)
     count = len(was)
     _undoable(page, action, was, {})
-    return {"removed": count, "observed": f"{_counted(count)} removed from {_where(page, action)}"}
+    return {"removed": count, "observed": f"{counted(count, 'item')} removed from {_where(page, action)}"}
 
 
 def _undoable(page: BrowserPage, action: StorageAct, was: Json, made: Json) -> None:
     if was:
         state: Json = {"kind": action.kind, "origin": origin_of(page.url), "was": was, "made": made}
         lost = any(value is not None for value in was.values())
-        page.undoable(f"{_counted(len(was))} changed in {_where(page, action)}", state, lost=lost)
-
-
-def _counted(count: int) -> str:
-    return "1 item is" if count == 1 else f"{count} items are"
+        page.undoable(f"{counted(len(was), 'item')} changed in {_where(page, action)}", state, lost=lost)
 
 
 def _where(page: BrowserPage, action: StorageAct) -> str:

@@ -31,15 +31,15 @@ _MB = 1_000_000
 class Watcher(Protocol):
     """Knows which acts run on the page that began a download."""
 
-    def download(self, arriving: "Arriving") -> None:
+    def download(self, arriving: "ActiveDownload") -> None:
         """Note that a running act began it."""
 
-    def awaits(self, arriving: "Arriving") -> bool:
+    def awaits(self, arriving: "ActiveDownload") -> bool:
         """Say whether the reply of a running act will still report it."""
 
 
 @dataclass(eq=False)
-class Arriving:
+class ActiveDownload:
     """Is a download on its way, with what is known of it so far."""
 
     state: DownloadState
@@ -48,7 +48,7 @@ class Arriving:
     tell: Callable[[], None]
     """Gives its owner a notice, once it has ended."""
     refused: str = ""
-    told: bool = False
+    reported: bool = False
 
     @property
     def ended(self) -> bool:
@@ -56,7 +56,7 @@ class Arriving:
 
     def report(self) -> str:
         """Say how it goes, for an act's reply or a notice; its end is told once."""
-        self.told = self.told or self.ended
+        self.reported = self.reported or self.ended
         return self.state.line
 
 
@@ -67,10 +67,10 @@ class Downloads:
         self._port = port
         self._emit = emit
         self._max_mb = max_mb
-        self._arriving: set[Arriving] = set()
+        self._active: set[ActiveDownload] = set()
         self._background = Background()
 
-    def began(
+    def follow(
         self, download: Download, page_id: str, owner: str, watcher: Watcher, tell: Callable[[str], None]
     ) -> None:
         """Follow a download of a page to its end, for the client that owns it; `tell` gives that client a notice."""
@@ -82,15 +82,15 @@ class Downloads:
             name=_name(download.suggested_filename),
             began_at=iso(datetime.now(UTC), "seconds"),
         )
-        arriving = Arriving(state, download, watcher, lambda: tell(f"{page_id}: {arriving.report()}"))
-        self._arriving.add(arriving)
+        arriving = ActiveDownload(state, download, watcher, lambda: tell(f"{page_id}: {arriving.report()}"))
+        self._active.add(arriving)
         watcher.download(arriving)
         self._emit(DownloadMoved(download=state))
-        self._background.spawn(self._follow(arriving))
+        self._background.spawn(self._follow_to_end(arriving))
 
     def running_on(self, page_id: str) -> bool:
         """Say whether a download of the page has not ended."""
-        return any(each.state.page_id == page_id and not each.ended for each in self._arriving)
+        return any(each.state.page_id == page_id and not each.ended for each in self._active)
 
     def watch(self, cdp: CDPSession) -> None:
         """Have Chromium report how much has come. Other engines report the end alone."""
@@ -103,23 +103,23 @@ class Downloads:
 
         cdp.on("Page.downloadWillBegin", lambda event: urls.update({event["guid"]: event["url"]}))
         cdp.on("Page.downloadProgress", progressed)
-        self._background.spawn(_enabled(cdp))
+        self._background.spawn(_enable_events(cdp))
 
     async def stop(self) -> None:
         """End all that has not come by now: it is lost with the browser."""
-        for arriving in [*self._arriving]:
+        for arriving in [*self._active]:
             self._end(arriving, state="failed", reason="the service was stopped")
         await self._background.stop()
 
     def _progressed(self, url: str, received: int, total: int) -> None:
-        for arriving in [each for each in self._arriving if each.download.url == url and not each.ended]:
+        for arriving in [each for each in self._active if each.download.url == url and not each.ended]:
             arriving.state = arriving.state.model_copy(update={"size": received})
             self._emit(DownloadMoved(download=arriving.state))
             if self._exceeds(max(received, total)) and not arriving.refused:
                 arriving.refused = self._too_large(max(received, total))
-                self._background.spawn(_cancelled(arriving.download))
+                self._background.spawn(_cancel(arriving.download))
 
-    async def _follow(self, arriving: Arriving) -> None:
+    async def _follow_to_end(self, arriving: ActiveDownload) -> None:
         try:
             async with asyncio.timeout(_WITHIN_S):
                 failure = await arriving.download.failure()
@@ -128,16 +128,16 @@ class Downloads:
                 else:
                     self._end(arriving, state="cancelled" if failure == "canceled" else "failed", reason=failure)
         except TimeoutError:
-            await _cancelled(arriving.download)
+            await _cancel(arriving.download)
             self._end(arriving, state="failed", reason=f"it did not end within {_WITHIN_S // 60} minutes")
         except BrowseError as error:
             self._end(arriving, state="failed", reason=error.message)
         except (PlaywrightError, OSError) as error:
             self._end(arriving, state="failed", reason=str(error).splitlines()[0])
         finally:
-            self._arriving.discard(arriving)
+            self._active.discard(arriving)
 
-    async def _keep(self, arriving: Arriving) -> None:
+    async def _keep(self, arriving: ActiveDownload) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "download"
             await arriving.download.save_as(path)
@@ -159,7 +159,7 @@ class Downloads:
             path=artifact.path or "",
         )
 
-    def _end(self, arriving: Arriving, *, reason: str = "", **known: str | int) -> None:
+    def _end(self, arriving: ActiveDownload, *, reason: str = "", **known: str | int) -> None:
         """Record its end. The reply of the act that began it reports that if it is still to come, else a notice."""
         if arriving.ended:
             return
@@ -177,13 +177,13 @@ class Downloads:
         return f"it has {size:,} bytes, and {self._max_mb} MB are the most (BROWSE_DOWNLOAD_MAX_MB)"
 
 
-async def _enabled(cdp: CDPSession) -> None:
+async def _enable_events(cdp: CDPSession) -> None:
     """Turn the reports on without delaying the page's start: behind an open dialog Chromium answers late."""
     with contextlib.suppress(PlaywrightError):
         await cdp.send("Page.enable")
 
 
-async def _cancelled(download: Download) -> None:
+async def _cancel(download: Download) -> None:
     with contextlib.suppress(PlaywrightError):
         await download.cancel()
 

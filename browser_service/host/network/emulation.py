@@ -50,7 +50,7 @@ class Emulation:
     def offline(self) -> bool:
         return bool(self.settings.get("offline"))
 
-    def shown(self) -> Json:
+    def describe(self) -> Json:
         """Describe what is emulated now."""
         known = {name: value["name"] if name == "device" else value for name, value in self.settings.items()}
         return {to_camel(name): value for name, value in known.items()}

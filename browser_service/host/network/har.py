@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from browser_service.host.network.traffic import MOST_BODY, Headers, Sent, Sight
+from browser_service.host.network.traffic import MOST_BODY, Headers, RequestRecord, RequestView
 from shared.model import Json
 from shared.wire import APP_NAME, VERSION
 
@@ -35,17 +35,17 @@ _PHASES: Final = (
 class Archive:
     """Says what of the requests goes into the file."""
 
-    sight: Sight
+    sight: RequestView
     content: Literal["omit", "embed", "attach"] = "omit"
     minimal: bool = False
 
-    async def of(self, sent: Iterable[Sent]) -> tuple[bytes, str]:
+    async def of(self, sent: Iterable[RequestRecord]) -> tuple[bytes, str]:
         """Return the file and its MIME type: JSON, or a zip if bodies are attached."""
         found = [*sent]
         files: dict[str, bytes] = {}
         room = asyncio.Semaphore(_AT_ONCE)
 
-        async def entry(one: Sent) -> Json:
+        async def entry(one: RequestRecord) -> Json:
             async with room:
                 return await self._entry(one, files)
 
@@ -60,7 +60,7 @@ class Archive:
         data = json.dumps({"log": log}, ensure_ascii=False, indent=1).encode()
         return (_zipped(data, files), "application/zip") if self.content == "attach" else (data, "application/json")
 
-    def _pages(self, found: list[Sent], entries: list[Json]) -> list[Json]:
+    def _pages(self, found: list[RequestRecord], entries: list[Json]) -> list[Json]:
         """Make a page for each document of the main frame; the entries that follow refer to it."""
         pages: list[Json] = []
         for sent, entry in zip(found, entries, strict=True):
@@ -77,7 +77,7 @@ class Archive:
                 entry["pageref"] = pages[-1]["id"]
         return pages
 
-    async def _entry(self, sent: Sent, files: dict[str, bytes]) -> Json:
+    async def _entry(self, sent: RequestRecord, files: dict[str, bytes]) -> Json:
         timings = _timings(sent)
         entry: Json = {
             "startedDateTime": sent.started.isoformat(timespec="milliseconds"),
@@ -93,7 +93,7 @@ class Archive:
             entry["serverIPAddress"] = address["ipAddress"].strip("[]")
         return entry
 
-    async def _request(self, sent: Sent) -> Json:
+    async def _request(self, sent: RequestRecord) -> Json:
         headers = await self.sight.request_headers(sent)
         url = sent.url(self.sight.client_id)
         request: Json = {
@@ -110,7 +110,7 @@ class Archive:
             request["postData"] = {"mimeType": _header(headers, "content-type") or "", "text": body}
         return request
 
-    async def _response(self, sent: Sent, files: dict[str, bytes]) -> Json:
+    async def _response(self, sent: RequestRecord, files: dict[str, bytes]) -> Json:
         headers = await self.sight.response_headers(sent)
         mime_type = _header(headers, "content-type") or "x-unknown"
         sizes = None
@@ -131,7 +131,7 @@ class Archive:
             response["_failureText"] = sent.failure
         return response
 
-    async def _content(self, sent: Sent, mime_type: str, files: dict[str, bytes]) -> Json:
+    async def _content(self, sent: RequestRecord, mime_type: str, files: dict[str, bytes]) -> Json:
         content: Json = {"size": -1, "mimeType": mime_type}
         body = None if self.content == "omit" else await self.sight.response_body(sent)
         if body is None:
@@ -159,11 +159,11 @@ async def _known(asking: Awaitable[_T]) -> _T | None:
         return None
 
 
-async def _version(sent: Sent) -> str:
+async def _version(sent: RequestRecord) -> str:
     return (await _known(sent.response.http_version()) if sent.response else None) or "HTTP/1.1"
 
 
-def _timings(sent: Sent) -> Json:
+def _timings(sent: RequestRecord) -> Json:
     """Return the milliseconds of each phase; -1 for one that did not take place."""
     timing = sent.request.timing
     timings: Json = {"blocked": -1}

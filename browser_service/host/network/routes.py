@@ -73,7 +73,7 @@ class Rule:
             return False
         return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
 
-    def kept(self) -> Json:
+    def to_json(self) -> Json:
         """Serialise all of it; `of` reads it back."""
         patterns = [pattern.text for pattern in self.patterns]
         answer: Json | None = {**vars(self.answer)} if self.answer else None
@@ -81,12 +81,12 @@ class Rule:
         return {"patterns": [*patterns], "answer": answer, **rest}
 
     @classmethod
-    def of(cls, kept: dict[str, Any]) -> "Rule":  # Any: what `kept` gave
+    def from_json(cls, kept: dict[str, Any]) -> "Rule":  # Any: what `kept` gave
         patterns = tuple(UrlPattern(text) for text in kept["patterns"])
         answer = Answer(**kept["answer"]) if kept["answer"] else None
         return cls(patterns, kept["method"], frozenset(kept["types"]), answer, kept["route_id"])
 
-    def shown(self) -> Json:
+    def describe(self) -> Json:
         """Describe it for every reader of the page, without what a mock answers."""
         found: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
         if self.patterns:
@@ -136,7 +136,7 @@ class PageNetwork:
             self.rules, self.headers = [], {}
         self.traffic.attach(page)
         if came_by_itself:
-            await self.traffic.recall(page)
+            await self.traffic.backfill(page)
         if self.headers:
             await page.set_extra_http_headers(self.headers)
         await self._update(page)
@@ -206,9 +206,9 @@ class PageNetwork:
         if self.headers:
             await self.set_headers(page, {})
 
-    def shown(self) -> Json:
+    def describe(self) -> Json:
         """Describe the rules, and name the headers without their values, which may be secrets."""
-        return {"routes": [rule.shown() for rule in self.rules], "extraHeaders": [*self.headers]}
+        return {"routes": [rule.describe() for rule in self.rules], "extraHeaders": [*self.headers]}
 
     async def _forget(self, page: Page, gone: list[Rule]) -> None:
         """Clear what the removed mocks answered from the memory cache."""
@@ -241,7 +241,7 @@ class PageNetwork:
                 await route.abort("blockedbyclient")
             else:
                 rule.matched += 1
-                self.traffic.answered_by(request, rule.route_id)
+                self.traffic.note_mock(request, rule.route_id)
                 await asyncio.sleep(rule.answer.delay_s)
                 answer = rule.answer
                 await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)

@@ -26,7 +26,7 @@ from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
 from shared.next_calls import next_call
 
-KEPT: Final = 500
+MOST_REQUESTS: Final = 500
 """A page keeps this many requests; the oldest go first."""
 MOST_BODY: Final = 100_000
 """A log or an archive has this many characters of one body."""
@@ -34,20 +34,20 @@ _ASKS_WITHIN_S: Final = 2.0
 _SECRET: Final = re.compile(
     r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
 )
-_TOLD: Final = 5
+_NAMED: Final = 5
 _SHOWS_BY: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
 """A page may show more once these are answered; pictures and streams do not count."""
 _LONG_S: Final = 30
 """An answer that takes longer is an event stream, and not what the page is about to show."""
 REDACTED: Final = "(redacted)"
 
-Whose = Callable[[], str]
+CurrentOwner = Callable[[], str]
 """Returns the id of the client that a request sent now belongs to; empty for nobody."""
 Headers = list[tuple[str, str]]
 
 
 @dataclass(eq=False)
-class Sent:
+class RequestRecord:
     """Holds one request, and its result."""
 
     number: int
@@ -84,30 +84,30 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Sight:
+class RequestView:
     """Shows a client what it wants to see of requests; of those of others it shows less, whatever the client wants."""
 
     client_id: str
     secrets: bool = False
 
-    def owns(self, sent: Sent) -> bool:
+    def owns(self, sent: RequestRecord) -> bool:
         return sent.owner == self.client_id
 
-    async def request_headers(self, sent: Sent) -> Headers:
+    async def request_headers(self, sent: RequestRecord) -> Headers:
         if not self.owns(sent):
             return []
         return self._cleaned(await _headers(sent.request))
 
-    async def response_headers(self, sent: Sent) -> Headers:
+    async def response_headers(self, sent: RequestRecord) -> Headers:
         if not self.owns(sent) or sent.response is None:
             return []
         return self._cleaned(await _headers(sent.response))
 
-    async def request_body(self, sent: Sent) -> str | None:
+    async def request_body(self, sent: RequestRecord) -> str | None:
         data = sent.request.post_data_buffer if self.owns(sent) else None
         return None if data is None else data[: MOST_BODY * 4].decode("utf-8", "replace")[:MOST_BODY]
 
-    async def response_body(self, sent: Sent) -> bytes | None:
+    async def response_body(self, sent: RequestRecord) -> bytes | None:
         """Return the body; None if the client may not see it, or the browser dropped it with its document."""
         if not self.owns(sent) or sent.response is None or sent.ended_at is None:
             return None
@@ -127,13 +127,13 @@ class Sight:
 
 
 @dataclass(frozen=True)
-class Wait:
+class RequestWait:
     """Says what a call waits for; `holds` sees each request, and again its answer."""
 
     name: str
     within_ms: int
     client_id: str
-    holds: Callable[[Sent], bool]
+    holds: Callable[[RequestRecord], bool]
     whole: bool = False
     """Waits until all of the answer is there."""
     armed_before_act: bool = False
@@ -142,11 +142,11 @@ class Wait:
 class Traffic:
     """Keeps the last requests, and wakes the calls that wait for the next."""
 
-    def __init__(self, whose: Whose) -> None:
+    def __init__(self, whose: CurrentOwner) -> None:
         self._whose = whose
-        self._ring: deque[Sent] = deque(maxlen=KEPT)
-        self._by_request: dict[Request, Sent] = {}
-        self._waiting: dict[asyncio.Future[Sent], Callable[[Sent], bool]] = {}
+        self._ring: deque[RequestRecord] = deque(maxlen=MOST_REQUESTS)
+        self._by_request: dict[Request, RequestRecord] = {}
+        self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = 0
 
     def attach(self, page: Page) -> None:
@@ -156,7 +156,7 @@ class Traffic:
         page.on("requestfailed", self._on_failed)
         page.on("close", lambda _: self._end_waits())
 
-    async def recall(self, page: Page) -> None:
+    async def backfill(self, page: Page) -> None:
         """Add the requests that a popup sent before it was known here."""
         try:
             async with asyncio.timeout(_ASKS_WITHIN_S):
@@ -179,9 +179,9 @@ class Traffic:
         last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)
         return last is None or last.request.method == "GET"
 
-    def pending(self) -> list[Sent]:
+    def pending(self) -> list[RequestRecord]:
         """Return the document's requests whose answers may show more on the page."""
-        found: list[Sent] = []
+        found: list[RequestRecord] = []
         for sent in reversed(self._ring):
             if time.time() - sent.at > _LONG_S or (sent.is_document and sent.response is not None):
                 break
@@ -189,21 +189,21 @@ class Traffic:
                 found.insert(0, sent)
         return found
 
-    def since(self, number: int = 0) -> list[Sent]:
+    def since(self, number: int = 0) -> list[RequestRecord]:
         return [sent for sent in self._ring if sent.number > number]
 
-    def answered_by(self, request: Request, route_id: str) -> None:
+    def note_mock(self, request: Request, route_id: str) -> None:
         if sent := self._by_request.get(request):
             sent.mock = route_id
 
     @asynccontextmanager
-    async def armed(self, wait: "Wait") -> AsyncIterator[Callable[[], Awaitable[Sent]]]:
+    async def expect(self, wait: "RequestWait") -> AsyncIterator[Callable[[], Awaitable[RequestRecord]]]:
         """Keep the first match from now on until the caller asks for it. Asking raises TimedOut."""
-        found: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
+        found: asyncio.Future[RequestRecord] = asyncio.get_running_loop().create_future()
         self._waiting[found] = wait.holds
         before = self.count
 
-        async def arrival() -> Sent:
+        async def arrival() -> RequestRecord:
             try:
                 async with asyncio.timeout(wait.within_ms / 1000):
                     sent = await found
@@ -211,7 +211,7 @@ class Traffic:
                         await sent.response.finished()
                     return sent
             except TimeoutError:
-                raise self._in_vain(wait, before) from None
+                raise self._timeout_error(wait, before) from None
 
         try:
             yield arrival
@@ -219,8 +219,8 @@ class Traffic:
             self._waiting.pop(found, None)
             found.cancel()
 
-    def _in_vain(self, wait: "Wait", before: int) -> TimedOut:
-        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_TOLD:]]
+    def _timeout_error(self, wait: "RequestWait", before: int) -> TimedOut:
+        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_NAMED:]]
         arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
         return TimedOut(
             f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
@@ -236,23 +236,23 @@ class Traffic:
                     PageNotFound("The page was closed meanwhile.", hint=f"See yours: {next_call('list_pages')}.")
                 )
 
-    def _add(self, request: Request) -> Sent:
+    def _add(self, request: Request) -> RequestRecord:
         self.count += 1
-        if len(self._ring) == KEPT:
+        if len(self._ring) == MOST_REQUESTS:
             self._by_request.pop(self._ring[0].request, None)
-        sent = Sent(self.count, request, self._whose(), _is_document(request))
+        sent = RequestRecord(self.count, request, self._whose(), _is_document(request))
         self._ring.append(sent)
         self._by_request[request] = sent
         return sent
 
     def _on_request(self, request: Request) -> None:
         if request not in self._by_request:
-            self._tell(self._add(request))
+            self._wake(self._add(request))
 
     def _on_response(self, response: Response) -> None:
         if sent := self._by_request.get(response.request):
             sent.response = response
-            self._tell(sent)
+            self._wake(sent)
 
     def _on_finished(self, request: Request) -> None:
         if sent := self._by_request.get(request):
@@ -262,7 +262,7 @@ class Traffic:
         if sent := self._by_request.get(request):
             sent.ended_at, sent.failure = time.time(), request.failure or "failed"
 
-    def _tell(self, sent: Sent) -> None:
+    def _wake(self, sent: RequestRecord) -> None:
         for found, holds in [*self._waiting.items()]:
             if not found.done() and holds(sent):
                 found.set_result(sent)
@@ -289,7 +289,6 @@ def throttled(response: Response, *, fetching: bool) -> Throttled | None:
     if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
         return None
     request, retry_after = response.request, response.headers.get("retry-after")
-    document = request.is_navigation_request() and request.frame.parent_frame is None
-    if not document and not (fetching and request.resource_type == "fetch"):
+    if not _is_document(request) and not (fetching and request.resource_type == "fetch"):
         return None
     return Throttled(url=response.url, status=response.status, retry_after=retry_after)

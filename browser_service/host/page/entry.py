@@ -23,7 +23,7 @@ from browser_service.host.reading import snapshot
 from browser_service.host.reading.cache import Recall
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recording
-from browser_service.host.recovery.filled_fields import Filled
+from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.host.session import SessionEntry
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.human_requests import HumanRequests
@@ -69,7 +69,7 @@ class PageEntry:
         self.recovery = Recovery(record, self, session, self.settings)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
         self.seen = Bounded[str, snapshot.Seen](_SEEN_BY)
-        self.recall, self.fields, self.fields_left = Recall(), Filled(), FieldsLeft()
+        self.recall, self.fields, self.fields_left = Recall(), FilledFields(), FieldsLeft()
         self.recording: Recording | None = None
         self.shares_window = state.opener_id is not None
         self.titles = Titles(record, lambda: self.tab, lambda: self.life, emit)
@@ -258,7 +258,7 @@ class PageEntry:
     def _let_go(self) -> Tab | None:
         self.record.move(LifeEvent.LEFT)
         tab, self.tab = self.tab, None
-        self.fields.lost()
+        self.fields.offer_all()
         return tab
 
     # --- who has it ----------------------------------------------------------------------------------------------
@@ -282,5 +282,5 @@ class PageEntry:
 
     def look_at_trace(self) -> None:
         """Have the trace of its session, where one runs, heed who may see the page."""
-        for client_id, text in self.session.tracing.look(self.record):
+        for client_id, text in self.session.tracing.check_page(self.record):
             self.tell(client_id, text)

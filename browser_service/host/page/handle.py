@@ -107,7 +107,7 @@ class BrowserPage:
     def pending(self) -> list[str]:
         """Return the addresses of requests that the page waits for, without those that it sends again and again."""
         observer, traffic = self.entry.observer, self.entry.settings.network.traffic
-        waits = [sent for sent in traffic.pending() if observer is None or not observer.rhythm.has(sent.request)]
+        waits = [sent for sent in traffic.pending() if observer is None or not observer.polling.includes(sent.request)]
         return [sent.url(self.call.client_id) for sent in waits]
 
     @property

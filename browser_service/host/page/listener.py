@@ -11,7 +11,7 @@ from browser_service.host.network.traffic import throttled
 from browser_service.host.page.record import BLANK, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
-from browser_service.host.recovery.filled_fields import Filled
+from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
 from shared.events import HostEvent, PageChanged
@@ -29,7 +29,7 @@ class Listener:
         self,
         record: PageRecord,
         queue: PageQueue,
-        fields: Filled,
+        fields: FilledFields,
         titles: Titles,
         *,
         policy: UrlPolicy,
@@ -75,7 +75,7 @@ class Listener:
             self.refused(url)
             self._background.spawn(tab.page.goto(BLANK))
             return False
-        self._fields.moved(url)
+        self._fields.set_url(url)
         return True
 
     def refused(self, url: str) -> None:
@@ -96,12 +96,12 @@ class Listener:
             self._emit(PageChanged(page=record.state()))
 
     def _on_document(self) -> None:
-        self._fields.sent()
+        self._fields.clear()
         self._titles.read_soon()
 
     def _on_request(self, request: Request) -> None:
         if request.method not in _SAFE and request.resource_type in _SENDING:
-            self._fields.sent()
+            self._fields.clear()
 
     def _on_response(self, response: Response) -> None:
         self._save_logins()  # it may have set a cookie
@@ -121,7 +121,7 @@ class Listener:
         record, turn = self._record, self._queue.current
         owner = record.holder_id or (turn.call.client_id if turn else "")
         if owner and record.guarded and record.person is None:
-            self._downloads.began(
+            self._downloads.follow(
                 *(download, record.page_id, owner, tab.observer),
                 tell=lambda text: self._emit(record.notice(owner, text)),
             )

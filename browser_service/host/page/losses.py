@@ -6,14 +6,14 @@ from typing import Final
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.recovery import Reopened
 from browser_service.host.page.settings import PageSettings
-from browser_service.host.recovery.filled_fields import Filled
+from browser_service.host.recovery.filled_fields import FilledFields
 from shared.events import NoticeGiven
 
 _LOST: Final = "what was typed and not sent is lost, and so are scroll position, history and sessionStorage"
 
 
 def of_reopening(
-    page: PageRecord, settings: PageSettings, fields: Filled, reopened: Reopened, client_id: str
+    page: PageRecord, settings: PageSettings, fields: FilledFields, reopened: Reopened, client_id: str
 ) -> Iterator[NoticeGiven]:
     """Tell in one line what was lost: to the holder, and to the client whose call met it."""
     where = f" at {page.url}" if reopened.revisits else ""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from playwright.async_api import Error, Frame, Page, Request, Response
 
 from browser_service.host.events import well_formed
-from browser_service.host.network.downloads import Arriving
-from browser_service.host.network.rhythm import Rhythm, Window
+from browser_service.host.network.downloads import ActiveDownload
+from browser_service.host.network.polling import ActWindow, Polling
 from browser_service.host.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, reads
 from browser_service.security.urls import abridged
 
@@ -27,7 +27,7 @@ class Observer:
         self._running: set[Observation] = set()
         self.moves = 0
         """How often the page went anywhere."""
-        self.rhythm = Rhythm()
+        self.polling = Polling()
         self._toward: Request | None = None
         page.on("request", self._on_request)
         page.on("response", self._on_response)
@@ -42,7 +42,7 @@ class Observer:
     def begin(self, *, navigates: bool = False) -> Observation:
         """Begin the record of an act. With `navigates` it is a navigation itself, and what the new document asks for is
         not its effect."""
-        observation = Observation(window=None if navigates else Window(self.rhythm))
+        observation = Observation(window=None if navigates else ActWindow(self.polling))
         observation.earlier = bool(self.under_way)
         self._running.add(observation)
         return observation
@@ -50,7 +50,7 @@ class Observer:
     def end(self, observation: Observation) -> None:
         self._running.discard(observation)
         for each in observation.downloads:
-            if each.ended and not each.told:
+            if each.ended and not each.reported:
                 each.tell()
 
     async def settle(self, observation: Observation) -> None:
@@ -132,15 +132,15 @@ class Observer:
         if navigation:
             self._toward = request
         elif not self._running and request.method in SAFE_METHODS and reads(request):
-            self.rhythm.sent(request)
+            self.polling.count(request)
         for observation in self._running:
             observation.loading.add(request)
             if navigation:
                 observation.navigating, observation.toward, observation.earlier = True, request, False
             if not navigation or request.method not in SAFE_METHODS:
                 observation.asked(request)
-            if observation.reads and self.rhythm.has(request):
-                observation.forget([each for each in observation.reads if self.rhythm.has(each)])
+            if observation.reads and self.polling.includes(request):
+                observation.forget([each for each in observation.reads if self.polling.includes(each)])
 
     def _on_response(self, response: Response) -> None:
         navigation = bool(self._running) and self._is_document(response.request)
@@ -195,7 +195,7 @@ class Observer:
             observation.ready = bool(observation.navigated)
             observation.changed.set()
 
-    def download(self, arriving: Arriving) -> None:
+    def download(self, arriving: ActiveDownload) -> None:
         """Note that a download began: what seemed to be a navigation will not arrive."""
         self._toward = None
         for observation in self._running:
@@ -203,7 +203,7 @@ class Observer:
             observation.navigating = False
             observation.changed.set()
 
-    def awaits(self, arriving: Arriving) -> bool:
+    def awaits(self, arriving: ActiveDownload) -> bool:
         """Say whether a reply will still tell of a download."""
         waiting = [observation for observation in self._running if arriving in observation.downloads]
         for observation in waiting:

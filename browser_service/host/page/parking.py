@@ -14,7 +14,7 @@ from browser_service.host.page.life import Life
 from browser_service.host.page.place import history_of, place_of, unsent
 from browser_service.host.page.record import PageRecord, Place
 from browser_service.host.page.tab import Tab
-from browser_service.host.recovery.filled_fields import Filled
+from browser_service.host.recovery.filled_fields import FilledFields
 from shared.pages import Parked
 
 _LOOKS_WITHIN_S: Final = 2.0
@@ -41,7 +41,7 @@ class Parkable(Protocol):
         """True where another window would not show what this one does, or is not ours to close."""
 
     @property
-    def fields(self) -> Filled: ...
+    def fields(self) -> FilledFields: ...
 
     def park(self, place: Place) -> None:
         """Let go of the tab, which is going to be closed, and keep where it was."""
@@ -131,7 +131,7 @@ class Parking:
 
     async def _look(self, page: Parkable, tab: Tab) -> _Look:
         """Look at what a page has. One that does not answer is taken for what is known of it."""
-        judged = page.fields.waits or self._headed
+        judged = page.fields.has_unsent or self._headed
         try:
             async with asyncio.timeout(_LOOKS_WITHIN_S):
                 parked, storage = await place_of(tab.page)

@@ -65,13 +65,13 @@ class PageSettings:
             *([f"{routes} route{'s' * (routes > 1)}"] if routes else []),
             *([f"headers {', '.join(self.network.headers)}"] if self.network.headers else []),
             *([f"init scripts {', '.join(self.init_scripts.texts)}"] if self.init_scripts.texts else []),
-            *([f"emulation {json.dumps(self.emulation.shown())[:_SHOWN]}"] if self.emulation.settings else []),
+            *([f"emulation {json.dumps(self.emulation.describe())[:_SHOWN]}"] if self.emulation.settings else []),
         ]
 
     def kept(self) -> Json:
         """Return what it takes to make them again."""
         return {
-            "rules": [rule.kept() for rule in self.network.rules],
+            "rules": [rule.to_json() for rule in self.network.rules],
             "headers": {**self.network.headers},
             "initScripts": {**self.init_scripts.texts},
             "emulation": {**self.emulation.settings},
@@ -80,6 +80,6 @@ class PageSettings:
     def restore(self, kept: dict[str, Any], owner: str) -> None:  # Any: JSON, as `kept` gave it
         """Make them again, as those of a client."""
         self.own(owner)
-        self.network.rules, self.network.headers = [Rule.of(rule) for rule in kept["rules"]], kept["headers"]
+        self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in kept["rules"]], kept["headers"]
         self.emulation.settings = kept["emulation"]
         self.init_scripts.texts = {**kept.get("initScripts", {})}

@@ -5,7 +5,7 @@ from typing import Final
 
 from playwright.async_api import Locator
 
-from browser_service.host.reading.tree import CONTROLS, Tree, above, within, words
+from browser_service.host.reading.tree import CONTROLS, Tree, above, first_words, within
 from browser_service.host.scripts import script
 
 _ROWS: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
@@ -21,18 +21,14 @@ def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
     of_refs = {row for index, node in enumerate(nodes) if node.ref in refs and (row := _row(nodes, index)) is not None}
     found: dict[str, str] = {}
     for row in sorted(of_refs):  # one that is in another comes after it, and counts
-        label = _first_words(nodes, row)
-        found |= {node.ref: label for node in (nodes[row], *within(nodes, row)) if node.ref}
+        inner = (nodes[row], *within(nodes, row))
+        label = first_words(node for node in inner if node.role not in _ALIKE)
+        found |= {node.ref: label for node in inner if node.ref}
     return found
 
 
 def _row(nodes: Tree, index: int) -> int | None:
     return next((outer for outer in (index, *above(nodes, index)) if nodes[outer].role in _ROWS), None)
-
-
-def _first_words(nodes: Tree, row: int) -> str:
-    leaves = (n for n in (nodes[row], *within(nodes, row)) if not n.inner and n.role not in _ALIKE)
-    return next((said for n in leaves if (said := n.name or words(n.text))), "")
 
 
 async def otherwise(element: Locator, was: str, row: str) -> str:

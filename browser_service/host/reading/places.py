@@ -3,7 +3,7 @@
 import json
 from typing import Final
 
-from browser_service.host.reading.tree import Node, Tree, above, within, words
+from browser_service.host.reading.tree import Tree, above, first_words, within, words
 
 _ITEMS: Final = frozenset({"row", "listitem", "article", "option", "treeitem", "generic"})
 """These are named by the first words in them."""
@@ -43,16 +43,11 @@ def _label(nodes: Tree, outer: int, index: int) -> str:
     item, node = nodes[outer], nodes[index]
     inner = [*within(nodes, outer)]
     headings = (_said(nodes, outer + 1 + n) for n, found in enumerate(inner) if found.role == "heading")
-    said = "" if item.role == "generic" else words(item.text) or _first_words(inner)
+    said = "" if item.role == "generic" else words(item.text) or first_words(inner)
     label = next(filter(None, headings), "") or said
     return "" if label in {node.name, words(node.text)} and item.role != "row" else label
 
 
-def _first_words(inner: list[Node]) -> str:
-    leaves = (n for n in inner if not n.inner)
-    return next((said for n in leaves if (said := n.name or words(n.text))), "")
-
-
 def _said(nodes: Tree, index: int) -> str:
     """Return a heading's words, also if they are a link's."""
-    return nodes[index].name or words(nodes[index].text) or _first_words([*within(nodes, index)])
+    return nodes[index].name or words(nodes[index].text) or first_words(within(nodes, index))

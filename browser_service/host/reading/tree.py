@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -199,6 +199,11 @@ def first_ref(nodes: Tree) -> str | None:
 def words(text: str) -> str:
     """Return the page's own words behind a node's text."""
     return _unquoted(text)
+
+
+def first_words(nodes: Iterable[Node]) -> str:
+    """Return the words of the first node that has some, and nothing in it."""
+    return next((said for node in nodes if not node.inner and (said := node.name or words(node.text))), "")
 
 
 def _unquoted(text: str) -> str:

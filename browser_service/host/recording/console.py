@@ -25,7 +25,7 @@ _NAMED: Final = frozenset({"error", "warning", "info", "log", "debug", "exceptio
 
 
 @dataclass(frozen=True)
-class Said:
+class ConsoleEntry:
     number: int
     at: float
     type: str
@@ -40,7 +40,7 @@ class Said:
         """Return the kind that readers filter by."""
         return "error" if self.type == "assert" else self.type if self.type in _NAMED else "other"
 
-    def told(self, document: int) -> Json:
+    def describe(self, document: int) -> Json:
         """Describe it for a reader, while the page shows that document."""
         at = iso(self.at)
         told: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
@@ -58,13 +58,13 @@ class Console:
 
     def __init__(self, whose: Callable[[], str | None]) -> None:
         self._whose = whose
-        self._talk: deque[Said] = deque(maxlen=_KEPT)
-        self._wrong: deque[Said] = deque(maxlen=_KEPT)
+        self._messages: deque[ConsoleEntry] = deque(maxlen=_KEPT)
+        self._errors: deque[ConsoleEntry] = deque(maxlen=_KEPT)
         self._numbers = itertools.count(1)
         self._document = 0
         self._coming: Request | None = None
         self._background = Background()
-        self._second, self._heard, self._missed = 0, 0, False
+        self._second, self._heard = 0, 0
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
         """Listen to another Playwright page behind the pageId, whose driver has what a popup said before."""
@@ -78,7 +78,7 @@ class Console:
         page.on("request", self._on_request)
         page.on("framenavigated", self._on_navigated)
 
-    def told(
+    def read(
         self,
         client_id: str,
         *,
@@ -91,7 +91,7 @@ class Console:
         """Return what a client may read, the number of its last message, and the count of messages left out."""
         found = [
             said
-            for said in sorted([*self._talk, *self._wrong], key=lambda said: said.number)
+            for said in sorted([*self._messages, *self._errors], key=lambda said: said.number)
             if (said.document == self._document or said.whose in {client_id, ""})
             and said.number > since
             and (kinds is None or said.kind in kinds)
@@ -99,7 +99,7 @@ class Console:
         ]
         shown = [said for said in found if earlier or said.document == self._document]
         last = found[-1].number if found else since
-        return [said.told(self._document) for said in shown[-limit:]], last, len(found) - len(shown)
+        return [said.describe(self._document) for said in shown[-limit:]], last, len(found) - len(shown)
 
     def _on_request(self, request: Request) -> None:
         if request.is_navigation_request():
@@ -148,8 +148,9 @@ class Console:
         whose = self._whose()
         if whose is None:
             return
-        said = Said(next(self._numbers), at or time.time(), kind, text[:_TEXT], place, stack, whose, self._document)
-        (self._wrong if said.kind in {"exception", "error"} else self._talk).append(said)
+        number, at = next(self._numbers), at or time.time()
+        said = ConsoleEntry(number, at, kind, text[:_TEXT], place, stack, whose, self._document)
+        (self._errors if said.kind in {"exception", "error"} else self._messages).append(said)
 
 
 async def _let_go(values: list[JSHandle]) -> None:

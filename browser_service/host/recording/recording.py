@@ -25,7 +25,7 @@ _JPEG_QUALITY: Final = 80
 _LONGEST_SIDE: Final = 1_280
 
 
-class Recorded(Protocol):
+class RecordablePage(Protocol):
     """Is a page that may be recorded, at most once at a time."""
 
     recording: "Recording | None"
@@ -43,7 +43,7 @@ class Recorded(Protocol):
 class Recording:
     """Makes a video. If pictures come faster than they are wanted, only the newest waits."""
 
-    def __init__(self, page: Recorded, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+    def __init__(self, page: RecordablePage, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
         self.label = call.client_label or "another client"
         self._page_id, self._others = page.record.page_id, page.videos
@@ -126,7 +126,7 @@ class Recording:
 
     async def _run(self, page: Page) -> Json:
         try:
-            told = await self._kept()
+            told = await self._save_video()
         except BrowseError as error:
             self._tell(f"The video of {self._page_id} is lost: {error.message}")
             raise
@@ -136,8 +136,8 @@ class Recording:
             await bounded(page.screencast.stop())
         return told
 
-    async def _kept(self) -> Json:
-        video = await self._recorded()
+    async def _save_video(self) -> Json:
+        video = await self._encode_all()
         data = await asyncio.to_thread(video.finish, self._now_ms())
         width, height = video.size
         kept = await self._files.keep(data, MIME_TYPE, dated("video", self._page_id), inline=False)
@@ -149,7 +149,7 @@ class Recording:
         facts: Json = {"seconds": seconds, "frames": video.frames, "width": width, "height": height}
         return {"observed": line, **facts, "artifact": kept}
 
-    async def _recorded(self) -> Video:
+    async def _encode_all(self) -> Video:
         """Take all pictures until something ends it."""
         picture = await self._next()
         video = await asyncio.to_thread(Video, picture or b"", _MOST_BYTES)
@@ -157,13 +157,13 @@ class Recording:
             await asyncio.to_thread(video.show, picture, self._now_ms())
             if video.full:
                 self._end(f"it had grown to {_MOST_BYTES // 1_000_000} MB")
-            await _either(self._over, self._every_s)
+            await _wait_for(self._over, self._every_s)
             picture = await self._next()
         return video
 
     async def _next(self) -> bytes | None:
         """Wait for the newest picture that was not encoded yet; None when the recording is over."""
-        if not await _either(self._news, self._max_s - self.seconds):
+        if not await _wait_for(self._news, self._max_s - self.seconds):
             self._end(f"its {self._max_s} s were over")
         picture, self._waiting = self._waiting, None
         if self.running:
@@ -177,7 +177,7 @@ class Recording:
 STOPPED: Final = "it was stopped"
 
 
-async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
+async def start(recorded: RecordablePage, page: Page, recording: Recording) -> None:
     """Begin a recording. Raises ValidationFailed while another of the same page runs."""
     other = recorded.recording
     if other is not None and other.running:
@@ -189,7 +189,7 @@ async def start(recorded: Recorded, page: Page, recording: Recording) -> None:
     recorded.recording = recording
 
 
-async def stop(recorded: Recorded, call: Call) -> Json:
+async def stop(recorded: RecordablePage, call: Call) -> Json:
     """End it, or return what was kept when it ended by itself. The file belongs to the client that began it."""
     recording = recorded.recording
     if recording is None:
@@ -209,7 +209,7 @@ def _wrong(problem: str, hint: str) -> ValidationFailed:
     return ValidationFailed(problem, hint=hint, details=of_field("command"))
 
 
-async def _either(event: asyncio.Event, seconds: float) -> bool:
+async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
     """Wait for the event, `seconds` at most, and say if it came."""
     try:
         async with asyncio.timeout(max(0.0, seconds)):

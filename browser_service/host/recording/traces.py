@@ -64,7 +64,7 @@ class Trace:
         self._name = dated("trace", session.session_id)
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
-        self.told: set[str] = set()
+        self.notified: set[str] = set()
         self.why = ""
         self.dropped = ""
         self.ending: asyncio.Task[Json] | None = None
@@ -161,7 +161,7 @@ class Tracing:
         line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
         return {"observed": line, "artifact": kept}
 
-    def look(self, page: TracedPage) -> list[tuple[str, str]]:
+    def check_page(self, page: TracedPage) -> list[tuple[str, str]]:
         """Check a page that is new, or whose readers changed: a private one ends the trace. Return notices."""
         trace, holder = self._trace, page.lease
         if trace is None or trace.ending is not None:
@@ -169,9 +169,9 @@ class Tracing:
         if page.of_person or page.hidden_from(trace.client_id):
             trace.end("", dropped=f'"{page.page_id}" became private to somebody else')
             return []
-        if holder is None or holder.client_id == trace.client_id or page.page_id in trace.told:
+        if holder is None or holder.client_id == trace.client_id or page.page_id in trace.notified:
             return []
-        trace.told.add(page.page_id)
+        trace.notified.add(page.page_id)
         said = (
             f'"{trace.label}" records a trace of this session, {page.page_id} included; a page that you make private '
             "(share_page) ends it."

@@ -44,7 +44,7 @@ def reopen(registry: PageRegistry, session: SessionEntry, call: Call) -> PageEnt
     known = call.undo or {}
     former = PageState.model_validate(known["page"])
     named = former.model_copy(update={"page_id": call.page_id, "session_id": session.session_id})
-    entry = bring_back(registry, session, named, known)
+    entry = restore_entry(registry, session, named, known)
     if entry.lease is None or entry.lease.client_id != call.client_id:
         entry.record.ownership.take(call, former.holder_agent)
         entry.share(former.access)
@@ -53,7 +53,7 @@ def reopen(registry: PageRegistry, session: SessionEntry, call: Call) -> PageEnt
     return entry
 
 
-def bring_back(registry: PageRegistry, session: SessionEntry, state: PageState, known: Json | None) -> PageEntry:
+def restore_entry(registry: PageRegistry, session: SessionEntry, state: PageState, known: Json | None) -> PageEntry:
     """Make an entry for a page with its settings, at a revision that it has not had."""
     if known is None:
         return registry.add(state, session)

@@ -13,7 +13,7 @@ from shared.calls import ClientRef, Undoable
 from shared.events import HostEvent, PageRetired
 
 
-class Retiring:
+class Eviction:
     """Closes abandoned pages, but none that a person, a lease, a hold, a dialog or a call needs."""
 
     def __init__(self, room: Room, parking: Parking, registry: PageRegistry, emit: Callable[[HostEvent], None]) -> None:

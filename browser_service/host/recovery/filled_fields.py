@@ -19,7 +19,7 @@ _MOST_WEIGHT: Final = 60_000
 
 
 @dataclass(frozen=True)
-class Field:
+class FilledField:
     """Is a field that a client filled; it has no value if that is a secret, or too long to be kept."""
 
     client_id: str
@@ -32,19 +32,23 @@ class Field:
     secret: bool
 
     @property
-    def kept(self) -> bool:
-        """Say if it can be filled again by itself."""
-        return self.value is not None and self.frame != ""
+    def obstacle(self) -> str:
+        """Say why its value has to be given again; "" if it can be filled again by itself."""
+        if self.secret:
+            return "a secret, which is not kept"
+        if self.frame == "":
+            return "in a frame that cannot be found again"
+        return "too long to be kept" if self.value is None else ""
 
 
-class Filled:
+class FilledFields:
     """Keeps the filled fields of one page."""
 
     def __init__(self) -> None:
-        self._now = Bounded[tuple[str, str | None, str], Field](
+        self._now = Bounded[tuple[str, str | None, str], FilledField](
             _MOST, weigh=lambda field: weight(field.value), most_weight=_MOST_WEIGHT
         )
-        self._offered: dict[tuple[str, str | None, str], Field] = {}
+        self._offered: dict[tuple[str, str | None, str], FilledField] = {}
         self._url = ""
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, seen: Json) -> None:  # noqa: FBT001 - the action's own
@@ -55,18 +59,19 @@ class Filled:
         was = self._now.pop(key, None)
         secret = bool(seen["secret"]) or (was is not None and was.secret)
         value = None if secret or weight(seen["value"]) > _MOST_WEIGHT // 4 else seen["value"]
-        self._now[key] = Field(client_id, selector, frame, strict, str(seen["kind"]), str(seen["name"]), value, secret)
+        kind, name = str(seen["kind"]), str(seen["name"])
+        self._now[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
 
     @property
-    def waits(self) -> bool:
+    def has_unsent(self) -> bool:
         """Say if something was filled and not sent yet."""
         return bool(self._now)
 
-    def sent(self) -> None:
+    def clear(self) -> None:
         """Forget the fields: they were sent, or went with their document."""
         self._now.clear()
 
-    def moved(self, url: str) -> None:
+    def set_url(self, url: str) -> None:
         """Forget the fields if the page is at another URL; a fragment is no other place."""
         url = url.partition("#")[0]
         if url != self._url:
@@ -74,23 +79,23 @@ class Filled:
             self._offered.clear()
         self._url = url
 
-    def lost(self) -> None:
+    def offer_all(self) -> None:
         """Offer the fields from now on, because the page died or was left."""
         self._offered |= self._now
         self._now.clear()
 
-    def offered(self, client_id: str) -> list[Field]:
+    def offered(self, client_id: str) -> list[FilledField]:
         """Return the lost fields that a client filled itself."""
         return [field for field in self._offered.values() if field.client_id == client_id]
 
-    def done(self, field: Field) -> None:
+    def withdraw(self, field: FilledField) -> None:
         """Offer a field no longer."""
         self._offered = {key: each for key, each in self._offered.items() if each is not field}
 
     def offer(self, client_id: str, page_id: str) -> str:
         """Name the call to make; return "" if nothing was lost."""
         fields = self.offered(client_id)
-        kept, others = [f for f in fields if f.kept], [f for f in fields if not f.kept]
+        kept, others = [f for f in fields if not f.obstacle], [f for f in fields if f.obstacle]
         told = []
         if kept:
             told.append(f"fill again {_named(kept)}: {next_call('refill', page_id=page_id)}")
@@ -99,14 +104,7 @@ class Filled:
         return "; ".join(told)
 
 
-def unkept(field: Field) -> str:
-    """Say why a value has to be given again."""
-    if field.secret:
-        return "a secret, which is not kept"
-    return "in a frame that cannot be found again" if field.frame == "" else "too long to be kept"
-
-
-def _named(fields: list[Field]) -> str:
+def _named(fields: list[FilledField]) -> str:
     shown = ", ".join(field.selector[:80] for field in fields[:_SHOWN])
     return shown + (f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else "")
 

@@ -23,7 +23,7 @@ _LEAST_S: Final = 0.1
 log = structlog.get_logger(__name__)
 
 
-class Idling:
+class IdleSweep:
     """Looks for what is idle every few seconds, and leaves what a person, a hold or a call needs."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Idling:
         for entry in self._live(sessions):
             if not await self._parking.park(entry, idle_s):
                 return
-        if not all([await session.logins.save_last() for session in sessions]) or self._busy(kind, idle_s):
+        if not all([await session.logins.save_before_close() for session in sessions]) or self._busy(kind, idle_s):
             return
         if any(session.logins.unsaved for session in sessions) or self._live(sessions):
             return

@@ -16,7 +16,7 @@ from shared.model import Json
 Options = Mapping[str, Any]  # Any: Playwright's
 
 
-async def restored(
+async def restore_context(
     browser: Browser, options: Options, states: Sequence[Json], whose: str
 ) -> tuple[BrowserContext, Json, str]:
     """Return a context, its state, and a notice if that state is not the newest."""
@@ -59,7 +59,7 @@ def _first(error: PlaywrightError) -> str:
     return str(error).splitlines()[0][:200]
 
 
-async def bring_back(context: BrowserContext, saved: Sequence[Json], *, after_crash: bool) -> list[str]:
+async def restore_cookies(context: BrowserContext, saved: Sequence[Json], *, after_crash: bool) -> list[str]:
     """Add the cookies that a profile on disk lacks, and return the notices.
 
     A profile loses its session cookies with every end of the browser, and in a crash those of the last 30 s too,
@@ -73,13 +73,13 @@ async def bring_back(context: BrowserContext, saved: Sequence[Json], *, after_cr
         for cookie in saved
         if cookie_key(cookie) not in present and (after_crash or damaged or cookie.get("expires") == -1)
     ]
-    if lacking and not await _added(context, lacking):
+    if lacking and not await _add(context, lacking):
         for cookie in lacking:  # one that the browser no longer accepts must not cost the others
-            await _added(context, [cookie])
+            await _add(context, [cookie])
     return ["The profile had lost its cookies: they come back from what the service has saved."] if damaged else []
 
 
-async def _added(context: BrowserContext, cookies: Sequence[Json]) -> bool:
+async def _add(context: BrowserContext, cookies: Sequence[Json]) -> bool:
     """Add all cookies or none, and say which. Raises PlaywrightError if the browser ended."""
     try:
         await context.add_cookies(cookies)  # type: ignore[arg-type] # as Playwright gave it

@@ -40,9 +40,9 @@ class Logins:
         self._context = context
         self._on_saved = on_saved
         self._saving: asyncio.Task[None] | None = None
-        self.alone = asyncio.Lock()
+        self.storage_lock = asyncio.Lock()
         """Guards storage: a database that is being read cannot be replaced."""
-        self._storage_from = 0.0
+        self._storage_due_at = 0.0
         """Storage may be read again from this moment of the monotonic clock on."""
 
     @property
@@ -63,23 +63,23 @@ class Logins:
 
     async def save(self, *, whole: bool = False) -> None:
         """Save now, and the storage too with `whole`, or if it is due."""
-        async with self.alone:
+        async with self.storage_lock:
             if (context := self._context()) is None:
                 return
             with contextlib.suppress(TimeoutError, PlaywrightError):
                 await self._save_cookies(context)
                 if whole:
                     await self._save_storage(context)
-                elif time.monotonic() >= self._storage_from:
+                elif time.monotonic() >= self._storage_due_at:
                     await self._save_storage(context, _STORAGE_WITHIN_S)
                 else:
                     self.unsaved = True  # until the storage has its turn
 
-    async def save_last(self) -> bool:
+    async def save_before_close(self) -> bool:
         """Save all before the context is closed until the next call. Return False if that failed."""
-        await self.rest()  # which would save less
+        await self.cancel_save()  # which would save less
         self.unsaved = False
-        async with self.alone:
+        async with self.storage_lock:
             if (context := self._context()) is None:
                 return True
             try:
@@ -89,7 +89,7 @@ class Logins:
                 return False
             return True
 
-    async def rest(self) -> None:
+    async def cancel_save(self) -> None:
         """Cancel the save that is due soon."""
         if self._saving is not None:
             self._saving.cancel()
@@ -112,10 +112,10 @@ class Logins:
         began = time.monotonic()
         try:
             async with asyncio.timeout(within_s):
-                self._note(await all_in(context))
+                self._note(await storage_state(context))
         finally:
             ended = time.monotonic()
-            self._storage_from = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
+            self._storage_due_at = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
 
     def _note(self, state: Json) -> None:
         if state != self.saved:
@@ -123,7 +123,7 @@ class Logins:
             self._on_saved(state)
 
 
-async def all_in(context: BrowserContext) -> Json:
+async def storage_state(context: BrowserContext) -> Json:
     """Return cookies, local storage and IndexedDB, as Playwright writes them.
 
     This takes 0.1 s for each site of the session, and does not end while a page spins.

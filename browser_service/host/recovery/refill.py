@@ -7,7 +7,7 @@ from playwright.async_api import Locator
 
 from browser_service.host import errors
 from browser_service.host.elements.locators import read_back
-from browser_service.host.recovery.filled_fields import FIELD, Field, unkept
+from browser_service.host.recovery.filled_fields import FIELD, FilledField
 from shared.errors import BrowseError
 from shared.model import Json
 
@@ -26,16 +26,15 @@ async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
         return {"fields": [], "observed": "nothing is to be filled again: nothing that you had filled was lost"}
     told: list[Json] = []
     for field in fields:
-        why = await _again(page, field, min(_EACH_MS, timeout_ms)) if field.kept else unkept(field)
-        if not why or not field.kept:
-            filled.done(field)
-        told.append(
-            {"selector": field.selector, "name": field.name, "filled": not why, **({"why": why} if why else {})}
-        )
-    return {"fields": [*told], "observed": _said(fields, told)}
+        why = field.obstacle or await _refill_field(page, field, min(_EACH_MS, timeout_ms))
+        if not why or field.obstacle:
+            filled.withdraw(field)
+        reason: Json = {"why": why} if why else {}
+        told.append({"selector": field.selector, "name": field.name, "filled": not why, **reason})
+    return {"fields": [*told], "observed": _describe(fields, told)}
 
 
-async def _again(page: "BrowserPage", field: Field, wait_ms: int) -> str:
+async def _refill_field(page: "BrowserPage", field: FilledField, wait_ms: int) -> str:
     """Fill one field; return why it has another value, or ""."""
     try:
         element = await page.element(field.selector, field.frame, strict=field.strict)
@@ -55,7 +54,7 @@ async def _again(page: "BrowserPage", field: Field, wait_ms: int) -> str:
     return "" if seen["value"] == field.value else f"the page shows {str(seen['value'])[:_SHOWN]!r} instead"
 
 
-async def _fill(element: Locator, field: Field, wait_ms: int) -> None:
+async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
     if field.kind == "tick":
         await element.set_checked(field.value, timeout=wait_ms)
     elif field.kind == "select":
@@ -64,7 +63,7 @@ async def _fill(element: Locator, field: Field, wait_ms: int) -> None:
         await element.fill(field.value, timeout=wait_ms)
 
 
-async def _problem(page: "BrowserPage", field: Field, error: PlaywrightError) -> str:
+async def _problem(page: "BrowserPage", field: FilledField, error: PlaywrightError) -> str:
     if errors.is_ambiguous(error):
         return "several elements match now"
     if errors.is_timeout(error) and not await (await page.element(field.selector, field.frame)).count():
@@ -72,10 +71,10 @@ async def _problem(page: "BrowserPage", field: Field, error: PlaywrightError) ->
     return f"it cannot be filled: {str(error).splitlines()[0][:_SHOWN]}"
 
 
-def _said(fields: list[Field], told: list[Json]) -> str:
+def _describe(fields: list[FilledField], told: list[Json]) -> str:
     pairs = [*zip(fields, told, strict=True)]
     again = ", ".join(field.selector for field, each in pairs if each["filled"])
-    failed = [f"{field.selector}: {each['why']}" for field, each in pairs if not each["filled"] and field.kept]
-    given = [f"{field.selector} ({each['why']})" for field, each in pairs if not field.kept]
+    failed = [f"{field.selector}: {each['why']}" for field, each in pairs if not each["filled"] and not field.obstacle]
+    given = [f"{field.selector} ({each['why']})" for field, each in pairs if field.obstacle]
     lines = [f"as before: {again}" if again else "", *failed, f"give again: {', '.join(given)}" if given else ""]
     return "; ".join(filter(None, lines))

@@ -19,16 +19,16 @@ from shared.errors import CannotUndo
 from shared.model import Json
 from shared.next_calls import next_call
 
-Kept = dict[str, Any]  # Any: JSON
+UndoState = dict[str, Any]  # Any: JSON
 """Is JSON, in the form that the act's handler gave it."""
-TakeBack = Callable[..., Awaitable[Json]]
+Reversal = Callable[..., Awaitable[Json]]
 """Takes a BrowserPage or a BrowserSession, by its action's scope, and what the act left."""
 
 _NAMED: Final = 10
 _PUT_BACK: Final = script("storage_undo")
 
 
-def of_cookies(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> Kept:
+def cookie_changes(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[str, object]]) -> UndoState:
     """Return the cookies that changed, as they were and as they are now."""
     was, made = _by_key([{**cookie} for cookie in before]), _by_key([{**cookie} for cookie in after])
     changed = [key for key in was | made if _value(was, key) != _value(made, key)]
@@ -36,7 +36,7 @@ def of_cookies(before: Iterable[Mapping[str, object]], after: Iterable[Mapping[s
     return {"was": lost, "made": new}
 
 
-async def _close_page(page: BrowserPage, kept: Kept) -> Json:
+async def _close_page(page: BrowserPage, kept: UndoState) -> Json:
     entry = page.entry
     x, y = await page.live.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
     scrolled = f", scrolled to {x}, {y}" if x or y else ""
@@ -44,7 +44,7 @@ async def _close_page(page: BrowserPage, kept: Kept) -> Json:
     return {"url": page.url, "observed": f"page {entry.page_id} is open again at {page.url}{scrolled}{more}"}
 
 
-async def _cookies(session: BrowserSession, kept: Kept) -> Json:
+async def _cookies(session: BrowserSession, kept: UndoState) -> Json:
     context = await session.context()
     was, made = _by_key(kept["was"]), _by_key(kept["made"])
     now = _by_key([{**cookie} for cookie in await context.cookies()])
@@ -58,11 +58,11 @@ async def _cookies(session: BrowserSession, kept: Kept) -> Json:
     now = _by_key([{**cookie} for cookie in await context.cookies()])
     done = [key for key in was | made if key not in newer and _value(now, key) == _value(was, key)]
     lost = [str(key[0]) for key in was if key not in newer and key not in done]
-    told = _told(f"{_counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
+    told = _report(f"{counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
     return {"observed": told + (f"; expired meanwhile: {_names(lost)}" if lost else "")}
 
 
-async def _storage(page: BrowserPage, kept: Kept) -> Json:
+async def _storage(page: BrowserPage, kept: UndoState) -> Json:
     if origin_of(page.url) != kept["origin"]:
         go = json.dumps({"pageId": page.entry.page_id, "url": kept["origin"]})
         raise CannotUndo(
@@ -71,45 +71,46 @@ async def _storage(page: BrowserPage, kept: Kept) -> Json:
         )
     back, newer = await page.live.evaluate(_PUT_BACK, [kept["kind"], kept["was"], kept["made"]])
     where = f"in the {kept['kind']} storage of {kept['origin']}"
-    return {"observed": _told(f"{_counted(len(back), 'item')} as before {where}", back, newer)}
+    return {"observed": _report(f"{counted(len(back), 'item')} as before {where}", back, newer)}
 
 
-async def _restored(session: BrowserSession, kept: Kept) -> Json:
+async def _logins(session: BrowserSession, kept: UndoState) -> Json:
     await session.entry.restore(kept["state"])
     return {"observed": "the logins are as they were before that; what the session has got since is gone"}
 
 
-async def _routes(page: BrowserPage, kept: Kept) -> Json:
-    back, newer = await page.entry.settings.network.put_back(page.live, [Rule.of(rule) for rule in kept["rules"]])
-    return {"observed": _told(f"{_counted(len(back), 'route')} back: {_names(back)}", back, newer)}
+async def _routes(page: BrowserPage, kept: UndoState) -> Json:
+    rules = [Rule.from_json(rule) for rule in kept["rules"]]
+    back, newer = await page.entry.settings.network.put_back(page.live, rules)
+    return {"observed": _report(f"{counted(len(back), 'route')} back: {_names(back)}", back, newer)}
 
 
-async def _headers(page: BrowserPage, kept: Kept) -> Json:
+async def _headers(page: BrowserPage, kept: UndoState) -> Json:
     _check_same(page.entry.settings.network.headers, kept["made"], next_call("set_extra_headers", headers={...}))
     await page.entry.settings.network.set_headers(page.live, kept["was"])
     return {"observed": f"the page's extra headers are as before: {_names(kept['was'])}"}
 
 
-async def _session_headers(session: BrowserSession, kept: Kept) -> Json:
+async def _session_headers(session: BrowserSession, kept: UndoState) -> Json:
     _check_same(session.entry.headers, kept["made"], next_call("set_session_headers", headers={...}))
     await session.entry.set_headers(kept["was"])
     return {"observed": f"the session's extra headers are as before: {_names(kept['was'])}"}
 
 
-async def _init_scripts(page: BrowserPage, kept: Kept) -> Json:
-    return _scripts_told(await page.entry.settings.init_scripts.put_back(page.live, kept["texts"]), kept)
+async def _init_scripts(page: BrowserPage, kept: UndoState) -> Json:
+    return _scripts_report(await page.entry.settings.init_scripts.put_back(page.live, kept["texts"]), kept)
 
 
-async def _session_init_scripts(session: BrowserSession, kept: Kept) -> Json:
-    return _scripts_told(await session.entry.init_scripts.put_back(await session.context(), kept["texts"]), kept)
+async def _session_init_scripts(session: BrowserSession, kept: UndoState) -> Json:
+    return _scripts_report(await session.entry.init_scripts.put_back(await session.context(), kept["texts"]), kept)
 
 
-def _scripts_told(back: list[str], kept: Kept) -> Json:
+def _scripts_report(back: list[str], kept: UndoState) -> Json:
     newer = [script_id for script_id in kept["texts"] if script_id not in back]
-    return {"observed": _told(f"{_counted(len(back), 'init script')} back: {_names(back)}", back, newer)}
+    return {"observed": _report(f"{counted(len(back), 'init script')} back: {_names(back)}", back, newer)}
 
 
-async def _emulate(page: BrowserPage, kept: Kept) -> Json:
+async def _emulate(page: BrowserPage, kept: UndoState) -> Json:
     entry, was, made = page.entry, kept["was"], kept["made"]
     now = entry.settings.emulation.settings
     changed = [name for name in was | made if was.get(name) != made.get(name)]
@@ -117,16 +118,17 @@ async def _emulate(page: BrowserPage, kept: Kept) -> Json:
     back = {name: was.get(name) for name in changed if name not in newer}
     await entry.settings.emulation.change(page.live, page.tab.cdp, back)
     await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
-    return {"emulated": entry.settings.emulation.shown(), "observed": _told(f"{_names(back)} as before", back, newer)}
+    report = _report(f"{_names(back)} as before", back, newer)
+    return {"emulated": entry.settings.emulation.describe(), "observed": report}
 
 
-TAKES_BACK: Final[Mapping[str, TakeBack]] = MappingProxyType(
+REVERSALS: Final[Mapping[str, Reversal]] = MappingProxyType(
     {
         "close_page": _close_page,
         "clear_cookies": _cookies,
         "set_cookies": _cookies,
         "import_login": _cookies,
-        "restore_session_state": _restored,
+        "restore_session_state": _logins,
         "set_storage": _storage,
         "remove_storage": _storage,
         "clear_storage": _storage,
@@ -141,7 +143,7 @@ TAKES_BACK: Final[Mapping[str, TakeBack]] = MappingProxyType(
 """Maps an act's name to its reversal."""
 
 
-def _told(done: str, back: Iterable[object], newer: list[str]) -> str:
+def _report(done: str, back: Iterable[object], newer: list[str]) -> str:
     """Describe the reversal. Raises CannotUndo if all was set anew."""
     kept = f"set anew since, and kept so: {_names(newer)}"
     if newer and not [*back]:
@@ -154,7 +156,8 @@ def _check_same(now: object, made: object, how: str) -> None:
         raise CannotUndo("Nothing was put back: they were set anew since.", hint=f"Set them: {how}.")
 
 
-def _counted(count: int, what: str) -> str:
+def counted(count: int, what: str) -> str:
+    """Write a number of things as a subject with its verb."""
     return f"1 {what} is" if count == 1 else f"{count} {what}s are"
 
 
@@ -164,9 +167,9 @@ def _names(names: Iterable[str]) -> str:
     return (", ".join(found[:_NAMED]) or "none") + more
 
 
-def _by_key(cookies: list[Kept]) -> dict[Any, Kept]:  # Any: a key's parts
+def _by_key(cookies: list[UndoState]) -> dict[Any, UndoState]:  # Any: a key's parts
     return {cookie_key(cookie): cookie for cookie in cookies}
 
 
-def _value(cookies: Mapping[Any, Kept], key: object) -> object:  # Any: as there
+def _value(cookies: Mapping[Any, UndoState], key: object) -> object:  # Any: as there
     return cookies[key].get("value") if key in cookies else None

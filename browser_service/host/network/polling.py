@@ -17,7 +17,7 @@ _KEPT: Final = 200
 _KEY_CHARACTERS: Final = 500
 
 
-class Rhythm:
+class Polling:
     """Counts the addresses that one page polls.
 
     This is for requests that read. If every request is a POST to one address, an act's own would be taken for the
@@ -27,30 +27,30 @@ class Rhythm:
     def __init__(self) -> None:
         self._times = Bounded[str, int](_KEPT)
 
-    def has(self, request: Request) -> bool:
+    def includes(self, request: Request) -> bool:
         """Say if the page sends this request by itself."""
         return self._times.get(_key(request.url[:_KEY_CHARACTERS]), 0) >= _OFTEN
 
-    def sent(self, request: Request) -> None:
+    def count(self, request: Request) -> None:
         """Count a request that no act caused."""
         key = _key(request.url[:_KEY_CHARACTERS])
         self._times[key] = self._times.get(key, 0) + 1
 
 
-class Window:
+class ActWindow:
     """Notes when each address was first asked for while one act runs."""
 
-    def __init__(self, rhythm: Rhythm) -> None:
-        self._rhythm = rhythm
+    def __init__(self, polling: Polling) -> None:
+        self._polling = polling
         self._first: dict[str, float] = {}
 
     def causes(self, request: Request) -> bool:
         """Say if the act is the likely cause of a request that is sent now."""
         now, key = time.monotonic(), _key(request.url[:_KEY_CHARACTERS])
-        if len(self._first) >= _KEPT or self._rhythm.has(request):
+        if len(self._first) >= _KEPT or self._polling.includes(request):
             return False
         if now - self._first.setdefault(key, now) > _APART_S:
-            self._rhythm.sent(request)
+            self._polling.count(request)
             return False
         return True
 
