@@ -13,7 +13,7 @@ from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import changes, loading
 from browser_service.host.reading.outline import outline
-from browser_service.host.reading.snapshot import Seen, State
+from browser_service.host.reading.snapshot import ClientView, State
 from shared.actions.base import Action
 from shared.model import Json
 from shared.next_calls import next_call
@@ -63,8 +63,8 @@ class Shown:
 class _Comparison:
     """How a document differs from what its client was shown of it."""
 
-    seen: Seen
-    before: Seen
+    seen: ClientView
+    before: ClientView
     """A copy of how it was."""
     found: list[changes.Change]
 
@@ -80,7 +80,7 @@ class _Comparison:
 
     def lines(self, limit: int, acted_on: str | None = None) -> str:
         """What is shown by them is the client's from now on."""
-        said = changes.tell(self.found, self.seen.tree, limit, acted_on)
+        said = changes.report(self.found, self.seen.tree, limit, acted_on)
         self.seen.give(said.shown)
         if self.before.given is self.before.tree and not said.left:
             self.seen.given = self.seen.tree
@@ -178,12 +178,12 @@ def _changed(action: Action, compared: _Comparison, began: Before, known: str, *
 async def _compared(page: BrowserPage, known: State | None) -> _Comparison | None:
     """Look at the page; None where this client has not seen the document before."""
     last = page.seen
-    was = Seen(last.document, tree=last.tree, given=last.given, state=last.state) if last else None
+    was = ClientView(last.document, tree=last.tree, given=last.given, state=last.state) if last else None
     seen = await page.look(_GLANCE_MS, known=known)
     return _Comparison(seen, was, changes.changes(was.tree, seen.tree)) if was and seen is last else None
 
 
-def _outlined(page: BrowserPage, seen: Seen, budget: int) -> Json:
+def _outlined(page: BrowserPage, seen: ClientView, budget: int) -> Json:
     note = loading.note(seen, page.pending())
     text, shown = outline(seen.tree, budget - len(note))
     seen.give(shown)

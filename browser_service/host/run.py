@@ -115,7 +115,7 @@ async def _tell_what_was_taken_back(entry: PageEntry, running: Running, *, acts:
     """Tell the client what its earlier acts left in fields and the page has taken back since."""
     if entry.observer is None or entry.record.dialog:
         return
-    for lost in await entry.fields_left.look(running.call.client_id, entry.observer.moves, acts=acts):
+    for lost in await entry.fields_left.check(running.call.client_id, entry.observer.moves, acts=acts):
         entry.tell(running.call.client_id, lost)
 
 

@@ -13,9 +13,9 @@ async def batch(page: BrowserPage, action: combining.Batch) -> Json:
 
 async def fill_form(page: BrowserPage, action: combining.FillForm) -> Json:
     form = Form(page, action)
-    await form.look()
+    await form.find_kinds()
     await form.fill()
-    told = await form.told()
+    told = await form.report()
     if action.submit:
         await form.submit(action.submit)
     return told

@@ -8,7 +8,7 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 
 from browser_service.host.elements import targets
 from browser_service.host.elements.locators import unless_unchanged
-from browser_service.host.elements.read_back import formatted, left, not_as_given, shortened
+from browser_service.host.elements.read_back import is_reformatted, not_as_given, read_after_act, shorten
 from browser_service.host.elements.witness import Witness
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
@@ -69,7 +69,7 @@ def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own(), timeout=action.timeout)
-    found = await left(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
+    found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
     page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _value(found, action)
 
@@ -78,7 +78,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
-    found = await left(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
+    found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
     page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _typed(found, action.text)
 
@@ -110,7 +110,7 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
     chosen = await element.select_option(**action.own(), timeout=action.timeout)
-    field = await left(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
+    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     page.filled(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
@@ -135,7 +135,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
     await unless_unchanged(tick(**action.own(), timeout=action.timeout))
-    field = await left(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
+    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     if field is None:
         return {"observed": _GONE}
     checked = field["checked"]
@@ -163,9 +163,9 @@ def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gi
     value, given = found["value"], action.value
     if value == given:
         return {"observed": "it has the given value now"}
-    if not found["secret"] and formatted(value, given):
+    if not found["secret"] and is_reformatted(value, given):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
-    shows = f"{len(value)} characters, which are not those given" if found["secret"] else shortened(value)
+    shows = f"{len(value)} characters, which are not those given" if found["secret"] else shorten(value)
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
     keys = next_call("type", **where, text="...")
     hint = (
@@ -173,7 +173,7 @@ def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gi
         if found["type"] in _PICKED
         else f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
     )
-    instead = "" if found["secret"] else f" instead of {shortened(given)}"
+    instead = "" if found["secret"] else f" instead of {shorten(given)}"
     raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
 
 

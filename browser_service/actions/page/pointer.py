@@ -27,12 +27,12 @@ _SCROLL: Final = script("scroll")
 async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     source = await page.element(action.selector, action.frame, strict=action.strict)
     target = await page.element(action.target, action.frame, strict=action.strict)
-    drag = await drops.Drag.watched(source, target, action.timeout)
+    drag = await drops.Drag.begin(source, target, action.timeout)
     try:
         await source.drag_to(**{**action.own(), "target": target}, timeout=action.timeout)
     finally:
-        seen = await drag.seen()
-    moved = await drag.moved()
+        seen = await drag.events()
+    moved = await drag.movement()
     if action.trial:
         return {}
     where = (
@@ -84,7 +84,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     return {**found, "observed": f"{said} (came when the end was reached)" if came > 0 else said}
 
 
-def _dragged(seen: drops.Seen) -> str:
+def _dragged(seen: drops.DragEvents) -> str:
     """Describe the events of the drag in the page's documents."""
     if not seen["dragstart"]:
         where = f"pressed on {seen.get('pressed', 'nothing')} and released on {seen.get('released', 'nothing')}"

@@ -121,7 +121,7 @@ def _cut(nodes: Tree, action: reading.Snapshot, root: str | None, part: str) -> 
 
 def _since(given: Tree, now: Tree, action: reading.Snapshot, root: str | None) -> str:
     found = [change for change in changes.changes(given, now) if _asked(change, action, root)]
-    return changes.tell(found, now).text if found else _UNCHANGED
+    return changes.report(found, now).text if found else _UNCHANGED
 
 
 def _asked(change: changes.Change, action: reading.Snapshot, root: str | None) -> bool:

@@ -16,7 +16,7 @@ async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) 
     element = found if action.strict else found.first
     if action.state in {"visible", "hidden"} and not action.strict and not is_ref(action.selector):
         element = found.filter(visible=True).first
-    text = css_text.wanted(action.selector) if action.state != "attached" else None
+    text = css_text.text_of(action.selector) if action.state != "attached" else None
     if text is None:
         await element.wait_for(state=action.state, timeout=action.timeout)
     else:

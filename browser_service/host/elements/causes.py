@@ -11,7 +11,7 @@ _OPTIONS_SHOWN: Final = 12
 STATE: Final = script("obstacles")
 
 
-def explained(
+def with_cause(
     error: ElementNotInteractable,
     act: str,
     frame: str | None,

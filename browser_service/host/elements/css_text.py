@@ -21,7 +21,7 @@ _WITHIN_MS: Final = 50
 _DRAWN: Final = script("drawn_text")
 
 
-def wanted(selector: str) -> dict[str, Any] | None:  # Any: JSON, for _DRAWN
+def text_of(selector: str) -> dict[str, Any] | None:  # Any: JSON, for _DRAWN
     """Return the text that a selector asks for, if it asks for nothing else."""
     found = re.fullmatch(r"text\s*=\s*(.+)|((['\"]).+\3)", selector, re.DOTALL)
     if found is None or ">>" in selector:

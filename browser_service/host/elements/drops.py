@@ -12,33 +12,33 @@ _OF_TWO: Final = "look => found => found.slice(0, 2).map(look)"
 _SEEN: Final = script("drag_end")
 _PLACE: Final = script("drag_place")
 
-Seen = dict[str, Any]  # Any: whatever JSON the page's listeners note
+DragEvents = dict[str, Any]  # Any: whatever JSON the page's listeners note
 
 
 class Drag:
     """Observes the documents of a drag's two ends, and where the dragged element is afterwards."""
 
-    def __init__(self, source: Locator, held: ElementHandle, before: Seen, listeners: list[JSHandle]) -> None:
+    def __init__(self, source: Locator, held: ElementHandle, before: DragEvents, listeners: list[JSHandle]) -> None:
         self._source = source
         self._held = held
         self._before = before
         self._listeners = listeners
 
     @classmethod
-    async def watched(cls, source: Locator, target: Locator, timeout_ms: int) -> "Drag":
+    async def begin(cls, source: Locator, target: Locator, timeout_ms: int) -> "Drag":
         held = await source.element_handle(timeout=timeout_ms)
         before = await held.evaluate(_PLACE)
         ends = [await end.evaluate_handle(_WATCH, timeout=timeout_ms) for end in (source, target)]
         return cls(source, held, before, ends)
 
-    async def seen(self) -> Seen:
-        found: Seen = {"dragstart": False}
+    async def events(self) -> DragEvents:
+        found: DragEvents = {"dragstart": False}
         for listener in self._listeners:
             noted = await unless_gone(listener.evaluate(_SEEN)) or {}
             found |= {name: value for name, value in noted.items() if value}
         return found
 
-    async def moved(self) -> str | None:
+    async def movement(self) -> str | None:
         """Say where the dragged element went; "" if it stayed, None if that cannot be told."""
         before, after = self._before, await unless_gone(self._held.evaluate(_PLACE))
         if after is None or not after["there"]:  # the page may have made it anew

@@ -55,7 +55,7 @@ async def _with_cause(error: PlaywrightError, page: Page, action: Action, found:
     states = await in_page(found, causes.STATE, action.can_be_tried)
     explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if states and isinstance(explained, ElementNotInteractable):
-        return causes.explained(explained, action.name(), action.asked_frame, states[0])
+        return causes.with_cause(explained, action.name(), action.asked_frame, states[0])
     return explained
 
 
@@ -97,6 +97,6 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
             "reaches into all."
         )
         if where := await frames.matching(page, selector):
-            hint = f"It is in {frames.said(where)}: repeat it with {frames.call(where)}."
+            hint = f"It is in {frames.describe(where)}: repeat it with {frames.argument(where)}."
     waited = action.asked_timeout or action.allowed_ms()
     return errors.not_found(selector, waited, url=page.url, hint=hint)

@@ -40,7 +40,7 @@ class FieldsLeft:
         """Note how an act left a field, and the page's count of navigations."""
         self._notes[client_id, selector] = _Note(time.monotonic(), moves, element, shows)
 
-    async def look(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
+    async def check(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
         """Report, once, which fields no longer show what an act left. The next act ends that: it may change them."""
         if not self._notes:
             return []

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from browser_service.host.elements import explanation
 from browser_service.host.elements.fields_left import SHOWN
-from browser_service.host.elements.read_back import formatted, not_as_given, shortened
+from browser_service.host.elements.read_back import is_reformatted, not_as_given, shorten
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions.combining import FillForm, FormField
@@ -24,7 +24,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 T = TypeVar("T")
-Look = dict[str, Any]  # Any: JSON, of a page
+FieldState = dict[str, Any]  # Any: JSON, of a page
 
 _WAIT_MS: Final = 5_000
 _ANSWERED_WITHIN_S: Final = 0.5
@@ -50,7 +50,7 @@ _TAKES: Final = {
 
 
 @dataclass
-class Field:
+class FormEntry:
     """Is one field of the call, and its element."""
 
     asked: FormField
@@ -69,10 +69,10 @@ class Form:
         self._page = page
         self._action = action
         self._wait_ms = min(_WAIT_MS, action.timeout)
-        self._fields: list[Field] = []
+        self._fields: list[FormEntry] = []
         self._filled: list[str] = []
 
-    async def look(self) -> None:
+    async def find_kinds(self) -> None:
         """Find out all kinds before the first is filled: if one cannot be filled, the call is refused."""
         self._fields = [
             await self._field(f"fields.{number}", asked) for number, asked in enumerate(self._action.fields)
@@ -90,13 +90,13 @@ class Form:
                 await self._fill_one(left[0])
                 self._filled.append(left.popleft().asked.selector)
 
-    async def told(self) -> Json:
+    async def report(self) -> Json:
         """Report what each field has now, once the answers to what was sent meanwhile have had their effect."""
         if self._page.entry.observer is not None:
             await self._page.entry.observer.answered(_ANSWERED_WITHIN_S)
-        looks = await _looked([field.handle for field in self._fields if field.handle], watch_ms=_STAYS_MS)
+        looks = await _states_of([field.handle for field in self._fields if field.handle], watch_ms=_STAYS_MS)
         now = [
-            (field, look if look["there"] else await self._again(field))
+            (field, look if look["there"] else await self._reread(field))
             for field, look in zip(self._fields, looks, strict=True)
         ]
         for field, look in now:
@@ -108,17 +108,17 @@ class Form:
         as_given = [field.asked.selector for field, look in now if _is_set(field, look)]
         said = "; ".join(
             ([f"as given: {', '.join(as_given)}"] if as_given else [])
-            + [f"{field.asked.selector} {_said(field, look)}" for field, look in now if not _is_set(field, look)]
+            + [f"{field.asked.selector} {_describe(field, look)}" for field, look in now if not _is_set(field, look)]
         )
         if any(_is_refused(field, look) for field, look in now):
             unsent = " Nothing was submitted." if self._action.submit else ""
             raise not_as_given(f"Not every field has what it was given: {said}.{unsent}")
         return {
-            "fields": [{"selector": field.asked.selector, **_has(field, look)} for field, look in now],
+            "fields": [{"selector": field.asked.selector, **_value_of(field, look)} for field, look in now],
             "observed": said,
         }
 
-    def _note(self, field: Field, look: Look) -> None:
+    def _note(self, field: FormEntry, look: FieldState) -> None:
         """Have the field looked at again, unless it is submitted, which may empty it."""
         if not self._action.submit:
             page = self._page
@@ -128,51 +128,51 @@ class Form:
 
     async def submit(self, selector: str) -> None:
         button = await self._field("submit", FormField(selector=selector, value=True))
-        await self._tried(button, self._sent(button))
+        await self._attempt(button, self._click(button))
 
-    async def _sent(self, button: Field) -> None:
+    async def _click(self, button: FormEntry) -> None:
         try:
             await button.locator.click(timeout=self._wait_ms)
         except PlaywrightError as error:
             if not self._page.led_on(error):
                 raise
 
-    async def _again(self, field: Field) -> Look | None:
+    async def _reread(self, field: FormEntry) -> FieldState | None:
         """Look at the element again, because the page may have replaced it."""
-        return next(iter(await _looked((await self._tried(field, field.locator.element_handles()))[:1])), None)
+        return next(iter(await _states_of((await self._attempt(field, field.locator.element_handles()))[:1])), None)
 
-    async def _field(self, place: str, asked: FormField) -> Field:
-        with self._naming(place):
+    async def _field(self, place: str, asked: FormField) -> FormEntry:
+        with self._named_errors(place):
             locator = await self._page.element(asked.selector, self._action.frame, strict=True)
-        return Field(asked, place, locator)
+        return FormEntry(asked, place, locator)
 
-    async def _fill_one(self, field: Field) -> None:
+    async def _fill_one(self, field: FormEntry) -> None:
         if field.handle is None:
-            await self._tried(field, field.locator.first.wait_for(state="attached", timeout=self._wait_ms))
+            await self._attempt(field, field.locator.first.wait_for(state="attached", timeout=self._wait_ms))
             await self._tell_apart([field])
-        await self._tried(field, _set(field, self._wait_ms))
+        await self._attempt(field, _set(field, self._wait_ms))
 
-    async def _tell_apart(self, fields: list[Field]) -> None:
-        handles = await asyncio.gather(*(self._tried(field, field.locator.element_handles()) for field in fields))
-        looks = iter(await _looked([handle for found in handles for handle in found]))
+    async def _tell_apart(self, fields: list[FormEntry]) -> None:
+        handles = await asyncio.gather(*(self._attempt(field, field.locator.element_handles()) for field in fields))
+        looks = iter(await _states_of([handle for found in handles for handle in found]))
         for field, found in zip(fields, handles, strict=True):
-            await self._is(field, found, [next(looks) for _ in found])
+            await self._set_kind(field, found, [next(looks) for _ in found])
 
-    async def _is(self, field: Field, handles: list[ElementHandle], looks: list[Look]) -> None:
+    async def _set_kind(self, field: FormEntry, handles: list[ElementHandle], looks: list[FieldState]) -> None:
         """Note what a field is. Of several radio buttons it is the named one."""
         chosen = 0
         if len(looks) > 1 and {look["kind"] for look in looks} == {"radio"}:
             chosen = next((number for number, look in enumerate(looks) if field.asked.value in look["names"]), -1)
             field.locator = field.locator.nth(chosen)
         elif len(looks) > 1:
-            await self._tried(field, field.locator.evaluate("() => 0"))  # its error names the candidates
+            await self._attempt(field, field.locator.evaluate("() => 0"))  # its error names the candidates
         if handles:
             field.handle, field.kind = handles[chosen], looks[chosen]["kind"]
-            with self._naming(field.place):
+            with self._named_errors(field.place):
                 field.wanted = _wanted(field, looks[chosen])
 
-    async def _tried(self, field: Field, work: Awaitable[T]) -> T:
-        with self._naming(field.place):
+    async def _attempt(self, field: FormEntry, work: Awaitable[T]) -> T:
+        with self._named_errors(field.place):
             try:
                 return await work
             except PlaywrightError as error:
@@ -188,7 +188,7 @@ class Form:
                 raise await explanation.explain(error, self._page, asked) from error
 
     @contextlib.contextmanager
-    def _naming(self, place: str) -> Iterator[None]:
+    def _named_errors(self, place: str) -> Iterator[None]:
         """Add to errors the field's name, and the fields that are filled."""
         try:
             yield
@@ -201,11 +201,11 @@ class Form:
             raise
 
 
-async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]:
+async def _states_of(handles: list[ElementHandle], watch_ms: int = 0) -> list[FieldState]:
     """Read what fields are and have, in one turn of the page if they are of one document, as most are."""
     if not handles:
         return []
-    found: list[Look]
+    found: list[FieldState]
     try:
         found = await handles[0].evaluate(_LOOK, [handles, watch_ms, SHOWN])
     except PlaywrightError:
@@ -213,7 +213,7 @@ async def _looked(handles: list[ElementHandle], watch_ms: int = 0) -> list[Look]
     return found
 
 
-async def _set_at_once(fields: list[Field]) -> int:
+async def _set_at_once(fields: list[FormEntry]) -> int:
     """Fill the fields and return how many are filled: none if they are of several documents."""
     handles = [field.handle for field in fields]
     wanted = [
@@ -227,7 +227,7 @@ async def _set_at_once(fields: list[Field]) -> int:
         return 0
 
 
-async def _set(field: Field, wait_ms: int) -> None:
+async def _set(field: FormEntry, wait_ms: int) -> None:
     if field.kind == "text":
         await field.locator.fill(field.wanted, timeout=wait_ms)
     elif field.kind == "select":
@@ -236,7 +236,7 @@ async def _set(field: Field, wait_ms: int) -> None:
         await field.locator.set_checked(field.wanted, timeout=wait_ms)
 
 
-def _wanted(field: Field, look: Look) -> Any:  # Any: what a field of that kind takes
+def _wanted(field: FormEntry, look: FieldState) -> Any:  # Any: what a field of that kind takes
     """Convert the value for the field. Raises ValidationFailed for one that it does not take."""
     value, kind = field.asked.value, field.kind
     if kind in _REFUSED:
@@ -258,7 +258,7 @@ def _unfit(problem: str, hint: str) -> ValidationFailed:
     return ValidationFailed(f"{problem}.", hint=hint)
 
 
-def _is_set(field: Field, look: Look | None) -> bool:
+def _is_set(field: FormEntry, look: FieldState | None) -> bool:
     if look is None:
         return False
     if field.kind in {"tick", "radio"}:
@@ -269,14 +269,14 @@ def _is_set(field: Field, look: Look | None) -> bool:
     return wanted in ({*look["value"]}, {*look["labels"]})
 
 
-def _is_refused(field: Field, look: Look | None) -> bool:
+def _is_refused(field: FormEntry, look: FieldState | None) -> bool:
     """Say if the page shows something else, and not only in another form."""
     if look is None or _is_set(field, look):
         return False
-    return field.kind != "text" or look["secret"] or not formatted(look["value"], field.wanted)
+    return field.kind != "text" or look["secret"] or not is_reformatted(look["value"], field.wanted)
 
 
-def _has(field: Field, look: Look | None) -> Json:
+def _value_of(field: FormEntry, look: FieldState | None) -> Json:
     """Return what it has now, without passwords."""
     if look is None:
         return {"gone": True}
@@ -285,7 +285,7 @@ def _has(field: Field, look: Look | None) -> Json:
     return {"characters": len(look["value"])} if look["secret"] else {"value": look["value"]}
 
 
-def _said(field: Field, look: Look | None) -> str:
+def _describe(field: FormEntry, look: FieldState | None) -> str:
     if look is None:
         return "is no longer there"
     if field.kind in {"tick", "radio"}:
@@ -294,4 +294,4 @@ def _said(field: Field, look: Look | None) -> str:
         return f"has {len(look['value'])} characters now, which are not those given"
     if not _is_refused(field, look):
         return f"is written as {look['value']!r}"
-    return f"shows {shortened(str(look['value']))} instead of {shortened(str(field.wanted))}"
+    return f"shows {shorten(str(look['value']))} instead of {shorten(str(field.wanted))}"

@@ -24,7 +24,7 @@ _LATE_MS: Final = 700
 
 
 @dataclass(frozen=True)
-class InFrame:
+class FrameMatch:
     """Is a frame that has an element which the page itself lacks."""
 
     selector: str
@@ -39,7 +39,7 @@ def within(root: Page | Frame | FrameLocator, selector: str) -> Locator:
     return root.locator(_ROW.sub(r"\1*=", selector))  # no one means all that is in a row by its name
 
 
-async def matching(page: Page, selector: str) -> list[InFrame]:
+async def matching(page: Page, selector: str) -> list[FrameMatch]:
     """Return the frames in which a selector matches, visible ones first; a frame that answers late is left out."""
     frames = [frame for frame in page.frames if frame.parent_frame is not None][:_MOST]
     looks = [asyncio.ensure_future(_look(frame, selector)) for frame in frames]
@@ -69,27 +69,27 @@ async def check(page: Page, found: Locator, selector: str) -> None:
         await found.first.wait_for(state="attached", timeout=_LATE_MS)
     except PlaywrightError:
         raise ElementNotFound(
-            f"Element matching selector '{selector}' is not on the page itself, but in {said(where)}.",
-            hint=f"Repeat it with {call(where)}.",
-            details={"selector": selector, "url": page.url, "context": {"frames": [*told(where)]}},
+            f"Element matching selector '{selector}' is not on the page itself, but in {describe(where)}.",
+            hint=f"Repeat it with {argument(where)}.",
+            details={"selector": selector, "url": page.url, "context": {"frames": [*to_json(where)]}},
         ) from None
 
 
-def said(where: list[InFrame]) -> str:
+def describe(where: list[FrameMatch]) -> str:
     names = [f"frame {each.selector!r} ({each.count})" for each in where[:_SHOWN]]
     return ", ".join(names) + (f" and {len(where) - _SHOWN} more frames" if len(where) > _SHOWN else "")
 
 
-def call(where: list[InFrame]) -> str:
+def argument(where: list[FrameMatch]) -> str:
     """Write the argument that reaches into the first of the frames."""
     return f'"frame": {json.dumps(where[0].selector, ensure_ascii=False)}'
 
 
-def told(where: list[InFrame]) -> list[Json]:
+def to_json(where: list[FrameMatch]) -> list[Json]:
     return [{"frame": each.selector, "count": each.count} for each in where[:_SHOWN]]
 
 
-async def _look(frame: Frame, selector: str) -> InFrame | None:
+async def _look(frame: Frame, selector: str) -> FrameMatch | None:
     try:
         count = await within(frame, selector).count()
         return await _named(frame, count) if count else None
@@ -97,7 +97,7 @@ async def _look(frame: Frame, selector: str) -> InFrame | None:
         return None
 
 
-async def _named(frame: Frame, count: int) -> InFrame:
+async def _named(frame: Frame, count: int) -> FrameMatch:
     """Name the frame by a selector that starts at the page's own document."""
     names: list[str] = []
     visible = True
@@ -108,4 +108,4 @@ async def _named(frame: Frame, count: int) -> InFrame:
         index = 0 if described["selector"] else await elements.evaluate_all("(all, e) => all.indexOf(e)", element)
         names.insert(0, described["selector"] or f":is(iframe, frame) >> nth={index}")
         visible, frame = visible and described["visible"], parent
-    return InFrame(ENTER.join(names), count, visible)
+    return FrameMatch(ENTER.join(names), count, visible)

@@ -22,7 +22,7 @@ _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,'
 """Letters and digits alone do not tell these numbers apart: 1.5 and 15, -5 and 5."""
 
 
-async def left(page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int) -> Any:
+async def read_after_act(page: BrowserPage, selector: str, element: Locator, expression: str, *, watch_ms: int) -> Any:
     """Evaluate an expression of an act's element once the page's scripts and their requests have settled; None if it is
     gone. The field is looked at once more with the caller's next call.
 
@@ -47,7 +47,7 @@ async def _read(element: Locator, expression: str, watch_ms: int) -> Any:  # Any
         return None
 
 
-def formatted(shown: str, given: str) -> bool:
+def is_reformatted(shown: str, given: str) -> bool:
     """Say if a field shows what was given, in another form: spaces, separators, case, digits in groups."""
     if _SIGNED_OR_DECIMAL.fullmatch(given.strip()) and (numbers := _numbers(given)):
         return bool(_numbers(shown) & numbers)
@@ -56,7 +56,7 @@ def formatted(shown: str, given: str) -> bool:
     return _letters(shown) == _letters(given)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}… ({len(text)} characters)"
 
 

@@ -20,7 +20,7 @@ from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.reading import snapshot
-from browser_service.host.reading.cache import Recall
+from browser_service.host.reading.cache import ReadCache
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recording
 from browser_service.host.recovery.filled_fields import FilledFields
@@ -68,8 +68,8 @@ class PageEntry:
         self.settings = PageSettings(lambda: record.holder_id, lambda: record.person is not None)
         self.recovery = Recovery(record, self, session, self.settings)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
-        self.seen = Bounded[str, snapshot.Seen](_SEEN_BY)
-        self.recall, self.fields, self.fields_left = Recall(), FilledFields(), FieldsLeft()
+        self.seen = Bounded[str, snapshot.ClientView](_SEEN_BY)
+        self.recall, self.fields, self.fields_left = ReadCache(), FilledFields(), FieldsLeft()
         self.recording: Recording | None = None
         self.shares_window = state.opener_id is not None
         self.titles = Titles(record, lambda: self.tab, lambda: self.life, emit)

@@ -17,7 +17,7 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.record import BLANK
 from browser_service.host.page.tab import Tab
 from browser_service.host.reading import identity, snapshot, tree
-from browser_service.host.reading.snapshot import Refs, Seen, State
+from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
@@ -93,7 +93,7 @@ class BrowserPage:
         if not self._of_main_frame(selector, frame):
             return {}
         where = await in_frames.matching(self.live, selector)
-        return {"inFrames": f"{in_frames.said(where)}: repeat it with {in_frames.call(where)}"} if where else {}
+        return {"inFrames": f"{in_frames.describe(where)}: repeat it with {in_frames.argument(where)}"} if where else {}
 
     @staticmethod
     def _of_main_frame(selector: str, frame: str | None) -> bool:
@@ -155,17 +155,17 @@ class BrowserPage:
         return await self.live.context.new_cdp_session(self.live)
 
     @property
-    def seen(self) -> Seen | None:
+    def seen(self) -> ClientView | None:
         """Return what this client was shown of the page, whichever document that was."""
         return self.entry.seen.get(self.call.client_id)
 
-    async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Seen:
+    async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Look at the whole page as it is now, beside what this client was shown of it."""
         look = await snapshot.take(self.live, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
         seen = self.seen
         if seen is None or seen.document != look.state.document:
             older = seen.elements if seen else {}
-            seen = Seen(look.state.document, older=older)
+            seen = ClientView(look.state.document, older=older)
         self.entry.seen[self.call.client_id] = seen
         seen.looked(look)
         return seen
@@ -249,7 +249,7 @@ class BrowserPage:
             if now != began:
                 raise self._stale(older, ref)
 
-    async def _shows(self, seen: Seen) -> bool:
+    async def _shows(self, seen: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
         moves = self.moves
         if seen.moves != moves and await snapshot.document_of(self.live) == seen.document:
@@ -262,7 +262,7 @@ class BrowserPage:
 
     async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:
         """Raise ElementGone for an element that the page has made another one of, or moved to another row."""
-        now = await identity.otherwise(element, was, row)
+        now = await identity.mismatch(element, was, row)
         if not now:
             return
         seen = await self.look(timeout_ms=5_000)

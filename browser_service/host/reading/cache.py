@@ -11,17 +11,17 @@ _MOST = 1_000
 _MOST_WEIGHT = 2_000_000
 
 
-class _Kept(NamedTuple):
+class _Answer(NamedTuple):
     revision: int
     read_at: float
     answer: Json
 
 
-class Recall:
+class ReadCache:
     """Keeps one page's answers, which are good while the page is at the same revision and they are not too old."""
 
     def __init__(self) -> None:
-        self._kept = Bounded[tuple[str, str], _Kept](
+        self._kept = Bounded[tuple[str, str], _Answer](
             _MOST, weigh=lambda kept: weight(kept.answer), most_weight=_MOST_WEIGHT
         )
 
@@ -36,9 +36,9 @@ class Recall:
         found = await look()
         self._kept.pop(key, None)
         if max_age_ms and revision() == before and weight(found) <= _MOST_WEIGHT:
-            self._kept[key] = _Kept(before, read_at, found)
+            self._kept[key] = _Answer(before, read_at, found)
         return found
 
 
-def _age_ms(kept: _Kept) -> float:
+def _age_ms(kept: _Answer) -> float:
     return (time.monotonic() - kept.read_at) * 1000

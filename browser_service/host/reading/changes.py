@@ -72,11 +72,11 @@ def _key(node: Node) -> str:
 def changes(old: Tree, new: Tree) -> list[Change]:
     """Return the changes in the order of the page."""
     before, after = _Side(old), _Side(new)
-    found = [*_came(before, after), *_differ(before, after), *_went(before, after)]
+    found = [*_added(before, after), *_changed(before, after), *_removed(before, after)]
     return sorted(found, key=lambda change: change.index)
 
 
-def _came(before: _Side, after: _Side) -> Iterator[Change]:
+def _added(before: _Side, after: _Side) -> Iterator[Change]:
     new = after.at.keys() - before.at.keys()
     for ref, index in after.at.items():
         if ref in new and after.outer[ref] not in new:
@@ -86,7 +86,7 @@ def _came(before: _Side, after: _Side) -> Iterator[Change]:
             yield Change(lines, shown, (after.nodes, index), index, loud=any(node.role in _LOUD for node in shown))
 
 
-def _differ(before: _Side, after: _Side) -> Iterator[Change]:
+def _changed(before: _Side, after: _Side) -> Iterator[Change]:
     for ref, own in after.own.items():
         moved = _moved(before, after, ref)
         if (ref and ref not in before.at) or (own == before.own.get(ref, []) and not moved):
@@ -111,7 +111,7 @@ def _moved(before: _Side, after: _Side, ref: str) -> list[str]:
     return new if new != old else []
 
 
-def _went(before: _Side, after: _Side) -> Iterator[Change]:
+def _removed(before: _Side, after: _Side) -> Iterator[Change]:
     gone = before.at.keys() - after.at.keys()
     for ref, index in before.at.items():
         if ref in gone and (outer := before.outer[ref]) not in gone:
@@ -120,7 +120,7 @@ def _went(before: _Side, after: _Side) -> Iterator[Change]:
 
 
 @dataclass(frozen=True)
-class Told:
+class ChangeReport:
     """Holds changes in words, the nodes that these show, and the number of changes that did not fit."""
 
     text: str
@@ -128,7 +128,7 @@ class Told:
     left: int
 
 
-def tell(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str | None = None) -> Told:
+def report(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str | None = None) -> ChangeReport:
     """Describe the changes in the order of the page. If not all fit, the loud and the near ones come first."""
     ranked = sorted(found, key=lambda change: (not change.loud, -_shared(new, change.index, acted_on)))
     taken: list[tuple[Change, str, int]] = []
@@ -145,7 +145,7 @@ def tell(found: list[Change], new: Tree, limit: int = sys.maxsize, acted_on: str
         lines += [f"{where}:"] if where and where != last else []
         lines += change.lines[:count]
         last = where
-    return Told("\n".join(lines), [node for change, _, count in taken for node in _shown(change, count)], left)
+    return ChangeReport("\n".join(lines), [node for change, _, count in taken for node in _shown(change, count)], left)
 
 
 def _shown(change: Change, count: int) -> list[Node]:

@@ -31,7 +31,7 @@ class Difference:
     """Holds left, top, right and bottom of what differs."""
     png: bytes
 
-    def told(self) -> Json:
+    def summary(self) -> Json:
         ratio = self.count / self.pixels
         facts: Json = {"same": not self.count, "differentPixels": self.count, "pixels": self.pixels, "ratio": ratio}
         lines = [f"{self.count} of {self.pixels} pixels differ ({ratio:.4%})" if self.count else "no pixel differs"]
@@ -55,7 +55,7 @@ async def compare_with(files: Files, action: CompareScreenshots, current: bytes)
     """Compare a picture that the caller keeps with another one."""
     baseline = await files.data(action.baseline)
     found = await asyncio.to_thread(_compared, action, baseline, current)
-    return {**found.told(), "artifact": await files.keep(found.png, "image/png", dated("difference", "of-pictures"))}
+    return {**found.summary(), "artifact": await files.keep(found.png, "image/png", dated("difference", "of-pictures"))}
 
 
 def _compared(action: CompareScreenshots, baseline: bytes, current: bytes) -> Difference:

@@ -31,7 +31,7 @@ def _row(nodes: Tree, index: int) -> int | None:
     return next((outer for outer in (index, *above(nodes, index)) if nodes[outer].role in _ROWS), None)
 
 
-async def otherwise(element: Locator, was: str, row: str) -> str:
+async def mismatch(element: Locator, was: str, row: str) -> str:
     """Describe the element if it is not what it was, else return ""."""
     name = was.partition(" ")[2]
     known = {"name": json.loads(name) if name else "", "row": row}

@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from browser_service.host.reading.snapshot import Seen
+from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.reading.tree import Node, words
 from shared.next_calls import next_call
 
@@ -14,7 +14,7 @@ _LONGEST: Final = 40
 _SHOWN: Final = 2
 
 
-def note(seen: Seen, pending: list[str]) -> str:
+def note(seen: ClientView, pending: list[str]) -> str:
     """Return a line for an outline about what the page still waits for, by its requests and its own words, or ""."""
     signs = []
     if pending:

@@ -31,7 +31,7 @@ _TAKING: Final = 0.6
 _OUTSIDE: Final = "Clipped area"
 
 
-class Taken(NamedTuple):
+class Picture(NamedTuple):
     data: bytes
     width: int
     height: int
@@ -57,7 +57,7 @@ class _Area:
         return {"x": self.x, "y": self.y + top, "width": self.width, "height": height or self.height}
 
 
-async def take(page: BrowserPage, action: Screenshot) -> Taken:
+async def take(page: BrowserPage, action: Screenshot) -> Picture:
     """Take a picture. Raises ValidationFailed if the format cannot hold it."""
     options: Options = {name: value for name, value in action.own().items() if name in _OPTIONS}
     if action.mask:
@@ -122,7 +122,7 @@ def _within(said: object, least: float, most: float, *, otherwise: float) -> flo
     return min(most, max(least, float(said))) if known and isinstance(said, int | float) else otherwise
 
 
-async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> Taken:
+async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> Picture:
     whole, longest = area, _LONGEST[action.type] / area.ratio
     if action.type == "webp" and max(area.width, area.height) > longest:
         raise ValidationFailed(
@@ -141,7 +141,7 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
             f"the picture ends at {area.width:,.0f} x {height:,.0f} px of {whole.width:,.0f} x {whole.height:,.0f};"
             f' the rest: "fullPage": true with "clip": {{"x": {area.x:.0f}, "y": {area.y + height:.0f}, ...}}'
         )
-    return Taken(data, *size, cut)
+    return Picture(data, *size, cut)
 
 
 async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> tuple[list[bytes], float]:
@@ -168,5 +168,5 @@ async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: O
 _OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
 
 
-def _opened(data: bytes) -> Taken:
-    return Taken(data, *Image.open(io.BytesIO(data)).size)
+def _opened(data: bytes) -> Picture:
+    return Picture(data, *Image.open(io.BytesIO(data)).size)

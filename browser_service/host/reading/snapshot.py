@@ -38,7 +38,7 @@ class State:
 
 
 @dataclass
-class Look:
+class PageView:
     """Holds a page at one moment: its document, those of its frames by the prefix of their refs, and its tree."""
 
     state: State
@@ -56,7 +56,7 @@ class Refs:
 
 
 @dataclass
-class Seen:
+class ClientView:
     """Keeps what a client was shown of a document: its refs, the page at the last look, and the last snapshot."""
 
     document: float
@@ -76,7 +76,7 @@ class Seen:
     tree: Tree = field(default_factory=list)
     given: Tree | None = None
 
-    def looked(self, look: Look) -> None:
+    def looked(self, look: PageView) -> None:
         changed = {prefix for prefix, began in self.frames.items() if look.frames.get(prefix) != began}
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
             self.older[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
@@ -117,7 +117,9 @@ async def state_of(page: Page, turns: int = 0) -> State:
     return State(*await page.evaluate(_STATE, [turns, TITLE_CHARACTERS]))  # the page went elsewhere meanwhile
 
 
-async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> Look:
+async def take(
+    page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False, known: State | None = None
+) -> PageView:
     """Read the whole page's tree, without typed passwords; `known` is its state of just now.
 
     It takes the whole page in AI mode: in any other form Playwright forgets the refs that it does not print.
@@ -139,7 +141,7 @@ async def take(page: Page, moves: Moves, timeout_ms: int, *, boxes: bool = False
             more = [tree.words(node.text) for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
         typed = [*typed, *more]
     tree.hide(nodes, typed)
-    return Look(state, before, frames, tree.without_root(nodes))
+    return PageView(state, before, frames, tree.without_root(nodes))
 
 
 def _frames(nodes: Tree) -> dict[str, str]:

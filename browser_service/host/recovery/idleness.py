@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -23,31 +24,21 @@ _LEAST_S: Final = 0.1
 log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False)
 class IdleSweep:
     """Looks for what is idle every few seconds, and leaves what a person, a hold or a call needs."""
 
-    def __init__(
-        self,
-        pages: Mapping[str, PageEntry],
-        sessions: Mapping[str, SessionEntry],
-        running: Mapping[str, Running],
-        *,
-        launcher: Launcher,
-        parking: Parking,
-        memory: Memory,
-        idle: Idle,
-    ) -> None:
-        self._pages = pages
-        self._sessions = sessions
-        self._running = running
-        self._launcher = launcher
-        self._parking = parking
-        self._memory = memory
-        self._idle = idle
+    pages: Mapping[str, PageEntry]
+    sessions: Mapping[str, SessionEntry]
+    running: Mapping[str, Running]
+    launcher: Launcher
+    parking: Parking
+    memory: Memory
+    idle: Idle
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""
-        times = [_LOOKS_EVERY_S, self._idle.browser_s / 3, *([self._idle.page_s / 3] if self._idle.page_s else [])]
+        times = [_LOOKS_EVERY_S, self.idle.browser_s / 3, *([self.idle.page_s / 3] if self.idle.page_s else [])]
         while True:
             await asyncio.sleep(max(_LEAST_S, min(times)))
             try:
@@ -56,41 +47,41 @@ class IdleSweep:
                 log.exception("what is idle could not be closed")
 
     async def look(self) -> None:
-        if self._idle.page_s:
-            abandoned_s = min(self._idle.page_s, self._idle.page_abandoned_s)
-            abandoned = self._parking.abandoned([*self._pages.values()])
-            for idle_s, pages in ((self._idle.page_s, [*self._pages.values()]), (abandoned_s, abandoned)):
-                for entry in self._parking.idle(idle_s, pages):
-                    await self._parking.park(entry, idle_s)
+        if self.idle.page_s:
+            abandoned_s = min(self.idle.page_s, self.idle.page_abandoned_s)
+            abandoned = self.parking.abandoned([*self.pages.values()])
+            for idle_s, pages in ((self.idle.page_s, [*self.pages.values()]), (abandoned_s, abandoned)):
+                for entry in self.parking.idle(idle_s, pages):
+                    await self.parking.park(entry, idle_s)
         await self._relieve()
         for kind in self._to_rest():
             await self._rest(kind)
 
     async def _relieve(self) -> None:
         """Park idle pages, one after another, until the browsers are within their memory again."""
-        await self._memory.look()
-        for entry in self._parking.idle(self._idle.page_in_need_s, self._pages.values()) if self._memory.short else []:
-            if await self._parking.park(entry, self._idle.page_in_need_s):
-                log.info("a page was parked, because memory is short", page=entry.page_id, **self._memory.known())
-                await self._memory.look(at_most_s=0)
-            if not self._memory.short:
+        await self.memory.look()
+        for entry in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.short else []:
+            if await self.parking.park(entry, self.idle.page_in_need_s):
+                log.info("a page was parked, because memory is short", page=entry.page_id, **self.memory.known())
+                await self.memory.look(at_most_s=0)
+            if not self.memory.short:
                 return
 
     def _to_rest(self) -> list[BrowserKind | None]:
         """Return the browsers above the minimum that nobody uses. The shared one comes last."""
-        if self._launcher.attached and not self._launcher.pool.running:
+        if self.launcher.attached and not self.launcher.pool.running:
             return []
-        running: list[BrowserKind | None] = [None] if self._launcher.shared_runs else []
-        running += sorted(self._launcher.pool.running, key=self._used_at, reverse=True)
-        of_none = [kind for kind in running[: self._idle.browsers_kept] if kind is not None and not self._at_home(kind)]
-        above = running[self._idle.browsers_kept :]
-        return of_none + [kind for kind in above if not self._busy(kind, self._idle.browser_s)]
+        running: list[BrowserKind | None] = [None] if self.launcher.shared_runs else []
+        running += sorted(self.launcher.pool.running, key=self._used_at, reverse=True)
+        of_none = [kind for kind in running[: self.idle.browsers_kept] if kind is not None and not self._at_home(kind)]
+        above = running[self.idle.browsers_kept :]
+        return of_none + [kind for kind in above if not self._busy(kind, self.idle.browser_s)]
 
     def _at_home(self, kind: BrowserKind | None) -> list[SessionEntry]:
-        return [session for session in self._sessions.values() if session.kind == kind]
+        return [session for session in self.sessions.values() if session.kind == kind]
 
     def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
-        return [entry for entry in self._pages.values() if entry.session in sessions and entry.live]
+        return [entry for entry in self.pages.values() if entry.session in sessions and entry.live]
 
     def _used_at(self, kind: BrowserKind | None) -> float:
         return max((session.used_at for session in self._at_home(kind)), default=0.0)
@@ -99,18 +90,18 @@ class IdleSweep:
         sessions = self._at_home(kind)
         pages = self._live(sessions)
         return (
-            (kind is None and (self._launcher.attached or self._launcher.reserved))
+            (kind is None and (self.launcher.attached or self.launcher.reserved))
             or time.monotonic() - self._used_at(kind) < idle_s
-            or any(run.call.session_id == each.session_id for run in self._running.values() for each in sessions)
+            or any(run.call.session_id == each.session_id for run in self.running.values() for each in sessions)
             or any(session.recordings or session.tracing.running for session in sessions)
-            or len(self._parking.idle(idle_s, pages)) < len(pages)
+            or len(self.parking.idle(idle_s, pages)) < len(pages)
         )
 
     async def _rest(self, kind: BrowserKind | None) -> None:
         """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
-        sessions, idle_s = self._at_home(kind), self._idle.browser_s
+        sessions, idle_s = self._at_home(kind), self.idle.browser_s
         for entry in self._live(sessions):
-            if not await self._parking.park(entry, idle_s):
+            if not await self.parking.park(entry, idle_s):
                 return
         if not all([await session.logins.save_before_close() for session in sessions]) or self._busy(kind, idle_s):
             return
@@ -120,4 +111,4 @@ class IdleSweep:
         for context in [session.let_go() for session in sessions]:
             if context is not None:
                 await bounded(context.close())
-        await self._launcher.close_unused(kind)
+        await self.launcher.close_unused(kind)
