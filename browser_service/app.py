@@ -93,12 +93,12 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     for part in (services.activity, services.downloads, services.revoked):
         await part.open()
     services.connect()
-    await services.keeper.reopen()
+    await services.lifecycle.reopen()
     await services.local_host.start()
-    upkeep = asyncio.gather(services.keeper.run(), services.abandoned.run(), _clean_daily(services))
+    upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))
     following = asyncio.create_task(services.feed.run())
     stack.push_async_callback(_end_tasks, upkeep, following)
-    ends = (services.keeper.finish, services.feed.catch_up, services.dispatcher.finish, services.local_host.stop)
+    ends = (services.lifecycle.finish, services.feed.catch_up, services.dispatcher.finish, services.local_host.stop)
     for end in (services.activity.close, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)

@@ -21,7 +21,8 @@ from browser_service.rules.clock import Clock
 from browser_service.security.revocation import Revocations
 from browser_service.security.seal import Seal
 from browser_service.security.urls import UrlPolicy
-from browser_service.sessions.lifecycle import Keeper
+from browser_service.sessions.lifecycle import SessionLifecycle
+from browser_service.sessions.vault import SessionVault
 from browser_service.settings import Settings
 from browser_service.spine.abandoned import Abandoned
 from browser_service.spine.administration import Administration
@@ -150,14 +151,18 @@ class Services:
         return Notifier(desktop=desktop, webhook=self.settings.notify_webhook, link=link)
 
     @cached_property
-    def keeper(self) -> Keeper:
-        return Keeper(
-            *(self.host, self.directory, self.journal, self.seal, self.clients),
-            say=self.storage.say,
+    def vault(self) -> SessionVault:
+        return SessionVault(self.journal, self.seal, self.storage.say)
+
+    @cached_property
+    def lifecycle(self) -> SessionLifecycle:
+        return SessionLifecycle(
+            *(self.host, self.directory, self.journal, self.vault, self.clients),
+            report=self.storage.say,
             shared=configuration.shared_login(self.settings),
             idle_ms=self.settings.session_idle_ms,
             blank_ms=self.settings.blank_pages_ms,
-            closed=self.feed.session_closed,
+            drain=self.feed.session_closed,
         )
 
     @cached_property
@@ -202,14 +207,14 @@ class Services:
         return HostCalls(
             *(self.host, self.directory, self.clients, self.feed),
             register=self.ledger.register,
-            keeper=self.keeper,
+            vault=self.vault,
             quotas=self.quotas,
             origins=self.origins,
         )
 
     @cached_property
     def dispatcher(self) -> Dispatcher:
-        undo = UndoPorts(self.ledger, self.policy, self.directory, self.host_calls, self.keeper)
+        undo = UndoPorts(self.ledger, self.policy, self.directory, self.host_calls, self.lifecycle)
         ports = ServicePorts(self.host, undo, self.work, self.downloads)
         actions = ServiceActions(ports, _handlers(Scope.SERVICE))
         intake = Intake(self.clients, self.directory, self.policy, self.quotas)
@@ -235,7 +240,7 @@ class Services:
         self.clients.on_gone = self.administration.client_gone
         self.feed.on_call_ended = self.ledger.ended_late
         self.feed.on_retired = self.abandoned.retired
-        self.storage.on_replaced += [self.feed.rewrite, self.keeper.write_down, self.revoked.write_down]
+        self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
 
     def end_calls(self) -> None:
         """Make calls that still run reply now."""

@@ -21,7 +21,7 @@ def doctor(
     **typed: Any,  # Any: of each flag what typer made of it
 ) -> None:
     """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
-    from browser_service.doctor import examine  # noqa: PLC0415 - Playwright, which logs and tokens do not need
+    from browser_service.cli.doctor import examine  # noqa: PLC0415 - Playwright, which logs and tokens do not need
 
     checks = asyncio.run(examine(Settings(**flags.given(typed))))  # type: ignore[arg-type] # pydantic makes the types
     healthy = all(check.ok for check in checks)

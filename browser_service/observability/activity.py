@@ -55,7 +55,10 @@ def private_to(page: PageState | None, session_id: str | None, client_id: str, s
         return page.holder_id or client_id
     if session_id is None:
         return None
-    return sessions.private_to(session_id) if session_id in sessions else client_id
+    if session_id not in sessions:
+        return client_id
+    owner = sessions.private_to(session_id)
+    return owner.client_id if owner is not None else None
 
 
 def is_recorded(action: Action, outcome: Outcome) -> bool:

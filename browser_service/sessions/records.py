@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from browser_service.rules.bounded import Bounded
+from shared.actions.sessions import CreateSession
 from shared.actions.seven import BrowserLaunch
 from shared.calls import ClientRef
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, of_field
@@ -13,7 +14,7 @@ from shared.likeness import nearest
 from shared.model import Json, Model
 from shared.moments import iso
 from shared.next_calls import next_call
-from shared.pages import SessionOptions
+from shared.pages import Proxy, SessionOptions, Size
 from shared.wire import DEFAULT_SESSION
 
 _EXPIRED_KEPT = 500
@@ -30,7 +31,7 @@ class Browser:
     def __str__(self) -> str:
         return f"{self.engine}, headless: {str(self.headless).lower()}"
 
-    def asked(self, launch: BrowserLaunch) -> "Browser":
+    def with_launch(self, launch: BrowserLaunch) -> "Browser":
         """Return the browser with the launch options applied. Raises BrowserLaunchFailed if there can be none."""
         given = launch.model_fields_set
         headless = launch.headless if "headless" in given else self.headless
@@ -70,7 +71,7 @@ class SessionRecord(Model):
     def expired(self) -> bool:
         return self.expires_at is not None and time.time() >= self.expires_at
 
-    def described(self) -> Json:
+    def describe(self) -> Json:
         """Describe the session to a client that may use it, without the proxy's password."""
         proxy = self.options.proxy
         return {
@@ -117,18 +118,14 @@ class Sessions:
             self._over[session_id] = record.expired
         return True
 
-    def owned_by(self, client_id: str) -> int:
+    def count_owned(self, client_id: str) -> int:
         """Count the client's sessions."""
         return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
 
     def all(self) -> list[SessionRecord]:
         return [*self._records.values()]
 
-    def record(self, session_id: str) -> SessionRecord:
-        """Return a session's record. Raises SessionNotFound, SessionExpired."""
-        return self._get(session_id)
-
-    def used(self, session_id: str | None, *, failed: bool) -> None:
+    def count_call(self, session_id: str | None, *, failed: bool) -> None:
         """Count a call that worked in the session."""
         if session_id is not None and (record := self._records.get(session_id)):
             record.accessed_at = time.time()
@@ -160,21 +157,15 @@ class Sessions:
         record = self._records.get(session_id)
         return record.owner.client_id if record is not None and record.owner is not None else None
 
-    def kept_to(self, session_id: str) -> tuple[str, ...]:
-        """Return the owner's id and label if nobody else may use the session; nothing if all may, or it is unknown."""
+    def private_to(self, session_id: str) -> ClientRef | None:
+        """Return the owner if nobody else may use the session; None if all may, or it is unknown."""
         record = self._records.get(session_id)
-        owner = record.owner if record is not None and not record.shared else None
-        return (owner.client_id, owner.label) if owner is not None else ()
-
-    def private_to(self, session_id: str) -> str | None:
-        """Return the owner's id if nobody else may use the session. Raises SessionNotFound, SessionExpired."""
-        record = self._get(session_id)
-        return record.owner.client_id if record.owner and not record.shared else None
+        return record.owner if record is not None and not record.shared else None
 
     def check_use(self, session_id: str, client_id: str) -> None:
         """Raise Forbidden if the session is another's and not shared; SessionNotFound or SessionExpired if it is
         gone."""
-        record = self._get(session_id)
+        record = self.record(session_id)
         if record.expired:
             raise _over(session_id, timed_out=True)
         if not self.may_use(session_id, client_id):
@@ -184,9 +175,9 @@ class Sessions:
                 details={"sessionId": session_id},
             )
 
-    def owned(self, session_id: str, client_id: str) -> SessionRecord:
-        """Return the record of the client's own session. Raises Forbidden, SessionNotFound, SessionExpired."""
-        record = self._get(session_id)
+    def check_owner(self, session_id: str, client_id: str) -> SessionRecord:
+        """Return the record of a session if the client owns it. Raises Forbidden, SessionNotFound, SessionExpired."""
+        record = self.record(session_id)
         if record.owner is None:
             raise Forbidden(
                 f'Session "{session_id}" is the shared login: it belongs to all, and nobody shares or closes it.',
@@ -197,7 +188,7 @@ class Sessions:
             raise Forbidden(f'Session "{session_id}" belongs to "{_label(record)}".', details={"sessionId": session_id})
         return record
 
-    def shown(self, client_id: str) -> list[Json]:
+    def listed(self, client_id: str) -> list[Json]:
         return [
             {
                 "sessionId": record.session_id,
@@ -237,14 +228,15 @@ class Sessions:
         """Mark sessions as used again, because they could not be written down."""
         self._used |= {record.session_id for record in used}
 
-    def _get(self, session_id: str) -> SessionRecord:
+    def record(self, session_id: str) -> SessionRecord:
+        """Return a session's record. Raises SessionNotFound, SessionExpired."""
         record = self._records.get(session_id)
         if record is None:
             raise self.not_found(session_id)
         return record
 
 
-def end_of(session_id: str, *, timed_out: bool) -> str:
+def end_notice(session_id: str, *, timed_out: bool) -> str:
     """Say why a session closed by itself."""
     over, unused = f'The time of session "{session_id}" is over', f'Session "{session_id}" was not used for long'
     return f"{over if timed_out else unused}: it was closed, with its pages."
@@ -253,7 +245,7 @@ def end_of(session_id: str, *, timed_out: bool) -> str:
 def _over(session_id: str, *, timed_out: bool) -> SessionExpired:
     anew, stays = ("with more time", {"ttl": 604_800_000}) if timed_out else ("to stay", {"persistent": True})
     return SessionExpired(
-        end_of(session_id, timed_out=timed_out),
+        end_notice(session_id, timed_out=timed_out),
         hint=f"Make it anew, {anew}: {next_call('create_session', session_id=session_id, **stays)}.",
         details={"sessionId": session_id},
     )
@@ -261,3 +253,19 @@ def _over(session_id: str, *, timed_out: bool) -> SessionExpired:
 
 def _label(record: SessionRecord) -> str:
     return (record.owner.label if record.owner else "") or "another client"
+
+
+def options_of(asked: CreateSession) -> SessionOptions:
+    """Return the options of a new session."""
+    given = asked.model_fields_set
+    return SessionOptions(
+        browser_type=asked.browser_type if "browser_type" in given else None,
+        viewport=Size(width=asked.viewport.width, height=asked.viewport.height),
+        user_agent=asked.user_agent,
+        locale=asked.locale,
+        timezone=asked.timezone,
+        permissions=asked.permissions,
+        proxy=Proxy(**asked.proxy.model_dump()) if asked.proxy else None,
+        own_browser=asked.own_browser,
+        headless=asked.headless,
+    )

@@ -69,7 +69,8 @@ class Directory:
     def drop(self, page_id: str) -> None:
         """It is closed; the session that it was of is still known."""
         if page := self._pages.pop(page_id, None):
-            self.closed.add(ClosedPage.of(page, *self.sessions.kept_to(page.session_id)))
+            owner = self.sessions.private_to(page.session_id)
+            self.closed.add(ClosedPage.of(page, *((owner.client_id, owner.label) if owner is not None else ())))
 
     def address(self, action: Action, client_id: str, label: str) -> Address:
         """Find the page or session of a call, which the client may use.

@@ -185,4 +185,4 @@ class Dispatcher:
         """Count the call for the session that it was done in, or was to be."""
         own = call.action.named_session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else own
-        self._intake.directory.sessions.used(session_id, failed=outcome.error is not None)
+        self._intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)

@@ -10,7 +10,7 @@ from browser_service.host.seam import CallKey, SessionHost
 from browser_service.rules.origin_turns import Visit
 from browser_service.rules.visits import visited
 from browser_service.security.auth import Identity
-from browser_service.sessions.lifecycle import Keeper
+from browser_service.sessions.vault import SessionVault
 from browser_service.spine.directory import Address, Directory
 from browser_service.spine.feed import Feed
 from browser_service.spine.politeness import Origins
@@ -49,7 +49,7 @@ class HostCalls:
         feed: Feed,
         *,
         register: CallRegister,
-        keeper: Keeper,
+        vault: SessionVault,
         quotas: Quotas,
         origins: Origins,
     ) -> None:
@@ -58,7 +58,7 @@ class HostCalls:
         self._clients = clients
         self._feed = feed
         self._register = register
-        self._keeper = keeper
+        self._vault = vault
         self._quotas = quotas
         self._origins = origins
         self._seq = itertools.count(1)
@@ -125,7 +125,7 @@ class HostCalls:
             inline_text=task.inline_text,
         )
         if action.restored_name is not None and task.undo is None:
-            call.state = await self._keeper.saved(address.session_id or "", action.restored_name)
+            call.state = await self._vault.saved(address.session_id or "", action.restored_name)
         return call
 
     def _recipient(self, task: HostTask) -> ClientRef | None:

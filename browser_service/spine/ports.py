@@ -8,7 +8,7 @@ from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
 from browser_service.host.seam import SessionHost
 from browser_service.observability.activity import Activity
-from browser_service.sessions.lifecycle import Keeper
+from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.front_call import FrontCall, Perform
 from browser_service.spine.register import Record
 from browser_service.spine.undo_call import UndoCall, UndoPorts
@@ -52,8 +52,8 @@ class ServiceContext:
         return self._ports.work
 
     @property
-    def sessions(self) -> Keeper:
-        return self._ports.undo.keeper
+    def sessions(self) -> SessionLifecycle:
+        return self._ports.undo.lifecycle
 
     @property
     def activity(self) -> Activity:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from browser_service.security.auth import Identity
-from browser_service.sessions.lifecycle import Closed, Keeper
+from browser_service.sessions.closed_session import ClosedSession
+from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.directory import Address, Directory
 from browser_service.spine.host_calls import HostCalls, HostTask
 from browser_service.spine.ledger import Ledger
@@ -33,7 +34,7 @@ class UndoPorts:
     policy: Policy
     directory: Directory
     host_calls: HostCalls
-    keeper: Keeper
+    lifecycle: SessionLifecycle
 
 
 class UndoCall:
@@ -84,7 +85,7 @@ class UndoCall:
     async def _step(self, kept: Kept, step: Undoable, action: Action) -> str:
         self._ports.policy.check(self._caller, action)
         if action.closes_session:
-            return await self._ports.keeper.bring_back(kept.who.ref, Closed.model_validate(step.state))
+            return await self._ports.lifecycle.restore(kept.who.ref, ClosedSession.model_validate(step.state))
         who = kept.who if self._caller.operator else self._caller
         address, limited = self._address(step, action)
         call_id, cancel = f"{self._record.call_id}.{len(kept.steps)}", self._record.cancel

@@ -7,7 +7,7 @@ from shared.model import Json
 
 async def browser_launch(service: ServiceContext, action: seven.BrowserLaunch) -> Json:
     browser = service.launched_browser
-    return await browser.launch(browser.shared.asked(action))
+    return await browser.launch(browser.shared.with_launch(action))
 
 
 async def browser_quit(service: ServiceContext, _: seven.BrowserQuit) -> Json:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service import doctor
+from browser_service.cli import doctor
 from browser_service.settings import Settings
 from browser_service.store import journal_file
 from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS

@@ -11,7 +11,7 @@ import httpx
 import psutil
 import pytest
 
-from browser_service.doctor import check_browser
+from browser_service.cli.doctor import check_browser
 from browser_service.host.launching.executables import installed_browser
 from browser_service.settings import Settings
 from tests.support.json import AnyJson

@@ -202,7 +202,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
     start: StartService, site: Site
 ) -> None:
     service = await start(presence_grace_ms=0)
-    keeper = service.parts.keeper
+    lifecycle = service.parts.lifecycle
     async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
         await here.call("open_page", pageId="heres")
         async with watching(service, here.client_id):
@@ -212,11 +212,11 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
                 await gone.call("goto", pageId="used", url=site.page("/", "x"))
                 await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
                 await rests(service, 700)
-                await keeper.close_blank()
+                await lifecycle.close_blank()
                 assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
             await become(lambda: not service.host.pages["used"].record.ownership.lease)
             await rests(service, 700)
-            await keeper.close_blank()
+            await lifecycle.close_blank()
             await service.parts.feed.catch_up()
             assert {page.page_id for page in service.parts.directory.pages()} == {"heres", "held", "used"}
             (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]

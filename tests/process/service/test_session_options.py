@@ -31,7 +31,7 @@ async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: Sta
         await agent.call("create_session", sessionId="kept", persistent=True)
         for record in service.parts.directory.sessions.all():
             record.accessed_at -= 2
-        await service.parts.keeper.close_expired()
+        await service.parts.lifecycle.close_expired()
         names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
         assert names == ["default", "kept"]
         over = await agent.error("get_session", sessionId="idle")

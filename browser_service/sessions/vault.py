@@ -1,0 +1,95 @@
+"""Stores sessions in the journal: their records, logins and saved states, all sealed."""
+
+from collections.abc import Callable
+
+from pydantic import JsonValue, ValidationError
+
+from browser_service.security.seal import KEY_FILE, Seal
+from browser_service.sessions.closed_session import ClosedSession
+from browser_service.sessions.records import SessionRecord
+from browser_service.store.journal import Journal
+from shared.errors import StateNotFound, of_field
+from shared.model import Json
+from shared.next_calls import next_call
+
+
+class SessionVault:
+    """Reads and writes what of sessions outlives the process."""
+
+    def __init__(self, journal: Journal, seal: Seal, report: Callable[[str], None]) -> None:
+        self._journal = journal
+        self._seal = seal
+        self._report = report
+
+    async def records(self) -> dict[str, SessionRecord | None]:
+        """Return the persistent sessions by their names; None for each that cannot be read."""
+        await self._journal.forget_ended_sessions()
+        return {name: self._record(sealed) for name, sealed in (await self._journal.sessions()).items()}
+
+    async def write(self, record: SessionRecord) -> None:
+        """Store a session's record, if it is persistent."""
+        if record.persistent:
+            await self._journal.keep_session(record.session_id, self._seal.close(record.model_dump(mode="json")))
+
+    async def logins(self, session_id: str) -> list[Json]:
+        """Return a session's logins: the newest, and those before them. What cannot be read stays, and is left out."""
+        sealed = await self._journal.states(session_id)
+        opened = [_logins(self._seal.open(each)) for each in sealed]
+        states = [state for state in opened if state is not None]
+        if sealed and opened[0] is None:
+            await self._journal.set_state_aside(session_id)
+            instead = "those from before are used" if states else "people sign in anew"
+            self._report(
+                f'The saved logins of session "{session_id}" cannot be read (another key, or damage): {instead}. '
+                f"They are kept, and read again when the service starts with that key ({KEY_FILE})."
+            )
+        return states
+
+    async def saved_names(self, session_id: str) -> list[str]:
+        return await self._journal.saved_names(session_id)
+
+    async def saved(self, session_id: str, name: str) -> Json:
+        """Return what save_session_state saved under a name. Raises StateNotFound."""
+        sealed = await self._journal.saved(session_id, name)
+        state = self._seal.open(sealed) if sealed else None
+        if not isinstance(state, dict):
+            names = await self.saved_names(session_id)
+            raise StateNotFound(
+                f"Nothing is saved as {name!r} of session {session_id!r}.",
+                hint=f"Saved: {', '.join(names)}." if names else f"{next_call('save_session_state')} saves it.",
+                details={"sessionId": session_id, **of_field("name", saved=[*names])},
+            )
+        return state
+
+    async def all_saved(self, session_id: str) -> dict[str, Json]:
+        return {name: await self.saved(session_id, name) for name in await self.saved_names(session_id)}
+
+    async def begin(self, record: SessionRecord) -> None:
+        """Store a new session, and forget one of its name that could not be reopened, with that one's logins."""
+        await self.forget(record.session_id)
+        await self.write(record)
+
+    async def restore(self, closed: ClosedSession) -> None:
+        """Store a session that was closed, with its logins and saved states."""
+        session_id = closed.record.session_id
+        await self.begin(closed.record)
+        for name, state in closed.saved.items():
+            await self._journal.keep_saved(session_id, name, self._seal.close(state))
+        if closed.record.persistent:
+            await self._journal.keep_state(session_id, self._seal.close(closed.spec.state))
+
+    async def forget(self, session_id: str) -> None:
+        await self._journal.forget_session(session_id)
+
+    def _record(self, sealed: bytes) -> SessionRecord | None:
+        try:
+            return SessionRecord.model_validate(self._seal.open(sealed))
+        except ValidationError:
+            return None
+
+
+def _logins(state: JsonValue) -> Json | None:
+    """Return logins in Playwright's form; older versions stored a list of cookies. None if it is neither."""
+    if isinstance(state, list):
+        return {"cookies": state}
+    return state if isinstance(state, dict) and isinstance(state.get("cookies", []), list) else None
