@@ -1,1 +1,2 @@
-"""The contract between gateway, service and every other client: pydantic and the standard library only."""
+"""Declares the contract between gateway, service and every other client, with pydantic and the standard library
+only."""

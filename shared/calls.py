@@ -1,4 +1,4 @@
-"""Calls and their outcomes: what crosses the seam between the service's front half and a session host."""
+"""Declares calls and their outcomes, which cross the seam between the service's front half and a session host."""
 
 from enum import StrEnum
 from typing import Literal
@@ -26,7 +26,7 @@ class ClientRef(Model):
 
 
 class Call(Model):
-    """One run of an action, addressed and parsed by the front, performed by a host."""
+    """Describes one run of an action, which the front addresses and a host performs."""
 
     call_id: str
     seq: int = Field(description="The front's counter: turns on a page go by it.")
@@ -51,7 +51,7 @@ class Call(Model):
 
 
 class Notice(Model):
-    """One line about what happened to a client's pages, given with its next reply."""
+    """Holds one line about what happened to a client's pages, which comes with its next reply."""
 
     text: str
     page_id: str | None = None
@@ -65,7 +65,8 @@ class CallState(StrEnum):
 
 
 class Undoable(Model):
-    """An act that can be taken back, and what that takes. Kept in memory alone: it has the values that were lost."""
+    """Describes an act that can be undone, and what that takes. It stays in memory, because it has the values that were
+    lost."""
 
     body: Json = Field(repr=False, description="The act, which the same rules hold for when it is taken back.")
     page_id: str | None = None
@@ -76,7 +77,7 @@ class Undoable(Model):
 
 
 class Outcome(Model):
-    """What a host answers: a result or an error, never both."""
+    """Holds a host's answer: a result or an error, never both."""
 
     call_id: str
     result: Json | None = None
@@ -94,7 +95,7 @@ class Outcome(Model):
 
 
 class Preview(Model):
-    """A large picture as one that can be shown: smaller, or a slice of it."""
+    """Shows a large picture: reduced, or a slice of it."""
 
     mime_type: str
     width: int
@@ -105,7 +106,7 @@ class Preview(Model):
 
 
 class Artifact(Model):
-    """Bytes that an action made, kept under an id; `data` is base64 where it is small enough to go along."""
+    """Describes a file that an action made; `data` has it in base64 if it is small enough for a reply."""
 
     artifact_id: str
     mime_type: str
@@ -119,7 +120,7 @@ class Artifact(Model):
 
 
 class DownloadState(Model):
-    """A file that a page downloads; `client_id` stays inside the service."""
+    """Describes a file that a page downloads; `client_id` stays inside the service."""
 
     download_id: str
     client_id: str
@@ -140,7 +141,7 @@ class DownloadState(Model):
 
     @property
     def line(self) -> str:
-        """In words: download report.csv finished (1,234 bytes): file art-1."""
+        """Return the state in words: download report.csv finished (1,234 bytes): file art-1."""
         if self.state == "finished":
             return f"download {self.name} finished ({self.size:,} bytes): file {self.artifact_id}"
         if self.state == "running":
@@ -149,7 +150,7 @@ class DownloadState(Model):
 
 
 class ActivityRecord(Model):
-    """What one client did, as another may read it: its label, never its id; no typed text, no secrets."""
+    """Describes one client's act for other clients: with its label, never its id; without typed text and secrets."""
 
     id: int
     time: str = Field(description="When it ended, in ISO 8601 and UTC.")

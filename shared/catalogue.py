@@ -1,4 +1,4 @@
-"""All actions, and the one way in: `parse`."""
+"""Lists all actions, and parses every call."""
 
 import hashlib
 import json
@@ -54,11 +54,12 @@ CATEGORIES: Final = (
     "states",
     "seven",
 )
-"""The modules of `shared.actions`, in the order of the list; in `browser_service.actions` the same do them."""
+"""Names the modules of `shared.actions` in the order of the list; modules of the same names in
+`browser_service.actions` perform them."""
 
 
 def _declared() -> dict[str, type[Action]]:
-    """The action classes of every category, in the order in which they are written."""
+    """Collect the action classes of every category, in the order in which they are written."""
     found = [
         value
         for module in (import_module(f"shared.actions.{category}") for category in CATEGORIES)
@@ -73,11 +74,11 @@ A = TypeVar("A", bound=Action)
 ACTIONS: Final = MappingProxyType(_declared())
 
 _SHOWN: Final = 500
-"""Characters of a caller's own call that an error gives back, put right."""
+"""Bounds the characters of a corrected call that an error quotes."""
 
 
 class Named(NamedTuple):
-    """What a name in a body means."""
+    """Holds the action that a name in a body means."""
 
     action: type[Action]
     alias: Alias | None = None
@@ -87,20 +88,19 @@ NAMES: Final = MappingProxyType(
     {name: Named(action) for name, action in ACTIONS.items()}
     | {alias.name: Named(action, alias) for action in ACTIONS.values() for alias in action.aliases}
 )
-"""Every name that can be called: canonical ones and aliases."""
+"""Maps every name that can be called, aliases included."""
 
 
 def parse(body: Body) -> Action:
-    """The action that a body asks for.
+    """Return the action that a body asks for.
 
-    Raises InvalidRequest for a missing or unknown action, ValidationFailed naming the argument for anything else.
-    """
+    Raises InvalidRequest for a missing or unknown action, ValidationFailed naming the argument for anything else."""
     _check_text(body)
     return _parse(body)
 
 
 def parse_as(kind: type[A], body: Body) -> A:
-    """Parse a body that is of this class by its name; raises what `parse` does, TypeError for another class."""
+    """Parse a body as an action of this class. Raises what `parse` does, and TypeError for another class."""
     action = parse({**body, "action": kind.name()})
     if not isinstance(action, kind):
         raise TypeError(f"{action.name()} is not {kind.name()}")
@@ -108,10 +108,9 @@ def parse_as(kind: type[A], body: Body) -> A:
 
 
 def unwrapped(body: Body) -> dict[str, JsonValue]:
-    """What a body asks for: of `call_tool` the call that it names, so that nothing beyond sees a wrapper.
+    """Return the call that a body asks for: for `call_tool` the call inside it, so that nothing beyond sees a wrapper.
 
-    Raises InvalidRequest for a name that is none, ValidationFailed for arguments that cannot be passed on.
-    """
+    Raises InvalidRequest for an unknown name, ValidationFailed for arguments that cannot be passed on."""
     if body.get("action") != CallTool.name():
         return {**body}
     given = {key: value for key, value in body.items() if key != "action"}
@@ -156,7 +155,7 @@ def _check_called(asked: CallTool) -> None:
 
 
 def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
-    """`carrier`: the action that this one is to be a part of."""
+    """Parse a body, which is to be a part of the action `carrier`, if there is one."""
     body = unwrapped(body)
     name = body.get("action")
     if not isinstance(name, str):
@@ -181,8 +180,8 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
 
 
 def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) -> None:
-    """Raise for what cannot be a part: of a batch another one, and what waits for a person; of the others besides what
-    carries parts itself, and what is not done on the page of its carrier."""
+    """Raise for an action that cannot be a part of this one. A batch takes neither a batch nor what waits for a person;
+    the others take no action that has parts itself, or acts elsewhere than on their page."""
     of_one_page = issubclass(action, PageAction) and not action.alone
     carries = any(name in arguments for name in action.carries)
     why, hint = "", f"Call {action.name()} by itself."
@@ -202,8 +201,8 @@ def _check_part(action: type[Action], arguments: Body, carrier: type[Action]) ->
 
 
 def _with_parts(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, object]:
-    """The arguments, with the actions in them. All parts are of the one page that the call is addressed to, but in a
-    batch of which each is a call of its own."""
+    """Parse the actions inside the arguments. All of them are of the page that the call is addressed to, except in a
+    batch, where each may be a call of its own."""
     made: dict[str, object] = {**arguments}
     parts: dict[str, Action] = {}
     for name in action.carries:
@@ -235,7 +234,7 @@ def _part(carrier: type[Action], place: str, body: JsonValue, parts: dict[str, A
 
 
 def _address_all(carrier: type[Action], field: str, made: dict[str, object], parts: Mapping[str, Action]) -> None:
-    """A part may name the page too, if it is the same."""
+    """Address the call by the page that its parts name. Raises ValidationFailed if they name another one."""
     named = {place: name for place, part in parts.items() if (name := part.wire_body().get(field))}
     if not named:
         return
@@ -250,7 +249,7 @@ def _address_all(carrier: type[Action], field: str, made: dict[str, object], par
 
 
 def _placed(error: BrowseError, place: str) -> BrowseError:
-    """The error of a part, which names its place: `steps.2.selector`."""
+    """Put a part's place into its error: `steps.2.selector`."""
     context = error.details.get("context")
     context = context if isinstance(context, dict) else {}
     within = str(context.get("field", ""))
@@ -261,7 +260,8 @@ def _placed(error: BrowseError, place: str) -> BrowseError:
 
 
 def _check_text(body: Body) -> None:
-    """Half a character (a lone surrogate) passes as JSON, but not through UTF-8: it would fail far from here."""
+    """Raise ValidationFailed for half a character (a lone surrogate), which passes as JSON and would fail far from here
+    as UTF-8."""
     try:
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -303,7 +303,7 @@ def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonV
 
 
 def check_page_id(page_id: str) -> str:
-    """A page id from a path, or the same error that a body gets."""
+    """Return a page id from a path. Raises the error that one in a body gets."""
     if not is_page_id(page_id):
         raise explaining.bad_id(None, "pageId", page_id)
     return page_id
@@ -314,7 +314,7 @@ def is_call_id(text: str) -> bool:
 
 
 class Tool(NamedTuple):
-    """An action as a tool list shows it."""
+    """Describes an action as a tool list shows it."""
 
     name: str
     title: str
@@ -324,7 +324,7 @@ class Tool(NamedTuple):
 
 
 def tools(toolsets: Collection[str] = ("core",), *, besides: Collection[str] = ()) -> list[Tool]:
-    """The tools of some toolsets, and those of some names, in a lasting order."""
+    """Return the tools of some toolsets, and those of some names, in a stable order."""
     of_toolsets = chosen(ACTIONS, toolsets)
     return [
         Tool(name, action.title(), action.description(), listed_schema(action), annotations(action))
@@ -335,14 +335,14 @@ def tools(toolsets: Collection[str] = ("core",), *, besides: Collection[str] = (
 
 @cache
 def listed(toolsets: frozenset[str]) -> frozenset[str]:
-    """Return the names of the tools that a list of some toolsets has. `call_tool` is among them, for replies name the
-    way through it; not where only the seven are listed, which are a list that is documented as it is."""
+    """Return the names of the tools in a list of some toolsets. `call_tool` is among them, because replies name calls
+    through it; except if only the seven are listed, whose list is documented as it is."""
     through = {CallTool.name()} if toolsets != {APART} else set[str]()
     return frozenset(chosen(ACTIONS, toolsets)) | through
 
 
 def annotations(action: type[Action]) -> dict[str, bool]:
-    """The effect in MCP's words, so that clients ask people less."""
+    """Return the effect in MCP's words, so that clients ask people less."""
     reads = action.effect is Effect.READS
     return {
         "readOnlyHint": reads,
@@ -354,7 +354,7 @@ def annotations(action: type[Action]) -> dict[str, bool]:
 
 @cache
 def fingerprint() -> str:
-    """Changes when any argument of any action does; gateway and service compare theirs."""
+    """Return a digest that changes with any argument of any action; gateway and service compare theirs."""
     return digest(ACTIONS)
 
 

@@ -72,7 +72,7 @@ def of_field(name: str, **context: JsonValue) -> dict[str, JsonValue]:
 
 
 class ErrorBody(BaseModel):
-    """An error as it crosses every boundary: host to front, service to client, gateway to model."""
+    """Holds an error as it crosses every boundary: host to front, service to client, gateway to model."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
@@ -92,9 +92,9 @@ class BrowseError(Exception):
     status: ClassVar[int] = 500
     hint: ClassVar[str | None] = None
     nothing_happened: ClassVar[bool] = False
-    """The call that it ends changed nothing on its page, whose revision stays."""
+    """Says that the call which the error ends changed nothing on its page, whose revision stays."""
     debugging: ClassVar[bool] = False
-    """Whether replies say where in the program an error was raised: set for all, on the base."""
+    """Makes replies say where in the program an error was raised; it is set on this class, for all errors."""
 
     def __init__(self, message: str, *, hint: str | None = None, details: Details | None = None) -> None:
         # a page's text may hold halves of characters (lone surrogates), which no reply could carry
@@ -116,7 +116,7 @@ class BrowseError(Exception):
         )
 
     def _stack(self) -> dict[str, JsonValue]:
-        """Where it was raised, with what it came from; the innermost part where that is long."""
+        """Return where the error was raised, with its causes; the innermost part if that is long."""
         if not self.debugging or self.__traceback__ is None:
             return {}
         lines = "".join(traceback.format_exception(self))
@@ -458,8 +458,8 @@ class UnknownOutcome(BrowseError):
 
 
 def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseError]]:
-    """All classes of the tree, depth first, in the order in which they are written; not `Relayed`, which is any of
-    them."""
+    """Yield all classes of the tree, depth first, in the order in which they are written; except `Relayed`, which
+    stands for any of them."""
     for child in root.__subclasses__():
         if child is Relayed:
             continue

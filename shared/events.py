@@ -1,4 +1,4 @@
-"""Events: what a host tells the front half, in the order in which it happened."""
+"""Declares the events that a host sends to the front half, in the order in which they happened."""
 
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ class PageOpened(Model):
 
 
 class PageChanged(Model):
-    """URL, title or holder of a page changed."""
+    """The URL, title or holder of a page changed."""
 
     kind: Literal["page_changed"] = "page_changed"
     seq: int = 0
@@ -33,7 +33,7 @@ class PageClosed(Model):
 
 
 class PageRetired(Model):
-    """A page that nobody had any more was closed to make room for another one; it can be had back."""
+    """A page without a holder was closed to make room for another one; undo can bring it back."""
 
     kind: Literal["page_retired"] = "page_retired"
     seq: int = 0
@@ -43,7 +43,7 @@ class PageRetired(Model):
 
 
 class CallMoved(Model):
-    """A call waits or runs: what a progress message is made of."""
+    """A call waits or runs; progress messages are made of this."""
 
     kind: Literal["call_moved"] = "call_moved"
     seq: int = 0
@@ -57,7 +57,7 @@ class CallMoved(Model):
 
     @property
     def progress(self) -> str:
-        """The move in words: 2nd in the queue."""
+        """Return the move in words: 2nd in the queue."""
         if self.state is CallState.QUEUED:
             return f"{_ordinal(self.position)} in the queue" + (f", behind {self.behind}" if self.behind else "")
         if self.request is not None:
@@ -66,7 +66,7 @@ class CallMoved(Model):
 
 
 class PageMoved(Model):
-    """A page opened, changed or closed: told to every client that may know of it."""
+    """A page was opened, changed or closed; every client that may know of it is told."""
 
     page_id: str
     session_id: str
@@ -74,7 +74,7 @@ class PageMoved(Model):
 
 
 class CallEnded(Model):
-    """The end of a call that was suspended when it replied."""
+    """A call ended that was suspended when it replied."""
 
     kind: Literal["call_ended"] = "call_ended"
     seq: int = 0
@@ -90,7 +90,7 @@ class NoticeGiven(Model):
 
 
 class StateSaved(Model):
-    """A session's logins as they are now, for the journal."""
+    """A session's logins changed; the journal stores them."""
 
     kind: Literal["state"] = "state"
     seq: int = 0
@@ -112,7 +112,7 @@ class Throttled(Model):
 
 
 class DownloadMoved(Model):
-    """A download began, came on, or ended."""
+    """A download began, progressed, or ended."""
 
     kind: Literal["download"] = "download"
     seq: int = 0
@@ -135,7 +135,7 @@ HostEvent = Annotated[
 
 
 class EventBatch(Model):
-    """What `events_after` answers: the events past a sequence number, and who said so."""
+    """Answers `events_after`: the events past a sequence number, and which host sent them."""
 
     incarnation: str
     events: list[HostEvent] = Field(default=[])

@@ -1,4 +1,4 @@
-"""What was wrong with an argument, in words that name it and say what to do."""
+"""Explains what is wrong with an argument, in words that name it and say what to do."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -30,11 +30,11 @@ _WORDS: Final = MappingProxyType(
         "is_instance_of": "Input should be an object",
     }
 )
-"""Where pydantic speaks of Python."""
+"""Replaces pydantic's messages that speak of Python."""
 
 
 def explain(action: type[Action], arguments: Body, error: ValidationError) -> ValidationFailed:
-    """The first problem, in words that name the argument and say what to do."""
+    """Return an error for the first problem, which names the argument and says what to do."""
     problems = error.errors(include_url=False)
     # a misspelt argument is also a missing one; what was written is what the caller recognises
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
@@ -64,7 +64,8 @@ def _hint(action: type[Action], field: str) -> str | None:
 
 
 def _path(location: tuple[int | str, ...], arguments: Body) -> str:
-    """`modifiers.0`: where in the arguments, without the names that pydantic gives to the branches of a union."""
+    """Return where in the arguments a problem is, such as `modifiers.0`, without pydantic's names for branches of a
+    union."""
     path: list[str] = []
     at: object = arguments
     for part in location:
@@ -78,7 +79,7 @@ def _path(location: tuple[int | str, ...], arguments: Body) -> str:
 
 
 def _twin(action: type[Action], name: str) -> str | None:
-    """The listed name of an argument whose second name is `name`."""
+    """Return the listed name of an argument whose second name is `name`."""
     return next((listed for listed, others in second_names(action).items() if name in others), None)
 
 
@@ -107,7 +108,7 @@ def _suggest(action: type[Action], field: str) -> str:
 
 
 def _within(action: type[Action], path: list[str]) -> list[str]:
-    """The arguments of an action, or of a nested argument such as `position`."""
+    """Return the arguments of an action, or of a nested argument such as `position`."""
     node = full_schema(action)
     for part in path:
         named = cast("Schema", node.get("properties", {})).get(part)
@@ -128,12 +129,12 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
 
 
 def named(name: str) -> str:
-    """A name that is none, as an error quotes it."""
+    """Quote an unknown name in an error, cut if it is long."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}… ({len(name):,} characters)"
 
 
 def meant(name: str, names: Mapping[str, object]) -> str:
-    """Return in words which action a name that is none may mean."""
+    """Return in words which actions an unknown name may mean."""
     return " or ".join(nearest(name, names, most=3)) or "goto"
 
 

@@ -1,4 +1,4 @@
-"""Names of files that people see: one plain name on any system, with no way to another place."""
+"""Makes names of files that people see: one plain name on any system, which leads to no other place."""
 
 import mimetypes
 import unicodedata
@@ -10,13 +10,13 @@ _MOST_BYTES: Final = 150
 _MOST_SUFFIX: Final = 16
 _PUNCTUATION: Final = frozenset('<>:"/\\|?*')
 _DEVICES: Final = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
-"""What Windows takes for a device, whatever its suffix."""
+"""Windows takes these names for devices, with any suffix."""
 _SUFFIXES: Final = {"image/jpeg": ".jpg", "image/webp": ".webp", "text/plain": ".txt", "text/csv": ".csv"}
-"""Where the system's own table has another one, or none."""
+"""Corrects the system's own table, which has another suffix for these types, or none."""
 
 
 def safe(name: str) -> str:
-    """The name without what is no plain character, or has a meaning to a system; nothing where nothing is left."""
+    """Return the name without characters that are not plain, or mean something to a system; it may be empty."""
     text = unicodedata.normalize("NFC", name)
     kept = "".join(each for each in text if each.isprintable() and each not in _PUNCTUATION)
     stem, suffix = parted(kept.strip(" ."))
@@ -27,23 +27,24 @@ def safe(name: str) -> str:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """What a number can be put between: `a.tar.gz` is `a.tar` and `.gz`."""
+    """Split a name where a number can go: `a.tar.gz` into `a.tar` and `.gz`."""
     stem, dot, suffix = name.rpartition(".")
     return (stem, f".{suffix}") if stem and dot and len(suffix) < _MOST_SUFFIX else (name, "")
 
 
 def with_suffix(name: str, mime_type: str) -> str:
-    """The name with the ending of that kind, where it has none."""
+    """Return the name with the suffix of its MIME type, if it has none."""
     kind = mime_type.partition(";")[0].strip().lower()
     return name if parted(name)[1] else f"{name}{_SUFFIXES.get(kind) or mimetypes.guess_extension(kind) or ''}"
 
 
 def _checked(name: str) -> str:
-    """A caller's own name stays as it is, or is refused: it is looked for under that name."""
+    """Return a caller's own name as it is, because people look for the file under it. Raises ValueError if it is not
+    safe."""
     if any(part != safe(part) or not part for part in name.split("/")):
         raise ValueError(f'{name!r} is not the name of a file in BROWSE_OUTPUT_DIR; give a name, such as "page.pdf"')
     return name
 
 
 FileName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_checked)]
-"""A name in the output directory, or in a folder there."""
+"""Names a file in the output directory, or in a folder there."""

@@ -1,4 +1,4 @@
-"""What `help` says: all that is known of an action, in text, and the list of all of them."""
+"""Writes the text of `help`: all about one action, or the list of all."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
         "fields": [{"selector": "#name", "value": "Ana"}, {"selector": "#terms", "value": True}],
     }
 )
-"""For arguments of these names, whosever they are."""
+"""Gives sample values for arguments of these names, in any action."""
 _ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     {
         "select_option": {"label": "Germany"},
@@ -41,7 +41,7 @@ _ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
         "call_tool": {"name": "hover", "arguments": {"selector": 'role=button[name="Buy"]'}},
     }
 )
-"""What an action needs though no single argument is required."""
+"""Adds to an example what the action needs although no single argument is required."""
 _OF_ALL: Final = (
     f"One in full: {next_call('help', name='click')}. One that your list lacks: "
     f"{next_call('call_tool', name='...', arguments={...})}. "
@@ -50,14 +50,14 @@ _OF_ALL: Final = (
 
 
 def overview() -> str:
-    """All tools by category, a line each category."""
+    """List all tools, a line for each category."""
     groups = groupby(ACTIONS.values(), toolsets.category)
     lines = [f"{name}: {', '.join(action.name() for action in actions)}" for name, actions in groups]
     return "\n".join([*lines, _OF_ALL])
 
 
 def in_toolset(name: str) -> str:
-    """The tools of a toolset, a line each. Raises InvalidRequest for a name that is none."""
+    """List the tools of a toolset, a line each. Raises InvalidRequest for an unknown toolset."""
     known = toolsets.names(ACTIONS.values())
     if name not in known:
         raise InvalidRequest(
@@ -76,7 +76,7 @@ def in_toolset(name: str) -> str:
 
 
 def described(name: str) -> str:
-    """All that is known of an action. Raises InvalidRequest for a name that is none."""
+    """Describe an action in full. Raises InvalidRequest for an unknown one."""
     named = NAMES.get(name)
     if named is None:
         raise InvalidRequest(
@@ -104,7 +104,7 @@ def described(name: str) -> str:
 
 
 def example(action: type[Action]) -> dict[str, JsonValue]:
-    """Arguments with which it can be called."""
+    """Return arguments with which the action can be called."""
     schema = full_schema(action)
     properties = cast("dict[str, Schema]", schema["properties"])
     required = cast("list[str]", schema.get("required", []))
@@ -112,7 +112,7 @@ def example(action: type[Action]) -> dict[str, JsonValue]:
 
 
 def _sample(name: str, node: Schema) -> JsonValue:
-    """Something that the schema allows."""
+    """Return a value that the schema allows."""
     if name in _SAMPLES:
         return _SAMPLES[name]
     options = node.get("enum") or node.get("anyOf")

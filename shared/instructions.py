@@ -1,4 +1,4 @@
-"""The instructions: a model is told them once, when it connects."""
+"""Holds the instructions, which a model reads once, when it connects."""
 
 from typing import Final
 
@@ -31,5 +31,5 @@ before you repeat. All tools: {next_call("help")}; one that your list lacks: \
 
 
 def instructed(problem: str) -> str:
-    """Return the instructions, after what the user should be told of the settings, if anything."""
+    """Return the instructions, after a problem of the settings that the user should hear of, if there is one."""
     return f"Tell the user: {problem}\n\n{INSTRUCTIONS}" if problem else INSTRUCTIONS

@@ -1,4 +1,4 @@
-"""Calls that our texts mention, such as `undo {}`, written so that their reader can make them."""
+"""Rewrites calls that our texts mention, such as `undo {}`, so that their reader can make them."""
 
 import re
 from collections.abc import Collection
@@ -9,17 +9,17 @@ from shared import catalogue
 from shared.actions.help import CallTool
 
 _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, key=len, reverse=True))}) (?=\{{)")
-"""Where a text mentions a call: the name of a tool, and the JSON of its arguments."""
+"""Matches the name of a tool before the JSON of its arguments."""
 _LONGEST: Final = 2_000
-"""Characters of arguments that are looked through for their end."""
+"""Bounds the characters of arguments that are searched for their end."""
 _MOST: Final = 50
-"""Calls that a text mentions at most: it may quote a page."""
+"""Bounds the calls that are rewritten in a text, which may quote a page."""
 _LOOKED_THROUGH: Final = 100_000
-"""Characters of a text that are looked through for calls: our own words are never so long."""
+"""Bounds the characters of a text that are searched for calls; our own words are never so long."""
 
 
 def spelled(text: str, listed: Collection[str]) -> str:
-    """Return the text with each call of a tool that is not listed made one of `call_tool`, where that is listed."""
+    """Return the text with each call of a tool that is not listed made a call of `call_tool`, if that is listed."""
     if CallTool.name() not in listed:
         return text
     made, at = list[str](), 0
@@ -34,7 +34,7 @@ def spelled(text: str, listed: Collection[str]) -> str:
 
 
 def _end(text: str, at: int) -> int | None:
-    """Return where the object ends that begins at `at`: of JSON, and of what stands for it, such as `{...}`."""
+    """Return where the object ends that begins at `at`; it is JSON, or stands for it, such as `{...}`."""
     depth, quoted, escaped = 0, False, False
     for place in range(at, min(len(text), at + _LONGEST)):
         character = text[place]

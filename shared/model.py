@@ -1,4 +1,4 @@
-"""The base of every message: camelCase on the wire, snake_case in Python."""
+"""Declares the base of every message: camelCase on the wire, snake_case in Python."""
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
@@ -7,7 +7,7 @@ Json = dict[str, JsonValue]
 
 
 class Model(BaseModel):
-    """camelCase on the wire, snake_case in Python, nothing unknown accepted."""
+    """Reads and writes camelCase, and accepts no unknown field."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -20,7 +20,7 @@ class Model(BaseModel):
 
 
 def weight(value: JsonValue) -> int:
-    """About how many bytes a value holds: what is kept is bounded by it."""
+    """Return about how many bytes a value holds; caches are bounded by it."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, list):

@@ -1,8 +1,7 @@
-"""The calls that errors, hints and notices name, spelled as a caller makes them: `goto {"url": "..."}`.
+"""Spells the calls that errors, hints and notices name: `goto {"url": "..."}`.
 
-Nothing is looked up here, since actions name calls too; a test holds every call against the catalogue. Nor is pydantic
-imported: a gateway answers with such calls before it has loaded that.
-"""
+It looks nothing up, because actions name calls too; a test holds every call against the catalogue. It does not import
+pydantic, because a gateway answers with such calls before it has loaded that."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Pages and sessions, as a host describes them and as it is told to open them."""
+"""Describes pages and sessions: as a host reports them, and as it is asked to open them."""
 
 from typing import Final, Literal
 
@@ -8,15 +8,15 @@ from shared.model import Json, Model
 from shared.next_calls import next_call
 
 Access = Literal["private", "read", "act"]
-"""What others may do with a page."""
+"""Says what others may do with a page."""
 
 RequestKind = Literal["login", "code", "decision", "other"]
-"""What a person may be asked for."""
+"""Says what a person may be asked for."""
 _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decision": "Your decision"}
 
 
 class HumanRequestState(Model):
-    """What a person was asked to do, as everybody may read it who may read the page."""
+    """Describes a request to a person for everybody who may read its page."""
 
     request_id: str
     kind: RequestKind
@@ -32,18 +32,18 @@ class HumanRequestState(Model):
 
     @property
     def what(self) -> str:
-        """In words: a login at https://shop.example."""
+        """Return the request in words: a login at https://shop.example."""
         article = "something" if self.kind == "other" else f"a {self.kind}"
         return f"{article} at {self.origin}" if self.origin else article
 
     def question(self, why: str = "") -> str:
-        """Return how a person is asked. `why` says what was wrong with the answer before."""
+        """Return the question for the person. `why` says what was wrong with the answer before."""
         what = f"An agent asks for {self.what}, on page {self.page_id}: {self.message}"
         then = "Sign in on that page of the shared browser, then accept." if self.kind == "login" else ""
         return "\n".join(filter(None, (why, what, then)))
 
     def answer_schema(self) -> Json:
-        """Return the JSON Schema of an answer: a flat object, as clients can show it. Nobody is asked for a
+        """Return the JSON Schema of an answer: a flat object, which clients can show. Nobody is asked for a
         password."""
         if self.kind == "login":
             return {"type": "object", "properties": {}}
@@ -54,14 +54,15 @@ class HumanRequestState(Model):
         return {"type": "object", "properties": {"answer": answer}, **required}
 
     def next_calls(self, page_id: str) -> str:
-        """What those who asked can do, who may have missed the reply that named the request."""
+        """Say how to wait for the person or withdraw the request, to clients that may have missed the reply that named
+        it."""
         wait = next_call("request_human", page_id=page_id, request_id=self.request_id)
         withdraw = next_call("request_human", page_id=page_id, request_id=self.request_id, withdraw=True)
         return f"Wait for them: {wait}; or give it up: {withdraw}."
 
 
 class Answer(Model):
-    """What a person says to a request: that it is done or refused, or only that somebody is there."""
+    """Holds what a person says to a request: that it is done or refused, or only that somebody is there."""
 
     state: Literal["there", "done", "refused"]
     text: str = Field(default="", repr=False, description="The answer or the reason; for who asked, and nobody else.")
@@ -69,7 +70,7 @@ class Answer(Model):
 
 
 class Parked(Model):
-    """Where a page was when its window was closed because nobody used it."""
+    """Says where a page was when its window was closed because nobody used it."""
 
     x: int = 0
     y: int = Field(default=0, description="How far it was scrolled, px.")
@@ -78,7 +79,7 @@ class Parked(Model):
 
 
 class PageState(Model):
-    """A page as its host knows it; `holder_id` stays inside the service."""
+    """Describes a page as its host knows it; `holder_id` stays inside the service."""
 
     page_id: str
     session_id: str
@@ -111,7 +112,7 @@ class PageState(Model):
         return client_id in {self.holder_id, self.left_by_id if self.holder_id is None else None}
 
     def later(self, ms: int) -> "PageState":
-        """The same after so long a time in which nothing happened."""
+        """Return the state after `ms` in which nothing happened."""
         left = max(0, (self.hold_left_ms or 0) - ms) or None
         person = self.person
         if person is not None:
@@ -126,14 +127,14 @@ Permission = Literal["geolocation", "notifications", "camera", "microphone", "cl
 
 
 class Size(Model):
-    """In CSS pixels."""
+    """Measures a width and a height in CSS pixels."""
 
     width: int = Field(default=1920, ge=1, le=10_000)
     height: int = Field(default=1080, ge=1, le=10_000)
 
 
 class Proxy(Model):
-    """Its password is in no reply, record or log."""
+    """Addresses a proxy. Its password is in no reply, record or log."""
 
     server: str = Field(pattern=r"^((https?|socks[45])://)?[^\s/@]+$", description="http://host:port, or socks5://...")
     username: str | None = None
@@ -141,7 +142,7 @@ class Proxy(Model):
 
 
 class SessionOptions(Model):
-    """How the pages of a session see the world, and are seen."""
+    """Says how the pages of a session see the world, and are seen."""
 
     browser_type: Engine | None = Field(default=None, description="The engine; the service's own without.")
     viewport: Size = Size()
@@ -155,7 +156,7 @@ class SessionOptions(Model):
 
 
 class SessionSpec(Model):
-    """Everything a host needs to have a session, complete and idempotent: it keeps nothing of its own on disk."""
+    """Tells a host everything that it needs to open a session, which it can do repeatedly: it keeps nothing on disk."""
 
     session_id: str
     profile: bool = Field(default=False, description="It is the profile on disk: the shared login.")
@@ -171,7 +172,7 @@ class SessionSpec(Model):
 
 
 class Figures(Model):
-    """What a host has open, and what that weighs."""
+    """Counts what a host has open, and the memory that this takes."""
 
     pages: int
     parked: int
@@ -181,7 +182,7 @@ class Figures(Model):
 
 
 class PageBlock(Model):
-    """The `page` of every reply."""
+    """Describes the call's page in every reply."""
 
     page_id: str
     session_id: str

@@ -1,4 +1,4 @@
-"""The prompts: tasks that a person picks in the chat, as the text that a model gets."""
+"""Declares the prompts: tasks that a person picks in the chat, as the text that a model gets."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ Kind = Literal["string", "array", "object", "boolean", "number"]
 
 
 class Argument(NamedTuple):
-    """One argument; hosts send all of them as text, so an array or an object comes as JSON."""
+    """Describes an argument. Hosts send all of them as text, so an array or an object comes as JSON."""
 
     name: str
     description: str
@@ -26,7 +26,7 @@ class Argument(NamedTuple):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """Every value that it can have, where they are few."""
+        """Return every value that the argument can have, if they are few."""
         return self.choices or (("true", "false") if self.kind == "boolean" else ())
 
 
@@ -194,7 +194,7 @@ PROMPTS: Final = MappingProxyType({one.name: one for one in (SCRAPE_WEBSITE, FIL
 
 
 def named(name: str) -> Prompt:
-    """Raises ValidationFailed for a name that none has."""
+    """Return the prompt of that name. Raises ValidationFailed."""
     if name not in PROMPTS:
         near = nearest(name, PROMPTS)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(PROMPTS)}."

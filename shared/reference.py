@@ -1,4 +1,4 @@
-"""Writes `TOOLS.md`, the reference of all actions and errors; `--check` fails where it is stale."""
+"""Writes `TOOLS.md`, the reference of all actions and errors; `--check` fails if it is stale."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ _UNADDRESSED: Final = MappingProxyType(
 
 
 def reference() -> str:
-    """The whole page, as it should be."""
+    """Return the whole page."""
     categories = [
         (sys.modules[module], list(actions))
         for module, actions in groupby(ACTIONS.values(), lambda action: action.__module__)
@@ -92,7 +92,7 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
 
 
 def manners(action: type[Action]) -> str:
-    """Effect, scope and lane, in words."""
+    """Describe an action's effect, scope and lane in words."""
     effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
     words = [f"{effect} {_SCOPES[action.scope]}"]
     if action.scope is Scope.PAGE:
@@ -136,7 +136,7 @@ def type_of(node: Schema) -> str:
 
 
 def allowed(node: Schema) -> str:
-    """Enum, range, length or pattern."""
+    """Describe the values that a schema allows: by enum, range, length or pattern."""
     if isinstance(items := node.get("items"), dict) and "enum" in items:
         return allowed(items)
     if isinstance(choices := node.get("enum"), list):
@@ -179,7 +179,7 @@ own call takes, which is why they are no fewer: an agent that pays for each toke
 
 
 def tokens(tool: Tool) -> int:
-    """About how many of a model's tokens a tool takes in the list."""
+    """Estimate how many of a model's tokens a tool takes in the list."""
     listed = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
     return round(len(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()) / 4)
 

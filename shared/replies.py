@@ -1,8 +1,7 @@
-"""Replies as text: how a caller asks for one, what it gets then in place of the result, and the words of an error.
+"""Declares how a caller asks for a reply as text, and what it gets; words errors.
 
-The service alone makes the text of a reply. Who calls says in the header `X-Browse-Reply`, as JSON, how it can show it;
-without the header the reply is the whole envelope, for programs.
-"""
+Only the service makes the text of a reply. The caller says in the header `X-Browse-Reply`, as JSON, how it can show it;
+without the header the reply is the whole envelope, for programs."""
 
 from typing import Annotated, Final, Literal
 
@@ -13,14 +12,14 @@ from shared.model import Json
 
 OTHER_VERSION: Final = "Gateway and service are of different versions: restart the older one."
 _IS_LOGGED: Final = "INTERNAL_ERROR"
-"""The error whose hint leads to the service's log, where it is found by the id of the request."""
+"""Names the error whose hint leads to the service's log, where the id of the request finds it."""
 _HEADERS_CHARACTERS: Final = 1_500
 _BODY_CHARACTERS: Final = 500
 _LINE_CHARACTERS: Final = 200
 
 
 class _Lenient(BaseModel):
-    """What crosses between two programs, of which one may be newer and say more."""
+    """Ignores unknown fields, because one of the two programs may be newer and say more."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True, frozen=True
@@ -53,7 +52,7 @@ class ForReader(_Lenient):
 
 
 class ForCompletion(_Lenient):
-    """The caller wants what is listed to be told by its ids: those under this key."""
+    """The caller completes an argument from the ids in a list; `key` names them."""
 
     kind: Literal["completion"] = "completion"
     key: str = "pageId"
@@ -64,7 +63,7 @@ FORM: Final[TypeAdapter[ReplyForm]] = TypeAdapter(ReplyForm)
 
 
 class Place(_Lenient):
-    """Where a text names a file by its address, and what names it where the caller finds the file itself."""
+    """Says where a text names a file by its address, and how the caller itself finds the file."""
 
     at: int = Field(description="Characters before the address.")
     length: int = Field(description="Characters of the address.")
@@ -74,7 +73,7 @@ class Place(_Lenient):
 
 
 class ModelReply(_Lenient):
-    """A reply in content blocks, as MCP has them; a text block may have `places`."""
+    """Holds a reply in content blocks of MCP; a text block may have `places`."""
 
     content: list[Json] = []
     structured_content: Json | None = None
@@ -84,7 +83,7 @@ class ModelReply(_Lenient):
 
 
 class TerminalReply(_Lenient):
-    """A reply as a terminal prints it."""
+    """Holds a reply as a terminal prints it."""
 
     text: str = ""
     around: list[str] = Field(default=[], description="The page as it is now, and what happened meanwhile.")
@@ -92,7 +91,7 @@ class TerminalReply(_Lenient):
 
 
 class Contents(_Lenient):
-    """A reply as the contents of a resource: a text, or base64, or the id of a file with the bytes."""
+    """Holds the contents of a resource: a text, or base64, or the id of a file with the bytes."""
 
     mime_type: str
     text: str | None = None
@@ -101,7 +100,7 @@ class Contents(_Lenient):
 
 
 class Completions(_Lenient):
-    """A reply as the values that an argument can have."""
+    """Holds the values that an argument can have."""
 
     values: list[str] = []
 

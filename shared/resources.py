@@ -1,4 +1,4 @@
-"""What a chat's host can read beside the tools: each is what one action answers."""
+"""Declares the resources that a chat's host can read beside the tools; one action answers each."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 class Resource(NamedTuple):
-    """One, or with variables in its URI a template of many."""
+    """Describes one resource, or many by a template with variables in its URI."""
 
     uri: str
     name: str
@@ -25,10 +25,11 @@ class Resource(NamedTuple):
     arguments: Mapping[str, JsonValue] = MappingProxyType({})
     mime_type: str = "text/plain"
     kind: Kind | None = None
-    """By which it can be switched off, and its answers may be of some age; the others are always there, and new."""
+    """Names the kind that can be switched off, and whose answers may have some age. Without it a resource is always
+    there, and read anew."""
 
     def variables(self, uri: str) -> dict[str, str] | None:
-        """What a URI has in the places of the variables; none where it is no such URI."""
+        """Return the values of the variables in a URI; None if it is no URI of this resource."""
         *inner, last = _VARIABLE.split(self.uri)[::2]
         names = _VARIABLE.findall(self.uri)
         if not names:
@@ -40,7 +41,7 @@ class Resource(NamedTuple):
 
 
 class Request(NamedTuple):
-    """The call that answers a URI."""
+    """Holds the call that answers a URI."""
 
     resource: Resource
     arguments: dict[str, JsonValue]
@@ -107,11 +108,12 @@ TEMPLATES: Final = (
         kind="sessions",
     ),
 )
-"""Where `{sessionId}` is a page's id, or a session's."""
+"""In these, `{sessionId}` is the id of a page or of a session."""
 
 
 def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:
-    """The call for a URI, or none. `ages` has the kinds that are on, and how many milliseconds old an answer may be."""
+    """Return the call for a URI, or None. `ages` maps the kinds that are on to the age in ms that an answer may
+    have."""
     for resource in (*RESOURCES, *TEMPLATES):
         found = resource.variables(uri)
         if found is not None and resource.kind in {None, *ages}:

@@ -1,4 +1,4 @@
-"""pydantic's JSON Schema made plain: no $ref, no null unions, no root anyOf, nothing that clients reject."""
+"""Makes pydantic's JSON Schema plain: no $ref, no null unions, no root anyOf, nothing that clients reject."""
 
 from functools import cache
 from typing import cast
@@ -19,7 +19,7 @@ _UNSAID: tuple[tuple[str, JsonValue], ...] = (
 
 
 def plain(schema: Schema) -> Schema:
-    """`schema` with references inlined, null unions dropped, `const` written as `enum`, and titles removed."""
+    """Return `schema` with references inlined, null unions dropped, `const` written as `enum`, and titles removed."""
     definitions = cast("dict[str, Schema]", schema.get("$defs", {}))
     return cast("Schema", _plain(schema, definitions))
 
@@ -45,7 +45,7 @@ def _plain(node: JsonValue, definitions: dict[str, Schema]) -> JsonValue:
 
 
 def _without_null(node: Schema) -> Schema:
-    """`int | None` is an int that may be left out."""
+    """Drop null from a union: `int | None` is an int that may be left out."""
     node = {key: value for key, value in node.items() if not (key == "default" and value is None)}
     options = node.get("anyOf")
     if not isinstance(options, list):
@@ -59,7 +59,8 @@ def _without_null(node: Schema) -> Schema:
 
 @cache
 def full_schema(action: type[Action]) -> Schema:
-    """Every argument of an action: its own first, then what it inherits. Made once, and not to be changed."""
+    """Return the schema of every argument of an action: its own first, then what it inherits. It is cached; do not
+    change it."""
     schema = plain(cast("Schema", action.model_json_schema(by_alias=True)))
     properties = cast("dict[str, Schema]", schema.get("properties", {}))
     inherited = inherited_names(action)
@@ -73,10 +74,9 @@ def full_schema(action: type[Action]) -> Schema:
 
 
 def listed_schema(action: type[Action]) -> Schema:
-    """What a tool list shows: of the inherited arguments `pageId` only, because each costs tokens on every tool.
+    """Return what a tool list shows: of the inherited arguments `pageId` only, because each costs tokens on every tool.
 
-    An action that has a page of its own shows none.
-    """
+    An action that has a page of its own shows none."""
     schema = full_schema(action)
     properties = cast("dict[str, Schema]", schema["properties"])
     shown = set() if action.unaddressed is Unaddressed.OWN_PAGE else {"pageId"}
@@ -92,8 +92,8 @@ def listed_schema(action: type[Action]) -> Schema:
 
 
 def _brief(node: Schema) -> Schema:
-    """Without what its description says better, or goes without saying; the service checks it all the same. Clients
-    refuse what a schema forbids, so that none forbids what is not in it."""
+    """Drop what a description says better, or goes without saying; the service checks it all the same. Nothing forbids
+    extra properties, because clients refuse what a schema forbids."""
     brief = {key: value for key, value in node.items() if (key, value) not in _UNSAID and key != "pattern"}
     for key in ("items", "additionalProperties"):
         if isinstance(inner := brief.get(key), dict):
@@ -107,7 +107,7 @@ def _brief(node: Schema) -> Schema:
 
 @cache
 def second_names(action: type[Action]) -> dict[str, list[str]]:
-    """By the listed name of an argument the others that it may be given by, where it has any."""
+    """Map the listed name of an argument to its other names, if it has any."""
     return {
         str(choices.choices[0]): [str(choice) for choice in choices.choices[1:]]
         for field in action.model_fields.values()
@@ -116,7 +116,7 @@ def second_names(action: type[Action]) -> dict[str, list[str]]:
 
 
 def inherited_names(action: type[Action]) -> frozenset[str]:
-    """Wire names of the arguments that all page actions share."""
+    """Return the wire names of the arguments that all page actions share."""
     if not issubclass(action, PageAction):
         return frozenset()
     return frozenset(field.alias or name for name, field in PageAction.model_fields.items())

@@ -1,4 +1,4 @@
-"""The account's secret, from which every token is made: whoever needs it first writes it, and all others read it."""
+"""Keeps the account's secret, from which every token is made: who needs it first writes it, and all others read it."""
 
 import os
 import secrets

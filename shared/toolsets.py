@@ -1,4 +1,4 @@
-"""Toolsets: which tools a list shows. They filter the list alone; `call_tool` runs every action."""
+"""Decides which tools a list shows. Toolsets filter only the list; `call_tool` runs every action."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
@@ -30,9 +30,9 @@ CORE: Final = (
     "help",
     "call_tool",
 )
-"""What nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
+"""Lists what nearly every task needs, `help` to learn of the rest, and `call_tool` to call it."""
 APART: Final = "seven"
-"""The category of those that say in other words what there is already: `all` is without it."""
+"""Names the category whose tools repeat others in other words; `all` is without it."""
 
 
 def category(action: type[Action]) -> str:
@@ -40,12 +40,12 @@ def category(action: type[Action]) -> str:
 
 
 def names(actions: Iterable[type[Action]]) -> tuple[str, ...]:
-    """Of all toolsets there are: `core`, each category, and `all`."""
+    """Return the names of all toolsets: `core`, each category, and `all`."""
     return ("core", *dict.fromkeys(map(category, actions)), "all")
 
 
 def chosen(actions: Mapping[str, type[Action]], toolsets: Collection[str]) -> dict[str, type[Action]]:
-    """The actions of some toolsets, in the order of the catalogue."""
+    """Return the actions of some toolsets, in the order of the catalogue."""
 
     def listed(name: str, action: type[Action]) -> bool:
         whole = "all" in toolsets and category(action) != APART

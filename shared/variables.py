@@ -1,4 +1,4 @@
-"""Settings that cannot be used, in a line each, by the name under which somebody gave them."""
+"""Explains settings that cannot be used, in a line each, by the name under which somebody gave them."""
 
 import os
 from typing import TYPE_CHECKING, Final
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = "BROWSE_"
 _FOLLOWS: Final = "default_factory_not_called"
-"""A default that is made of another setting, which is wrong itself."""
+"""Pydantic's type of a fault that only follows from another: a default made of a setting that is itself wrong."""
 _FORM: Final = "string_pattern_mismatch"
 _SHOWN: Final = 200
 
 
 def explained(error: ValidationError, settings: type[BaseModel]) -> list[str]:
-    """What is wrong with each setting, and what it is for where that says how to write it."""
+    """Say what is wrong with each setting, and what it is for if that tells how to write it."""
     return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _FOLLOWS]
 
 
@@ -33,7 +33,7 @@ def _line(fault: "ErrorDetails", settings: type[BaseModel]) -> str:
 
 
 def _name(field: str, given: object, alias: object) -> str:
-    """The variable that has the value; where none has, the flag that was typed."""
+    """Return the variable that has the value; if none has, the flag that was typed."""
     bare = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
     value = _words(",".join(given) if isinstance(given, tuple) else str(given))
     names = [f"{_PREFIX}{field.upper()}", *bare]

@@ -1,4 +1,4 @@
-"""Every string that both sides must spell alike: paths, header names, patterns, limits."""
+"""Declares every string that both sides must spell alike: paths, header names, patterns, limits."""
 
 import re
 from typing import Final
@@ -17,55 +17,56 @@ CALLS: Final = "/api/calls"
 EVENTS: Final = "/api/events"
 FILES: Final = "/api/files"
 FILE_URI: Final = "browse://files/"
-"""By which a chat's host reads a file of a reply, with the chat's own token."""
+"""Begins the URI by which a chat's host reads a file of a reply, with the chat's own token."""
 SESSIONS: Final = "/api/sessions"
 TOOLS: Final = "/api/tools"
 HEALTH: Final = "/health"
 REQUESTS: Final = "/api/requests"
 REVOKE: Final = "/api/tokens/revoke"
 PERSON: Final = "/person"
-"""The page on which a person answers a request; the key to it stands behind `#`."""
+"""Begins the path of the page on which a person answers a request; its key follows `#`."""
 READY: Final = "/ready"
 METRICS: Final = "/metrics"
 
 # --- headers -----------------------------------------------------------------------------------------------------
 CALL_ID: Final = "X-Browse-Call"
-"""Made by the caller; the idempotency key, the handle and the id in logs."""
+"""Carries the call's id, which the caller makes: it is the idempotency key, the handle and the id in logs."""
 ATTEMPT: Final = "X-Browse-Attempt"
-"""2 and more say that this call was sent before."""
+"""Counts how often the call was sent; from 2 on it was sent before."""
 INLINE: Final = "X-Browse-Inline"
-"""Characters of text that the caller wants in the reply at most; the rest is read by cursor."""
+"""Carries how many characters of text the caller wants in the reply at most; a cursor reads the rest."""
 CATALOGUE: Final = "X-Browse-Catalogue"
-"""Fingerprint of the sender's catalogue, in requests and in replies."""
+"""Carries the fingerprint of the sender's catalogue, in requests and in replies."""
 REPLY: Final = "X-Browse-Reply"
-"""How the caller wants the reply, as `shared.replies` has it; without it the reply is the whole envelope."""
+"""Carries the form in which the caller wants the reply, from `shared.replies`; without it the reply is the whole
+envelope."""
 REQUEST_ID: Final = "X-Request-Id"
 
 # --- ids ---------------------------------------------------------------------------------------------------------
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$"
-"""What a caller may name a page or a session."""
+"""Matches the names that a caller may give a page or a session."""
 ANY_PAGE_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,47}(~[1-9][0-9]{0,5})?$"
-"""The same, with the `~n` that the service gives popups and foreign tabs."""
+"""Matches every page's id, also with the `~n` that the service gives popups and foreign tabs."""
 RESERVED_IDS: Final = frozenset({"pages"})
 CALL_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 CLIENT_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
 REF_PATTERN: Final = r"^(f\d+)?e\d+$"
-"""An element's handle in a snapshot: `e12`, or `f1e2` inside a frame."""
+"""Matches an element's handle in a snapshot: `e12`, or `f1e2` inside a frame."""
 
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
-"""A request body, and one MCP message."""
+"""Bounds a request's body, and one MCP message."""
 FILE_BYTES: Final = 50_000_000
-"""Bytes of the files that one call uploads, all together; and of one that is sent ahead."""
+"""Bounds the files that one call uploads, all together, and a file that is sent ahead."""
 INLINE_TEXT: Final = 20_000
-"""Characters of text that a gateway asks for at most in one reply."""
+"""Bounds the characters of text that a gateway asks for in one reply."""
 INLINE_BYTES: Final = 700_000
-"""Bytes of an artifact that a reply may carry as base64."""
+"""Bounds the bytes of an artifact that a reply carries as base64."""
 INLINE_EDGE: Final = 2_000
-"""Pixels of the longer side of a picture that a reply may carry, since hosts refuse larger ones: of those it carries a
-smaller copy, or a slice."""
+"""Bounds the longer side, in pixels, of a picture that a reply carries, because hosts refuse larger ones. Of those a
+reply carries a smaller copy, or a slice."""
 REPLY_WITHIN_MS: Final = 50_000
-"""A reply is due within this; clients of MCP give up at 60 s."""
+"""Bounds the time until a reply; clients of MCP give up at 60 s."""
 
 # --- tokens ------------------------------------------------------------------------------------------------------
 TOKEN_ALGORITHM: Final = "HS256"  # noqa: S105 - the name of an algorithm
@@ -81,11 +82,11 @@ def is_page_id(text: str) -> bool:
 
 
 def call_path(page_id: object) -> str:
-    """Return the path of a call on that page; of a call that names none, or what can be no page's id."""
+    """Return the path of a call on that page; of one without a page if this can be no page's id."""
     return f"{BROWSER}/{page_id}" if isinstance(page_id, str) and is_page_id(page_id) else BROWSER
 
 
 def spelled_validly(text: str) -> str:
-    """The valid id nearest to `text`: `My Page!` becomes `My-Page`."""
+    """Return the valid id nearest to `text`: `My Page!` becomes `My-Page`."""
     kept = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:48]
     return kept if kept and is_page_id(kept) else f"page-{kept}"[:48].rstrip("-._")
