@@ -1,1 +1,2 @@
-"""Side by side with plain Playwright and with a peer: `python -m benchmarks [NAME ...] [--quick] [--json FILE]`."""
+"""Compares the product with plain Playwright and with a peer: `python -m benchmarks [NAME ...] [--quick] [--json
+FILE]`."""

@@ -33,7 +33,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "recovery": recovery.run,
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {"soak": soak.run}
-"""Those that take long."""
+"""These benchmarks take long."""
 _LONGEST_S: Final = 120
 _LONGEST_WHEN_NAMED_S: Final = 1_500
 _ALL: Final = {**BENCHMARKS, **ONLY_WHEN_NAMED}
@@ -42,7 +42,7 @@ console = Console(width=110, highlight=False)
 
 
 def main() -> int:
-    """1 where a benchmark could not be run; a target that is missed is a finding and no failure."""
+    """Return 1 if a benchmark could not run; a missed target is a finding, and no failure."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is stopped
     asked = _arguments()
     load_before, began = _load(), time.perf_counter()
@@ -82,7 +82,7 @@ async def _report(name: str, *, quick: bool) -> Report:
 
 
 def _load() -> str:
-    """Of the last minute, where the system tells."""
+    """Return the load of the last minute, if the system tells it."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 

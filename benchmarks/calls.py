@@ -1,4 +1,4 @@
-"""What gateway and service add to one call.
+"""Measures what gateway and service add to one call.
 
 Compares `click`, `fill` and `evaluate_script` through a gateway process (stdio) and a service process (HTTP) with the
 same three of plain Playwright, in this process, on a page with the same HTML in an equal browser.
@@ -42,7 +42,7 @@ Call = Callable[[int], Awaitable[object]]
 
 @dataclass
 class Pair:
-    """One action, done both ways."""
+    """Does one action both ways."""
 
     action: str
     ours: Call
@@ -52,7 +52,7 @@ class Pair:
     took: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
 
     async def run(self, blocks: int, within_s: float) -> None:
-        """So many blocks, or what of them there is time for; at least two, after one to warm up."""
+        """Run so many blocks, or as many as there is time for; at least two, after one to warm up."""
         give_up_at = time.monotonic() + within_s
         for block in range(blocks + 1):
             if block > _LEAST_BLOCKS and time.monotonic() > give_up_at:

@@ -1,4 +1,4 @@
-"""A scripted policy in a chat: it acts on what replies told it, and reads where that does not do."""
+"""Plays a chat by a scripted policy: it acts on what replies told it, and reads if that is not enough."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _REF: Final = re.compile(r"\[ref=((?:f\d+)?e\d+)\]")
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a person would ask for. `near` are the words of the row or card, whose role is `item`."""
+    """Describes one thing that a person would ask for. `near` are words of its row or card, whose role is `item`."""
 
     do: str
     role: str = ""
@@ -25,7 +25,8 @@ class Step:
 
 @dataclass
 class Chat:
-    """One side: its server, and all that it was told. `known` is what it was told of the document, newest first."""
+    """Plays one side: its server, and all that it was told. `known` is what it was told of the document, newest
+    first."""
 
     server: Gateway
     base: str
@@ -37,7 +38,7 @@ class Chat:
     last: str = ""
 
     async def start(self) -> None:
-        """What every chat is given first."""
+        """Return what every chat is given first."""
         tools = (await self.server.ask("tools/list", {}))["tools"]
         said = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
         self.bytes += len(json.dumps(said, ensure_ascii=False).encode())
@@ -79,7 +80,7 @@ class Chat:
 
 
 class Ours(Chat):
-    """Through our gateway."""
+    """Chats through our gateway."""
 
     async def open(self, url: str) -> None:
         self.known = await self.call("goto", pageId=self.page, url=url)
@@ -127,7 +128,7 @@ class Ours(Chat):
 
 
 class Theirs(Chat):
-    """Through @playwright/mcp, which writes what it sees after an act to a file, and has it read or searched."""
+    """Chats through @playwright/mcp, which writes what it sees after an act to a file that is then read or searched."""
 
     async def open(self, url: str) -> None:
         await self.call("browser_navigate", url=url)
@@ -163,7 +164,7 @@ class Theirs(Chat):
 
 
 def _ref(known: str, step: Step) -> str:
-    """The ref of an element in what was told: on the line of the words it is near to, or the first after them."""
+    """Find an element's ref in what was told: on the line with the words it is near to, or the first after them."""
     wanted = re.compile(rf'\b{step.role} "[^"]*{re.escape(step.name)}')
     passed = not step.near
     for line in known.splitlines():
@@ -176,7 +177,7 @@ def _ref(known: str, step: Step) -> str:
 
 
 def _outer(said: str, step: Step) -> str:
-    """The row or card round the words that were found."""
+    """Return the row or card around the words that were found."""
     outer = ""
     for line in said.splitlines():
         found = _REF.search(line)

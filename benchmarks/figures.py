@@ -1,4 +1,5 @@
-"""What a benchmark found: two numbers of the same run, what is made of them, and whether that meets its target."""
+"""Holds what a benchmark found: two numbers of the same run, the figure made of them, and whether it meets its
+target."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,12 @@ _SHOWN: Final = {"difference": "{:+.1f}", "ratio": "{:.2f} x", "percent": "{:.0f
 
 
 class Skipped(Exception):
-    """A benchmark cannot run on this machine, and says why."""
+    """A benchmark cannot run on this machine; the message says why."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A bound for the figure that the two numbers make."""
+    """Bounds the figure that the two numbers make."""
 
     bound: float
     at_least: bool = False
@@ -32,7 +33,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """`ours` against `theirs`, each a median in `unit`; without a target it is there to be known."""
+    """Compares `ours` with `theirs`, each a median in `unit`; without a target it only informs."""
 
     name: str
     ours: float
@@ -56,7 +57,7 @@ class Figure:
         return _SHOWN[self.judged].format(value) + unit
 
     def row(self, benchmark: str) -> Row:
-        """For programs."""
+        """Return the figure for programs."""
         return {
             "benchmark": benchmark,
             "name": self.name,
@@ -73,14 +74,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Report:
-    """What one benchmark has to say."""
+    """Holds the figures and notes of one benchmark."""
 
     benchmark: str
     peer: str
     figures: Sequence[Figure] = ()
     notes: Sequence[str] = ()
     problem: str = ""
-    """Why there are no figures."""
+    """Says why there are no figures."""
     failed: bool = False
 
 
@@ -89,7 +90,7 @@ def today() -> str:
 
 
 def table(reports: Iterable[Report]) -> Table:
-    """Drawn so that it can be pasted into the README."""
+    """Draw a table that can be pasted into the README."""
     drawn = Table(box=box.MARKDOWN)
     for heading in ("figure", "ours", "peer's", "result", "target", "met"):
         drawn.add_column(heading, justify="left" if heading == "figure" else "right")

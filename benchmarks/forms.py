@@ -1,4 +1,4 @@
-"""What a form of ten fields costs in one call.
+"""Measures what a form of ten fields costs in one call.
 
 Compares `fill_form` of ten text fields with three calls of `fill`, through the same gateway and service processes, turn
 by turn on the same page. Unit: milliseconds at the median. Target: less than the three calls.

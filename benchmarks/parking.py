@@ -1,4 +1,4 @@
-"""How long a parked page takes to be back.
+"""Measures how long a parked page takes to be back.
 
 Compares the first act on a page that was parked, which opens its window, loads it and scrolls it to where it was, with
 a `goto` of the same document in a page that is open, and the same act there. Unit: milliseconds at the median. Target:
@@ -46,7 +46,7 @@ async def run(*, quick: bool) -> Report:
 
 
 async def _parked(gate: Gateway) -> None:
-    """Until the service has found it idle."""
+    """Wait until the service has parked the idle page."""
     async with asyncio.timeout(_PARKED_WITHIN_S):
         while True:
             listed = (await gate.call("list_pages"))["content"][0]["text"].splitlines()
@@ -56,7 +56,7 @@ async def _parked(gate: Gateway) -> None:
 
 
 async def _took(gate: Gateway, page_id: str, url: str | None = None) -> float:
-    """The time of an evaluation that is seen to have been done; after a `goto` where a URL is given."""
+    """Time an evaluation that must be seen to be done; after a `goto` if there is a URL."""
     if url is not None:
         await gate.call("get_current_url", pageId=page_id)  # open, though it may have been parked meanwhile
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The peer whose start is compared: Playwright's own MCP server, installed by npm in the user's cache."""
+"""Starts the peer: Playwright's own MCP server, installed by npm in the user's cache."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ _INSTALLED_WITHIN_S = 120
 
 
 def command() -> list[str]:
-    """How it is started. Installs it where that was not done before. Raises Skipped."""
+    """Return the command that starts the peer. Installs it if it is missing. Raises Skipped."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise Skipped(f"skipped: {NAME} needs node and npm, which are not on the PATH")
@@ -31,7 +31,8 @@ def command() -> list[str]:
 
 
 def isolated(browser: str, output: str) -> list[str]:
-    """How it is started with a browser of its own, and nothing of the user's; what it writes goes to `output`."""
+    """Return the command that starts the peer with a browser of its own, without the user's files; it writes to
+    `output`."""
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     return [*command(), "--isolated", "--executable-path", browser, "--output-dir", output, *sandbox]
 

@@ -1,4 +1,4 @@
-"""What everything is compared with: Playwright's async API in this process, with the service's browser and flags."""
+"""Drives the yardstick: Playwright's async API in this process, with the service's browser and flags."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,17 +13,17 @@ from browser_service.host.launching.executables import find_executable
 from browser_service.host.launching.options import CHROMIUM_ARGS, LaunchOptions
 
 _BY_THE_WAY_OF_STARTING: Final = ("--user-data-dir=", "--no-startup-window", "--remote-debugging-")
-"""What tells a browser with a profile, which the service starts, from one without."""
+"""These flags tell a browser with a profile, which the service starts, from one without."""
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A browser of one's own."""
+    """Holds a browser of its own."""
 
     browser: Browser
 
     async def page(self, url: str) -> Page:
-        """A page in a context of its own, which is a window of its own: none is behind another."""
+        """Open a page in a context of its own, which is a window of its own: none is behind another."""
         width, height = LaunchOptions(Path()).viewport
         context = await self.browser.new_context(viewport=ViewportSize(width=width, height=height))
         page = await context.new_page()
@@ -48,14 +48,14 @@ async def plain_playwright() -> AsyncIterator[Plain]:
 
 
 def check_same_browser(service_pid: int, own_pid: int) -> None:
-    """Raises Failed where the two browsers were not started alike: nothing could be concluded."""
+    """Raise Failed if the two browsers were not started alike, because nothing could be concluded."""
     ours, theirs = _browser(service_pid), _browser(own_pid, not_under=service_pid)
     if ours != theirs:
         raise Failed(f"the two browsers differ by {sorted(ours ^ theirs)}")
 
 
 def _browser(pid: int, *, not_under: int | None = None) -> set[str]:
-    """Executable and flags of the browser that runs under a process: the one that is no child of a browser."""
+    """Return executable and flags of the browser under a process: the one that is no child of a browser."""
     others = {process.pid for process in children(not_under)} if not_under else set()
     for process in children(pid):
         command = process.cmdline()

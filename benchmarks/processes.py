@@ -1,4 +1,4 @@
-"""The real processes that are measured: started apart from the developer's own, and stopped by their pid."""
+"""Starts the real processes to be measured, apart from the developer's own, and stops them by their pid."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ Started = TypeVar("Started", ServiceProcess, asyncio.subprocess.Process)
 
 
 class Failed(Exception):
-    """Something that is measured did not do its work, so that its times mean nothing."""
+    """A measured process did not do its work, so that its times mean nothing."""
 
 
 _UNLIMITED = {
@@ -42,20 +42,21 @@ _UNLIMITED = {
         *("ORIGIN_AT_ONCE", "ORIGIN_PER_MINUTE"),
     )
 }
-"""A benchmark is as fast as it can be."""
+"""Switches the limits off, so that a benchmark is as fast as it can be."""
 _COLD = {"BROWSE_MIN_INSTANCES": "0"}
-"""The browser starts with the first page, in all of them."""
+"""Makes the browser start with the first page, for all services."""
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Ours without any setting of the product's: a service or chat of the developer's is left alone."""
+    """Return the environment without any setting of the product, so that the developer's service and chats are left
+    alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS) and name not in _BARE}
     return kept | settings
 
 
 @dataclass(frozen=True)
 class Service:
-    """A running service, with a data directory of its own."""
+    """Describes a running service with a data directory of its own."""
 
     url: str
     data_dir: Path
@@ -72,7 +73,7 @@ class Service:
 
 @asynccontextmanager
 async def service(**settings: str) -> AsyncIterator[Service]:
-    """A service process that answers; its browser starts with the first page."""
+    """Run a service process until the block ends; its browser starts with the first page."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
         async with served_at(data, "0", **settings) as running:
             yield running
@@ -80,14 +81,14 @@ async def service(**settings: str) -> AsyncIterator[Service]:
 
 @asynccontextmanager
 async def served_at(data: str, port: str, **settings: str) -> AsyncIterator[Service]:
-    """A service process on that data directory and port."""
+    """Run a service process on that data directory and port."""
     env = environment(**_UNLIMITED, **_COLD, **settings)
     async with _with_family(process.service(Path(data), env, int(port))) as running:
         yield Service(running.url, running.data_dir, running.pid)
 
 
 class Gateway:
-    """A gateway process, spoken to in raw lines: an MCP client's own work would be added to every call."""
+    """Speaks to a gateway process in raw lines, because an MCP client's own work would be added to every call."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         if process.stdin is None or process.stdout is None:
@@ -97,7 +98,7 @@ class Gateway:
         self._last_id = 0
 
     async def ask(self, method: str, params: dict[str, AnyJson]) -> dict[str, AnyJson]:
-        """The result of a request. Any: JSON. Raises Failed."""
+        """Return the result of a request. Any: JSON. Raises Failed."""
         self._last_id += 1
         self._write({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
         while True:
@@ -117,7 +118,7 @@ class Gateway:
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     async def call(self, tool: str, **arguments: AnyJson) -> dict[str, AnyJson]:
-        """A tool call that must succeed."""
+        """Call a tool. Raises Failed if that fails."""
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             result = await self.ask("tools/call", {"name": tool, "arguments": arguments})
         if result.get("isError"):
@@ -140,7 +141,7 @@ async def gateway(of: Service, client_id: str) -> AsyncIterator[Gateway]:
 
 @asynccontextmanager
 async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gateway]:
-    """Any server that speaks MCP on stdio, initialized."""
+    """Start any server that speaks MCP on stdio, and initialize it."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     async with _with_family(process.running(*command, env=env, **pipes)) as running:
         opened = Gateway(running)
@@ -150,7 +151,7 @@ async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gatewa
 
 @asynccontextmanager
 async def _with_family(started: AbstractAsyncContextManager[Started]) -> AsyncIterator[Started]:
-    """Run it while the block lasts; what it started and leaves behind, such as a browser, is killed after it."""
+    """Run a process while the block lasts. Then kill what it started and left behind, such as a browser."""
     family: list[psutil.Process] = []
     try:
         async with started as process:
@@ -165,7 +166,7 @@ async def _with_family(started: AbstractAsyncContextManager[Started]) -> AsyncIt
 
 
 def browser_of(pid: int) -> str:
-    """The browser that the service runs: the peer's shall be the same."""
+    """Return the browser that the service runs, which the peer must run too."""
     return next(child.exe() for child in children(pid) if "chrom" in child.name())
 
 

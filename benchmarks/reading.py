@@ -1,4 +1,4 @@
-"""What a page costs a model that reads it, and what a reply's account of the page costs in time.
+"""Measures what a page costs a model that reads it, and what a reply's account of the page costs in time.
 
 Compares a snapshot of a shop page of 300 elements with that of @playwright/mcp for the same page; what `since` tells of
 one change with the whole; what a model is given of an article of 5,000 elements with the budget of a gateway; and a
@@ -24,7 +24,7 @@ _TOGGLE: Final = "e => e.onclick = () => { e.textContent = e.textContent == 'Add
 _BUTTON: Final = "li:nth-child(7) button"
 _PAGE: Final = "reading"
 _AROUND: Final = 400
-"""Characters for the lines round a text that is cut: whose words it has, how to read on, where the page is."""
+"""Characters for the lines around a text that is cut: whose words it has, how to read on, where the page is."""
 
 
 async def run(*, quick: bool) -> Report:

@@ -1,4 +1,4 @@
-"""How soon after a kill -9 the same page works again: logged in, and at the same URL.
+"""Measures how soon after a kill -9 the same page works again: logged in, and at the same URL.
 
 A gateway process has a page of a site behind a login, by a session cookie that no script can read. Something is killed,
 and at once the gateway is asked for a click on that pageId, again and again until one succeeds; what counts is the time
@@ -89,7 +89,7 @@ def _furnish(site: Site) -> None:
 
 
 async def _times(most: int, once: Callable[[int], Awaitable[float]]) -> list[float]:
-    """So many, or what of them there is time for."""
+    """Return so many times, or as many as there is time for."""
     took: list[float] = []
     give_up_at = time.monotonic() + _EACH_S
     while len(took) < most and (not took or time.monotonic() < give_up_at):
@@ -106,7 +106,7 @@ async def _recovery(gate: Gateway, site: Site, kind: str, served: Service, numbe
 
 
 async def _until_it_works(gate: Gateway, url: str, began: float) -> float:
-    """Milliseconds until a click on the page succeeds. Raises Failed where the page is not what it was."""
+    """Return the milliseconds until a click on the page succeeds. Raises Failed if the page is not as it was."""
     click = {"name": "click", "arguments": {"pageId": _PAGE, "selector": "button"}}
     async with asyncio.timeout(_WITHIN_S):
         while True:
@@ -150,7 +150,7 @@ async def _signed_in(gate: Gateway, site: Site, number: int) -> str:
 
 
 async def _peers(site: Site, browser: str) -> tuple[float, str]:
-    """Until the peer answers again, and what that answer says of the page."""
+    """Return the time until the peer answers again, and what that answer says of the page."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-") as left:
         async with mcp_server(*peer.isolated(browser, left), env=environment()) as server:
             await server.call("browser_navigate", url=site.url("/in"))
@@ -167,7 +167,7 @@ async def _peers(site: Site, browser: str) -> tuple[float, str]:
 
 
 def _processes(pid: int, kind: str) -> list[psutil.Process]:
-    """The renderers, the browser, or the driver below a process."""
+    """Return the renderers, the browser, or the driver below a process."""
     commands = [(process, _command(process)) for process in children(pid)]
     browsers = [p for p, words in commands if "--user-data-dir=" in words and "--type=" not in words]
     if kind == "renderer":

@@ -1,4 +1,4 @@
-"""What further chats cost in one shared browser.
+"""Measures what further chats cost in one shared browser.
 
 - `n chats`: 1, 2, 4, 8 and 16 gateway processes, each with a page of its own, do the same task of 20 steps at once;
   steps a second of all together, beside one chat alone. They grow until the cores are full.
@@ -60,7 +60,7 @@ async def run(*, quick: bool) -> Report:
 
 
 async def _rate(gates: list[Gateway], url: str) -> float:
-    """Steps a second of all together; a first round opens the pages."""
+    """Return the steps a second of all together; a first round opens the pages."""
     await asyncio.gather(*(_task(gate, f"page-{n}", url) for n, gate in enumerate(gates)))
     began = time.perf_counter()
     await asyncio.gather(*(_task(gate, f"page-{n}", url) for n, gate in enumerate(gates)))
@@ -88,7 +88,7 @@ async def _refusal(holder: Gateway, stranger: Gateway, times: int) -> float:
 
 
 async def _peers(browser: str) -> float:
-    """What eight of the peer's servers with a browser each hold after the task."""
+    """Return the memory of eight peer servers, each with a browser, after the task."""
     async with AsyncExitStack() as stack:
         command = peer.isolated(browser, stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(Site()).page("/sharing", HTML)
@@ -101,7 +101,7 @@ async def _peers(browser: str) -> float:
 
 
 def _memory(*pids: int) -> float:
-    """Of the processes and all that they started, each counted once."""
+    """Measure the processes and all that they started, each once."""
     found = {process.pid: process for pid in pids for process in [psutil.Process(pid), *children(pid)]}
     infos = [process.memory_full_info() for process in found.values()]
     return sum(float(getattr(info, "pss", info.uss)) for info in infos) / _MB

@@ -1,4 +1,4 @@
-"""The pages that are read and worked on: a shop of some 300 elements, a table of 200 rows, an article of 5,000."""
+"""Makes the pages to read and work on: a shop of some 300 elements, a table of 200 rows, an article of 5,000."""
 
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -22,7 +22,7 @@ def open_all(site: Site) -> None:
 
 
 def shop(products: int = 30) -> str:
-    """Some 300 elements: cards with a link, a picture, a price, a quantity and a button."""
+    """Make some 300 elements: cards with a link, a picture, a price, a quantity and a button."""
     cards = "".join(
         f'<li><h3><a href="/product/{n}">{name(n)}</a></h3><img alt="{name(n)}, from the side" src="data:,">'
         f"<p>Holds {n % 4 + 1} litres, with a handle of wood.</p><span>{n * 3 + 9}.90 €</span>"
@@ -56,7 +56,7 @@ def _ordered(received: Received) -> Answer:
 
 
 def table(rows: int = 200) -> str:
-    """Members with a state each, which their row's button changes."""
+    """Make rows of members with a state each, which the row's button changes."""
     body = "".join(
         f"<tr><th scope=row>Member {n}<td>member{n}@example.com<td>{'active' if n % 3 else 'paused'}"
         "<td><button onclick=turn(this)>Switch</button></tr>"
@@ -72,7 +72,7 @@ def table(rows: int = 200) -> str:
 
 
 def article(elements: int = 5_000) -> str:
-    """Sections of paragraphs with a few links each, and a form for comments at the end."""
+    """Make sections of paragraphs with a few links each, and a form for comments at the end."""
     sections = "".join(
         f"<section><h2>Section {n}</h2>"
         + f'<p>Words of section {n}, with <a href="/note/{n}">note {n}</a> and <em>stress</em> on some.</p>' * 6

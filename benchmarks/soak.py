@@ -1,4 +1,4 @@
-"""Whether the service and a gateway hold no more after many calls than after few.
+"""Checks that the service and a gateway hold no more memory after many calls than after few.
 
 Two gateway processes with two pages each make 20,000 calls of mixed kinds: scripts, fills, clicks, reading, searching,
 navigation, pictures, pages that open and close. Before, as much is done as fills what is kept within bounds. The memory
@@ -29,7 +29,7 @@ from tests.support.site import Site
 CALLS: Final = 20_000
 QUICK: Final = 1_000
 WARM_UP: Final = 0.25
-"""Part of the calls, beside those that count: caches, rings and registers fill."""
+"""Makes this part of the calls before those that count, to fill caches, rings and registers."""
 REQUESTS: Final = 10_500
 """Playwright keeps 10,000 requests with their answers, of all pages together, before it lets go of the oldest."""
 SAMPLES: Final = 40
@@ -70,7 +70,7 @@ async def run(*, quick: bool) -> Report:
 
 
 async def _fill(gate: Gateway, site: Site, requests: int) -> None:
-    """Have so many requests made: it is the same pages that an agent would come to see in a day."""
+    """Make so many requests, on the pages that an agent would see in a day."""
     each = 150
     for number in range(each):
         site.page(f"/part-{number}", "1")
@@ -83,7 +83,7 @@ async def _fill(gate: Gateway, site: Site, requests: int) -> None:
 
 @dataclass
 class Memory:
-    """What the processes hold, look by look."""
+    """Records what the processes hold, measurement by measurement."""
 
     of: Service
     gate: Gateway
@@ -141,7 +141,7 @@ def _pss(processes: Sequence[psutil.Process]) -> float:
 
 
 class _Chat:
-    """A gateway with its pages, on which all kinds of calls are made in turn."""
+    """Makes all kinds of calls in turn, on the pages of one gateway."""
 
     def __init__(self, gate: Gateway, page_ids: Sequence[str], site: Site) -> None:
         self._gate = gate
@@ -153,7 +153,8 @@ class _Chat:
 
 
 def _round(page_id: str, site: Site) -> list[Call]:
-    """Calls on one page, as an agent mixes them: much acting and reading, some going, now and then another page."""
+    """Make calls on one page, mixed as an agent does: much acting and reading, some navigation, now and then another
+    page."""
     on: dict[str, Any] = {"pageId": page_id}  # Any: JSON
     other = {"pageId": f"{page_id}-other"}
     acting: list[Call] = [
@@ -188,7 +189,7 @@ def _round(page_id: str, site: Site) -> list[Call]:
 
 
 async def _all(chats: Sequence[_Chat], calls: int) -> None:
-    """So many calls of all together."""
+    """Make so many calls in all chats together."""
     left = iter(range(calls))
 
     async def work(chat: _Chat) -> None:

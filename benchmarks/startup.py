@@ -1,4 +1,4 @@
-"""How soon a chat's server answers, and what it weighs.
+"""Measures how soon a chat's server answers, and how much memory it takes.
 
 Compares `python -m mcp_gateway`, with no service at its address and with one that runs, with `node cli.js --headless`
 of @playwright/mcp, which has not started a browser yet at that point. Each round starts all three, one after another.
@@ -44,9 +44,9 @@ _ENDS_WITHIN_S: Final = 10
 _MB = 1024 * 1024
 
 Variant = tuple[list[str], dict[str, str]]
-"""Command and environment."""
+"""Holds a command and its environment."""
 Start = dict[str, float]
-"""Milliseconds until the answer to each request, and MB."""
+"""Holds the milliseconds until the answer to each request, and the MB."""
 
 
 async def run(*, quick: bool) -> Report:
@@ -67,7 +67,7 @@ async def run(*, quick: bool) -> Report:
 
 
 def _starts(variants: dict[str, Variant], rounds: int, within_s: float) -> dict[str, list[Start]]:
-    """So many rounds, or what of them there is time for; at least two, after one that fills the disk cache."""
+    """Start so many rounds, or as many as there is time for; at least two, after one that fills the disk cache."""
     seen: dict[str, list[Start]] = {name: [] for name in variants}
     give_up_at = time.monotonic() + within_s
     for number in range(rounds + 1):
@@ -80,7 +80,7 @@ def _starts(variants: dict[str, Variant], rounds: int, within_s: float) -> dict[
 
 
 def _nobody_home() -> socket.socket:
-    """A port that is taken and refuses connections."""
+    """Take a port that refuses connections."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     return taken
@@ -106,7 +106,7 @@ def _notes(seen: dict[str, list[Start]]) -> list[str]:
 
 
 def _start(command: list[str], env: dict[str, str]) -> Start:
-    """One process, from its start to its end."""
+    """Run one process from its start to its end."""
     began = time.perf_counter()
     process = subprocess.Popen(
         command, env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -146,7 +146,7 @@ def _await_answer(pipe: IO[bytes], number: int) -> None:
 
 
 def _memory(pid: int) -> float:
-    """Of the process and its children; where the system knows no proportional share, what is theirs alone."""
+    """Measure the process and its children; if the system knows no proportional share, what is theirs alone."""
     found = 0.0
     for process in [psutil.Process(pid), *children(pid)]:
         info = process.memory_full_info()
@@ -155,7 +155,7 @@ def _memory(pid: int) -> float:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """As a client does it: close stdin, and wait."""
+    """End a process as a client does: close stdin, and wait."""
     family = children(process.pid)
     try:
         process.communicate(timeout=_ENDS_WITHIN_S)

@@ -1,4 +1,4 @@
-"""What a finished task costs: the tool list and all replies, in tokens (bytes / 4), calls and seconds.
+"""Measures what a finished task costs: the tool list and all replies, in tokens (bytes / 4), calls and seconds.
 
 Ten tasks of 5 to 15 steps on a shop of 300 elements, a table of 200 rows, an article of 5,000 elements and the smart
 home, each done through our gateway and through @playwright/mcp by one scripted policy. It knows only what replies told
@@ -125,7 +125,7 @@ TASKS: Final[dict[str, list[Step]]] = {
 
 @dataclass
 class Bill:
-    """What the tasks of one side cost."""
+    """Adds up what the tasks of one side cost."""
 
     tokens: dict[str, float] = field(default_factory=dict)
     calls: int = 0
@@ -182,7 +182,7 @@ def _figures(how: str, ours: Bill, theirs: Bill, target: Target) -> list[Figure]
 
 @asynccontextmanager
 async def _home() -> AsyncIterator[str]:
-    """The smart home, served by a process of its own."""
+    """Serve the smart home from a process of its own."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "examples.smart_home", "--port", "0"),
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""How much eight chats get done at once.
+"""Measures how much eight chats get done at once.
 
 Compares eight gateway processes, each acting on its own page of the shared session, with plain Playwright in one
 process with eight contexts. A step is fill + click + evaluate on a small page.
@@ -69,13 +69,13 @@ def _script(page: Page) -> Step:
 
 
 def _check(n: int, seen: object) -> None:
-    """The n-th step of a page has filled and clicked it for the n-th time."""
+    """Check that the n-th step of a page has filled and clicked it for the n-th time."""
     if seen != [f"Ana {n}", n]:
         raise Failed(f"after step {n} the page has {seen}")
 
 
 async def _rates(sides: Sequence[Sequence[Step]], rounds: int, seconds: float) -> list[list[float]]:
-    """Steps a second of each side, once a round; a first short turn is for warming up."""
+    """Return the steps a second of each side, once a round; a first short turn warms up."""
     done = [[0] * len(side) for side in sides]
     rates: list[list[float]] = [[] for _ in sides]
     for length in (1.0, *[seconds] * rounds):
@@ -85,7 +85,7 @@ async def _rates(sides: Sequence[Sequence[Step]], rounds: int, seconds: float) -
 
 
 async def _turn(side: Sequence[Step], done: list[int], seconds: float) -> float:
-    """All of a side at once. A step that has begun is ended, and the time that this takes counts."""
+    """Let all of a side run at once. A step that has begun is ended, and the time that this takes counts."""
     before, began = sum(done), time.perf_counter()
 
     async def work(agent: int) -> None:

@@ -1,1 +1,1 @@
-"""Things to browse: sites that the demo, the tests and the tutorial share."""
+"""Holds sites to browse, which the demo, the tests and the tutorial share."""

@@ -1,7 +1,6 @@
-"""The main job, for real: two agents behind two gateways share one logged-in browser, and never step on each other.
+"""Does the main job for real: two agents behind two gateways share one logged-in browser, and never disturb each other.
 
-`make demo` runs it. Everything it starts it stops; it exits 1 where a step is not as it should be.
-"""
+`make demo` runs it. It stops everything that it starts, and exits 1 if a step fails."""
 
 import asyncio
 import base64
@@ -29,7 +28,7 @@ PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30
 WAITS = 10
 WAIT_ON = re.compile(r"Wait on: request_human (\{.*?\})")
-"""How a reply says to go on waiting for a person, who took longer than a reply may."""
+"""Matches a reply that says how to go on waiting for a person, who took longer than a reply may."""
 
 console = Console(width=110, highlight=False)
 
@@ -39,7 +38,7 @@ class Unexpected(Exception):
 
 
 class Transcript:
-    """Numbered lines with the time that each step took."""
+    """Prints numbered lines, with the time that each step took."""
 
     def __init__(self) -> None:
         self._began = self._last = time.perf_counter()
@@ -54,7 +53,7 @@ class Transcript:
 
 
 class Agent:
-    """A chat: an MCP client with a gateway process of its own."""
+    """Plays a chat: an MCP client with a gateway process of its own."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -63,7 +62,7 @@ class Agent:
         return await self._client.call_tool(tool, arguments)
 
     async def do(self, tool: str, **arguments: Any) -> str:  # Any: as there
-        """The text of a call that must succeed. Raises Unexpected."""
+        """Make a call, and return its text. Raises Unexpected if it fails."""
         result = await self.call(tool, **arguments)
         text = text_of(result)
         if result.is_error:
@@ -84,7 +83,7 @@ def expect(condition: object, what: str) -> None:
 
 
 def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """The demo brings its own: a service that runs already is left alone."""
+    """Return the environment without the user's settings, so that a service which runs already is left alone."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV"}
     return {name: value for name, value in environment.items() if not name.startswith("BROWSE_") and name not in ours}
 
@@ -141,7 +140,7 @@ async def take_a_picture(a: Agent, script: Transcript) -> None:
 
 
 async def browse_together(*command: str, env: dict[str, str]) -> str:
-    """The command line, as a person at this machine has it. Raises Unexpected."""
+    """Run the command line as a person would. Raises Unexpected."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "browser_service", *command),
         env=env,
@@ -182,7 +181,7 @@ async def ask_a_person(a: Agent, b: Agent, home: str, env: dict[str, str], scrip
 
 
 async def answered(agent: Agent, **asked: str) -> str:
-    """What a person answered. A reply that says how to wait on is followed, as a model would."""
+    """Return what a person answered. If a reply says how to wait on, wait on, as a model would."""
     for _ in range(WAITS):
         said = await agent.do("request_human", **asked)
         found = WAIT_ON.search(said)
@@ -193,7 +192,7 @@ async def answered(agent: Agent, **asked: str) -> str:
 
 
 async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JSON
-    """The one request, once so many agents wait for it."""
+    """Return the one request, once so many agents wait for it."""
     async with asyncio.timeout(START_WITHIN_S):
         while True:
             found = json.loads(await browse_together("requests", "--json", env=env))
@@ -204,7 +203,7 @@ async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JS
 
 
 async def count(home: str, script: Transcript) -> None:
-    """The house itself tells what was done to it: each thing once."""
+    """Ask the smart home itself what was done to it: each thing once."""
     async with httpx.AsyncClient(trust_env=False) as http:
         counts = (await http.get(f"{home}/api/counts")).json()
     expect({"login": 2, "set_light_state": 1}.items() <= counts.items(), f"something happened twice: {counts}")
@@ -241,7 +240,7 @@ async def main() -> None:
 
 
 def leaves(error: BaseException) -> list[BaseException]:
-    """What really went wrong, out of the groups in which task groups wrap it."""
+    """Yield the causes of a failure, out of the groups in which task groups wrap them."""
     if isinstance(error, BaseExceptionGroup):
         return [leaf for inner in error.exceptions for leaf in leaves(inner)]
     return [error]
