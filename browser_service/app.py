@@ -50,13 +50,13 @@ def create_app(
     def own_hosts() -> set[str]:
         return {*loopback_hosts(app.state.port), *settings.allowed_hosts}
 
-    def made() -> Services:
+    def build_services() -> Services:
         return Services(settings, carrier, clock, make_host, lambda: app.state.port, own_hosts)
 
     app = FastAPI(
         title=wire.APP_NAME,
         version=wire.VERSION,
-        lifespan=partial(_lifespan, made=made),
+        lifespan=partial(_lifespan, build_services=build_services),
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
@@ -73,8 +73,8 @@ def create_app(
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, *, made: Callable[[], Services]) -> AsyncIterator[None]:
-    services = made()
+async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> AsyncIterator[None]:
+    services = build_services()
     async with AsyncExitStack() as stack:
         try:
             await _start(services, stack)

@@ -28,7 +28,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def worked(pixels: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def work_on(pixels: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run work on a picture beside the event loop. Work on large pictures waits for its turn."""
     thread = _one_large if pixels > _LARGE else None
     return await asyncio.get_running_loop().run_in_executor(thread, lambda: work(*args, **kwargs))
@@ -44,7 +44,7 @@ async def preview(data: bytes, mime_type: str, artifact_id: str) -> Preview | No
         if (max(width, height) <= INLINE_EDGE and len(data) <= INLINE_BYTES) or width * height > MOST_PIXELS:
             return None
         tall = height > max(INLINE_EDGE, _TALL * width)
-        return await worked(width * height, _slice if tall else _reduced, picture, artifact_id)
+        return await work_on(width * height, _slice if tall else _reduced, picture, artifact_id)
     except _UNREADABLE:  # a site's own, of `fetch`: no form that we know
         return None
 
@@ -56,7 +56,7 @@ async def slice_of(data: bytes, artifact_id: str, top: int) -> Preview:
         width, height = picture.size
         if top >= height or width * height > MOST_PIXELS:
             raise _no_slice(f"{artifact_id} has no rows to show from {top:,} on.")
-        return await worked(width * height, _slice, picture, artifact_id, top)
+        return await work_on(width * height, _slice, picture, artifact_id, top)
     except _UNREADABLE:
         raise _no_slice(f"{artifact_id} is no picture.") from None
 
@@ -102,7 +102,7 @@ def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
     for kind, quality in ways:
         out = io.BytesIO()
         if kind == "JPEG":
-            flat(picture).save(out, kind, quality=quality)
+            flatten(picture).save(out, kind, quality=quality)
         elif kind == "WEBP":
             picture.save(out, kind, quality=quality)
         else:
@@ -113,7 +113,7 @@ def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
     return Preview(mime_type=f"image/{kind.lower()}", width=size[0], height=size[1], data=data)
 
 
-def stitched(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple[int, int]]:
+def stitch(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple[int, int]]:
     """Put pictures below one another, and return the result with its size."""
     parts = [Image.open(io.BytesIO(piece)) for piece in pieces]
     size = parts[0].width, sum(part.height for part in parts)
@@ -131,7 +131,7 @@ def stitched(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple
     return out.getvalue(), size
 
 
-def flat(picture: Image.Image) -> Image.Image:
+def flatten(picture: Image.Image) -> Image.Image:
     """Put a transparent picture on white, as a page would."""
     if not picture.has_transparency_data:
         return picture.convert("RGB")

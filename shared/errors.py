@@ -1,4 +1,4 @@
-"""Every error of the product, its code, its HTTP status and what to do next.
+"""Declares every error of the product, its code, its HTTP status and what to do next.
 
 BrowseError
 ├── what the caller can mend, or asked for (4xx)

@@ -84,14 +84,14 @@ def _in_the_foreground(settings: Settings) -> None:
 
 
 def _detached(settings: Settings, changes: Json) -> None:
-    running, started = _started(settings.data_dir, changes)
+    running, started = _start(settings.data_dir, changes)
     verb = "runs now" if started else "runs already"
     output.say(f"The service {verb}: process {running.pid}, {running.url}")
     if not started and changes.keys() - {"data_dir"}:
         output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
 
 
-def _started(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
+def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
     """Return the service, and whether this call started it. If it does not answer, raises ServiceUnavailable with the
     log's end."""
     try:

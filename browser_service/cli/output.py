@@ -56,25 +56,25 @@ def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
     Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False).print(table)
 
 
-def tell(error: ErrorBody) -> None:
+def print_error(error: ErrorBody) -> None:
     say(f"{error.code}: {error.message}", to_stderr=True)
     if error.hint:
         say(error.hint, to_stderr=True)
 
 
 @contextlib.contextmanager
-def errors_told() -> Iterator[None]:
+def print_errors() -> Iterator[None]:
     """Print errors as code, message and hint to stderr. The exit code is 1, or 2 if something was typed wrongly."""
     try:
         yield
     except BrowseError as error:
-        tell(error.body())
+        print_error(error.body())
     except ValidationError as error:
         for line in variables.explained(error, Settings):
             say(line, to_stderr=True)
         raise SystemExit(2) from None
     except OSError as error:
-        tell(ServiceUnavailable(str(error)).body())
+        print_error(ServiceUnavailable(str(error)).body())
     else:
         return
     raise SystemExit(1)

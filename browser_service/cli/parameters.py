@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from shared.schema import Schema
 
 _SCALARS: Final[Mapping[str, type]] = {"boolean": bool, "integer": int, "number": float, "string": str}
-_CALLED: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}
+_VALUE_NAMES: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}
 _JSON_TYPES: Final[Mapping[type, frozenset[str]]] = {
     bool: frozenset({"boolean"}),
     int: frozenset({"integer", "number"}),
@@ -96,15 +96,15 @@ def _annotation(schema: Schema) -> tuple[Any, str | None]:  # Any: a type, made 
     choices = _choices(schema)
     if "array" in types:
         items = cast("Schema", schema.get("items", {}))
-        return list[str], "|".join(_choices(items)) or _called(_types(items) | types - {"array"})
+        return list[str], "|".join(_choices(items)) or _value_name(_types(items) | types - {"array"})
     if choices:
         return Literal[*choices], "|".join(choices)
     kind = _SCALARS.get(*types) if len(types) == 1 else None
-    return kind or str, None if kind is bool else _called(types)
+    return kind or str, None if kind is bool else _value_name(types)
 
 
-def _called(types: frozenset[str]) -> str:
-    return "|".join(sorted({_CALLED.get(name, "JSON") for name in types}, reverse=True)) or "JSON"
+def _value_name(types: frozenset[str]) -> str:
+    return "|".join(sorted({_VALUE_NAMES.get(name, "JSON") for name in types}, reverse=True)) or "JSON"
 
 
 def _choices(schema: Schema) -> list[str]:

@@ -14,11 +14,11 @@ from shared.replies import TerminalReply
 
 def deliver(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> None:
     """Print text or JSON to stdout, all else to stderr. Ends with exit code 1 for an error."""
-    succeeded, shown = reply["success"] is True, _taken_out(reply)
+    succeeded, shown = reply["success"] is True, _pop_rendered(reply)
     if as_json:
         output.say_json(reply)
     elif not succeeded:
-        output.tell(error_of(reply))
+        output.print_error(error_of(reply))
     if succeeded and out:
         _save(out, shown, client)
     elif succeeded and not as_json:
@@ -30,7 +30,7 @@ def deliver(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> 
         raise typer.Exit(1)
 
 
-def _taken_out(reply: Json) -> TerminalReply:
+def _pop_rendered(reply: Json) -> TerminalReply:
     """Remove the service's terminal text from the reply, and return it. An older service makes none; then the result is
     the text."""
     made = reply.pop("rendered", None)

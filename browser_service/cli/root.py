@@ -62,7 +62,7 @@ def _add(name: str, command: Command) -> None:
     @app.command(name, help=command.help, add_help_option=False, context_settings=dict(VERBATIM))
     def late(context: typer.Context) -> None:
         commands = import_module(f"browser_service.cli.{command.module}").app
-        with import_module("browser_service.cli.output").errors_told():
+        with import_module("browser_service.cli.output").print_errors():
             commands(args=[name, *context.args], prog_name=context.find_root().command_path)
 
 

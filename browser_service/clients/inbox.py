@@ -43,8 +43,8 @@ class HumanInbox:
         if who.operator:
             for request_id in found:
                 await self._host.answer(request_id, Answer(state="there"))
-            return [{**shown(page), "link": self.link(request_id)} for request_id, page in found.items()]
-        return [shown(page) for page in found.values()]
+            return [{**describe_request(page), "link": self.link(request_id)} for request_id, page in found.items()]
+        return [describe_request(page) for page in found.values()]
 
     async def one(self, who: Identity, request_id: str) -> Json:
         """Return one open request. Raises RequestNotFound, also if it is over."""
@@ -53,7 +53,7 @@ class HumanInbox:
             raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
         if who.request_id:
             await self._host.answer(request_id, Answer(state="there"))
-        return shown(page)
+        return describe_request(page)
 
     async def resolve(self, who: Identity, request_id: str, body: Json) -> Json:
         """Give a request its answer. Raises RequestNotFound, also if it is answered already, and ValidationFailed."""
@@ -103,7 +103,7 @@ def _name(who: Identity, said: Resolution) -> str:
     return "" if who.request_id else f'The person at "{who.label}"'
 
 
-def shown(page: PageState) -> Json:
+def describe_request(page: PageState) -> Json:
     """Describe a request and its page. The page's URL is real; the request's origin is only what the agent claims."""
     assert page.person is not None  # noqa: S101 - only such pages come here
     return {

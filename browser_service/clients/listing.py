@@ -37,7 +37,7 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
     return {**listed, "text": "\n".join(lines) or "No page is open."}
 
 
-def in_words(ms: int) -> str:
+def elapsed_words(ms: int) -> str:
     """Write a duration in seconds or minutes."""
     seconds = ms // 1000
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"  # noqa: PLR2004 - two minutes
@@ -97,7 +97,7 @@ def _line(page: PageState, client_id: str) -> str:
         _short(abridged(page.url), _URL),
         f"session {page.session_id}" if page.session_id != DEFAULT_SESSION else "",
         f'"{owner.label}"' if owner is not None and not owner.you else "",
-        f"acted {in_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
+        f"acted {elapsed_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
         f'left by "{left}"' if left and page.left_by_id != client_id else "from before" if left else "",
         f"access {page.access}" if page.access != "read" else "",
         f'held for {round(page.hold_left_ms / 60_000)} min more: "{page.hold_reason}"' if page.hold_left_ms else "",

@@ -11,8 +11,8 @@ from shared.calls import CallState, ClientRef, Notice
 from shared.errors import ValidationFailed, of_field
 from shared.events import CallMoved, PageMoved
 
-_NOTICES_KEPT = 50
-_NOTICES_SHOWN = 3
+_MOST_NOTICES = 50
+_MOST_LINES = 3
 _QUEUED = 1_000
 _KNOWN = 1_000
 _ANNOUNCED_FOR_S = 86_400.0
@@ -39,10 +39,10 @@ class Clients:
         self._closed = False
         self.on_gone: OnGone | None = None
 
-    def met(self, client_id: str, label: str) -> None:
+    def remember(self, client_id: str, label: str) -> None:
         self._labels[client_id] = label
 
-    def named(self, label: str, *, besides: str) -> ClientRef:
+    def find(self, label: str, *, besides: str) -> ClientRef:
         """Return the client of that label; if there are several, the one that is present. Raises ValidationFailed."""
         others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
         found = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
@@ -76,14 +76,14 @@ class Clients:
                 del self._streams[client_id]
                 self._left(client_id)
 
-    def beat(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
+    def repeat_progress(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
         """Repeat a call's last progress with a new elapsed time."""
         last = self._last.get((client_id, call_id))
         if last is None:
             last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
         self.send(last.model_copy(update={"elapsed_ms": elapsed_ms}))
 
-    def ended(self, client_id: str, call_id: str) -> None:
+    def forget_progress(self, client_id: str, call_id: str) -> None:
         self._last.pop((client_id, call_id), None)
 
     def send(self, event: CallMoved) -> None:
@@ -102,7 +102,7 @@ class Clients:
                     inbox.put_nowait(moved)
 
     def notify(self, client_id: str, notice: Notice) -> None:
-        notices = self._notices.get(client_id) or deque(maxlen=_NOTICES_KEPT)
+        notices = self._notices.get(client_id) or deque(maxlen=_MOST_NOTICES)
         notices.append(notice)
         self._notices[client_id] = notices
 
@@ -113,10 +113,10 @@ class Clients:
     def take_notices(self, client_id: str) -> list[Notice]:
         """Return what happened to a client's pages since its last reply, in at most three lines."""
         lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
-        if len(lines) <= _NOTICES_SHOWN:
+        if len(lines) <= _MOST_LINES:
             return lines
-        rest = len(lines) - _NOTICES_SHOWN + 1
-        return [*lines[: _NOTICES_SHOWN - 1], Notice(text=f"and {rest} more things happened to your pages")]
+        rest = len(lines) - _MOST_LINES + 1
+        return [*lines[: _MOST_LINES - 1], Notice(text=f"and {rest} more things happened to your pages")]
 
     def _unheard(self, client_id: str) -> list[Notice]:
         if not self._announced:

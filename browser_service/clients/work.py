@@ -27,24 +27,24 @@ class Work:
     """Serves the claims of all clients. Others read a holder's label, never its id."""
 
     def __init__(self, idle_ms: int, tell: Tell, send: Send, clock: Clock = time.monotonic) -> None:
-        self._claims = Claims(idle_ms / 1000, self._moved, send, clock=clock)
+        self._claims = Claims(idle_ms / 1000, self._notify_loser, send, clock=clock)
         self._tell = tell
 
     async def claim(self, who: ClientRef, asked: ClaimWork, call: Record) -> Json:
         """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
         waited."""
-        key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _plain(asked.reason)
+        key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _one_line(asked.reason)
         before = self._claims.holder(key)
         self._check_room(who, before)
         if self._claims.claim(key, who, reason, keep_s):
-            return self._told(who, key, before)
-        if asked.wait_seconds and await self._waited(key, who, asked, call):
-            return self._offered(key)
+            return self._claim_reply(who, key, before)
+        if asked.wait_seconds and await self._wait(key, who, asked, call):
+            return self._offer_reply(key)
         if not reason:
-            raise self._owned(key)
+            raise self._owned_error(key)
         before = self._claims.holder(key)
         self._claims.force(key, who, reason, keep_s)
-        return self._told(who, key, before)
+        return self._claim_reply(who, key, before)
 
     def release(self, who: ClientRef, key: str) -> Json:
         if self._claims.release(key, who.client_id):
@@ -52,11 +52,11 @@ class Work:
             then = f'offered to "{holder.who}", who waited for it' if holder else "free"
             return {"key": key, "released": True, "observed": f"{key} is {then}"}
         if self._claims.holder(key) is not None:
-            raise self._owned(key)
+            raise self._owned_error(key)
         return {"key": key, "released": False, "observed": f"nobody had claimed {key}"}
 
     def listed(self, client_id: str) -> Json:
-        return {"work": [self._shown(key, claim, client_id) for key, claim in self._claims.held().items()]}
+        return {"work": [self._describe(key, claim, client_id) for key, claim in self._claims.held().items()]}
 
     def waiting(self, key: str) -> list[str]:
         """Return the labels of the clients that wait for a name, the first one first."""
@@ -69,9 +69,9 @@ class Work:
         """Do what the clock has made due for all names that somebody waits for."""
         self._claims.advance_all()
 
-    async def _waited(self, key: str, who: ClientRef, asked: ClaimWork, call: Record) -> bool:
+    async def _wait(self, key: str, who: ClientRef, asked: ClaimWork, call: Record) -> bool:
         """Wait in line, and return whether the name is offered to the caller now."""
-        candidate = self._claims.wait(key, who, _plain(asked.reason), call.call_id)
+        candidate = self._claims.wait(key, who, _one_line(asked.reason), call.call_id)
         try:
             async with call.cancel.within(asked.wait_seconds):
                 await until_granted(candidate, partial(self._claims.free_in, key), partial(self._claims.advance, key))
@@ -84,11 +84,11 @@ class Work:
             self._claims.leave(key, candidate)
         return candidate.granted
 
-    def _moved(self, move: Move[Claim]) -> None:
+    def _notify_loser(self, move: Move[Claim]) -> None:
         """Tell the client that lost a name."""
         if move.before is None or (move.after is not None and move.after.client_id == move.before.client_id):
             return
-        self._tell(move.before.client_id, _lost(move))
+        self._tell(move.before.client_id, _loss_text(move))
 
     def _check_room(self, who: ClientRef, before: Claim | None) -> None:
         own = before is not None and before.client_id == who.client_id
@@ -99,7 +99,7 @@ class Work:
                 details={"context": {"limit": "work", "value": _KEYS_EACH}},
             )
 
-    def _told(self, who: ClientRef, key: str, before: Claim | None) -> Json:
+    def _claim_reply(self, who: ClientRef, key: str, before: Claim | None) -> Json:
         """Describe a name that is the caller's now."""
         taken = ""
         if before is not None and before.client_id != who.client_id:
@@ -108,7 +108,7 @@ class Work:
         said = f"{key} is yours until {free_at}{taken}. Claim it again to keep it longer, release_work when it is done"
         return {"key": key, "yours": True, "freeAt": free_at, "observed": said}
 
-    def _offered(self, key: str) -> Json:
+    def _offer_reply(self, key: str) -> Json:
         seconds = math.ceil(self._claims.free_in(key))
         said = (
             f"{key} is free, and offered to you: {next_call('claim_work', key=key)} within {seconds} s makes it yours, "
@@ -116,7 +116,7 @@ class Work:
         )
         return {"key": key, "yours": False, "offered": True, "freeAt": self._free_at(key), "observed": said}
 
-    def _owned(self, key: str) -> WorkOwned:
+    def _owned_error(self, key: str) -> WorkOwned:
         holder, waiting = self._claims.holder(key), len(self.waiting(key))
         if holder is None:
             return WorkOwned(f"{key} has just become free.", hint=f"Claim it: {next_call('claim_work', key=key)}.")
@@ -133,7 +133,7 @@ class Work:
             details={"context": {"key": key, "owner": holder.client.label, "freeAt": free_at, "waiting": waiting}},
         )
 
-    def _shown(self, key: str, claim: Claim, client_id: str) -> Json:
+    def _describe(self, key: str, claim: Claim, client_id: str) -> Json:
         return {
             "key": key,
             "owner": {"label": claim.client.label, "you": claim.client_id == client_id},
@@ -149,7 +149,7 @@ class Work:
         return free.strftime("%H:%M:%S")
 
 
-def _lost(move: Move[Claim]) -> str:
+def _loss_text(move: Move[Claim]) -> str:
     after = move.after.who if move.after else "nobody"
     reason = f": {move.after.reason}" if move.after and move.after.reason else ""
     words = {
@@ -161,6 +161,6 @@ def _lost(move: Move[Claim]) -> str:
     return words[move.why] + "."
 
 
-def _plain(reason: str | None) -> str:
+def _one_line(reason: str | None) -> str:
     """Put a reason on one line, because others read it in a list."""
     return " ".join((reason or "").split())

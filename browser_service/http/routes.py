@@ -116,7 +116,7 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
     """The caller's presence, and the progress of its calls. With `activity=1`, and the filters of /api/activity beside
     it, what is recorded from now on instead: who only looks on is not there to act."""
     if request.query_params.get("activity", "0") not in {"0", "false"}:
-        return EventSourceResponse(_watched(request, caller), ping=_PING_S)
+        return EventSourceResponse(_activity_feed(request, caller), ping=_PING_S)
 
     async def feed() -> AsyncIterator[dict[str, str]]:
         yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
@@ -129,7 +129,7 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
 @router.get(wire.ACTIVITY)
 async def get_activity(request: Request, caller: Caller) -> Response:
     for_programs: Json = {"format": "records", "budget": 1_000_000}
-    return await _run(request, caller, {**for_programs, **_asked(request)})
+    return await _run(request, caller, {**for_programs, **_activity_call(request)})
 
 
 @router.delete(wire.ACTIVITY)
@@ -206,14 +206,14 @@ async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001
     return Response(services(request).ledger.metrics.text(figures), media_type=CONTENT_TYPE_LATEST)
 
 
-def _asked(request: Request) -> Json:
+def _activity_call(request: Request) -> Json:
     """Make the query a call of get_activity, where a filter may also have the name that it has in records."""
     asked = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
     return {"action": "get_activity", **asked}
 
 
-def _watched(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
-    body = {name: value for name, value in _asked(request).items() if name != "activity"}
+def _activity_feed(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
+    body = {name: value for name, value in _activity_call(request).items() if name != "activity"}
     asked = catalogue.parse_as(GetActivity, body)
     row_filter = search.row_filter(asked, caller.client_id, datetime.now().astimezone())
 

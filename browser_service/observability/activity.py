@@ -127,7 +127,7 @@ class Watcher:
 
     @property
     def dropped(self) -> int:
-        """How many records had no room since it last read."""
+        """Return how many records had no room since the last one was read."""
         return self._dropped
 
     @property
@@ -174,7 +174,7 @@ class Activity:
 
     @property
     def watchers(self) -> frozenset[Watcher]:
-        """Those who follow the account now."""
+        """Return those who follow the records now."""
         return frozenset(self._watchers)
 
     async def open(self) -> None:

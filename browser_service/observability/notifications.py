@@ -10,7 +10,7 @@ from collections.abc import Callable
 import httpx
 import structlog
 
-from browser_service.clients.inbox import shown
+from browser_service.clients.inbox import describe_request
 from shared.model import Json
 from shared.pages import PageState
 from shared.wire import APP_NAME
@@ -37,7 +37,7 @@ class Notifier:
         if page.person is None or page.person.request_id in self._notified:
             return
         self._notified.append(page.person.request_id)
-        task = asyncio.create_task(self._send(shown(page)))
+        task = asyncio.create_task(self._send(describe_request(page)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -5,7 +5,7 @@ import secrets
 from collections import defaultdict
 from typing import Final
 
-from browser_service.clients.listing import in_words
+from browser_service.clients.listing import elapsed_words
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
@@ -59,7 +59,7 @@ class Abandoned:
         outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=keeps), undo=[event.undo])
         kept = self._ledger.undos.keep(_identity(whose), call_id, _CLOSING, outcome).result or {}
         back = f" Back: {kept['undo']}." if "undo" in kept else ""
-        since = in_words(page.idle_ms)
+        since = elapsed_words(page.idle_ms)
         why = f'"{left.label}" had left it {since} ago' if left.label else f"nobody had used it for {since}"
         text = f"{page.page_id} was closed to make room: {why}"
         for each in {whose.client_id, newcomer.client_id if newcomer else whose.client_id}:

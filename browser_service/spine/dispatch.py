@@ -95,7 +95,7 @@ class Dispatcher:
 
     def _begun(self, caller: Identity, asked: Asked) -> Record | Reply:
         """Return the call, which has begun, or its refusal."""
-        self._intake.clients.met(caller.client_id, caller.label)
+        self._intake.clients.remember(caller.client_id, caller.label)
         try:
             asked = replace(asked, body=catalogue.unwrapped(asked.body))
             action = self._intake.directory.meant(catalogue.parse(asked.merged()))
@@ -138,7 +138,7 @@ class Dispatcher:
             if done:
                 return record.reply
             left_s -= _HEARTBEAT_S
-            self._intake.clients.beat(record.client_id, record.call_id, record.elapsed_ms)
+            self._intake.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)
 
     # --- done, written down, and replied to --------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Dispatcher:
         self._note_use(call, outcome)
         outcome = self._ledger.undos.keep(caller, call_id, action.name(), outcome)
         outcome = without_private(outcome, self._intake.directory, caller.client_id)
-        self._intake.clients.ended(caller.client_id, call_id)
+        self._intake.clients.forget_progress(caller.client_id, call_id)
         reply = reply_of(call, outcome)
         self._ledger.ended(call, outcome, asyncio.get_running_loop().time() - began)
         return reply

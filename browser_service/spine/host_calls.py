@@ -138,7 +138,7 @@ class HostCalls:
         if page is not None and page.holder_id is not None:
             recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
         else:
-            recipient = self._clients.named(named, besides=task.caller.client_id)
+            recipient = self._clients.find(named, besides=task.caller.client_id)
         if task.address.session_id:
             self._directory.sessions.check_recipient(task.address.session_id, recipient)
         return recipient

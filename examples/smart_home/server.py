@@ -13,7 +13,7 @@ STOP_SECONDS = 2
 
 
 class SiteServer(uvicorn.Server):
-    """One house on one port; port 0 takes a free one. `announce` gets the URL when it answers."""
+    """Serves one house on one port; port 0 takes a free one. `announce` gets the URL when it answers."""
 
     def __init__(
         self, home: Home, host: str = "127.0.0.1", port: int = 0, announce: Callable[[str], None] = lambda _: None
@@ -25,7 +25,7 @@ class SiteServer(uvicorn.Server):
 
     @property
     def url(self) -> str:
-        """Where the site is, once it has started."""
+        """Return the site's address, once it has started."""
         host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
         return f"http://{host}:{self.servers[0].sockets[0].getsockname()[1]}"
 

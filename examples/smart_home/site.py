@@ -1,4 +1,4 @@
-"""The site of the house: a login, a page that follows the house live, and the small API behind it."""
+"""Serves the house as a site: a login, a page that follows the house live, and the small API behind it."""
 
 import html
 import json
@@ -41,7 +41,8 @@ class PresenceChange(BaseModel):
 
 
 class Logins:
-    """Who is behind which token. A token outlives the browser that got it, and ends with logout or this process."""
+    """Knows the user behind each token. A token outlives the browser that got it, and ends with logout or this
+    process."""
 
     def __init__(self) -> None:
         self._people: dict[str, str] = {}

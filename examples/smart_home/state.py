@@ -1,4 +1,4 @@
-"""The house: its lights, alarm and presence, the record of what was done to it, and who hears of a change."""
+"""Keeps the state of the house: its lights, alarm and presence, the record of deeds, and who follows its changes."""
 
 import asyncio
 from collections import Counter, deque
@@ -12,7 +12,7 @@ HISTORY_LENGTH = 12
 
 
 class HomeError(Exception):
-    """Something that the house cannot do; the text is for whoever asked."""
+    """The house cannot do what was asked; the text says why."""
 
 
 class LightNotFoundError(HomeError):
@@ -23,14 +23,14 @@ class LightNotFoundError(HomeError):
 
 
 class Presence(TypedDict):
-    """Whether anybody is home, and who."""
+    """Says who is home."""
 
     present: bool
     known_people: list[str]
 
 
 class States(TypedDict):
-    """The whole house at one moment."""
+    """Holds the whole house at one moment."""
 
     lights: dict[str, bool]
     alarm: bool
@@ -38,7 +38,7 @@ class States(TypedDict):
 
 
 class Deed(TypedDict):
-    """One thing that was done to the house."""
+    """Records one thing that was done to the house."""
 
     who: str
     what: str
@@ -46,17 +46,16 @@ class Deed(TypedDict):
 
 
 class View(States):
-    """What a page shows: the house, how often each thing was done, and the latest deeds first."""
+    """Holds what a page shows: the house, how often each thing was done, and the latest deeds first."""
 
     counts: dict[str, int]
     history: list[Deed]
 
 
 class Home:
-    """One house. Each deed is counted, so that a test can prove that nothing happened twice.
+    """Runs one house, and counts each deed, so that a test can prove that nothing happened twice.
 
-    Not for several threads: call it from the event loop that serves it.
-    """
+    It is not for several threads: call it from the event loop that serves it."""
 
     def __init__(self) -> None:
         self.lights = dict(LIGHTS)
@@ -69,7 +68,7 @@ class Home:
 
     @classmethod
     def unoccupied(cls) -> "Home":
-        """All lights off, the alarm off and nobody in."""
+        """Make a house with all lights off, the alarm off and nobody in."""
         home = cls()
         home.lights, home.alarm, home.people, home.present = dict.fromkeys(LIGHTS, False), False, [], False
         return home
@@ -108,10 +107,9 @@ class Home:
         self._record("logout", who, "logged out")
 
     async def follow(self) -> AsyncGenerator[View]:
-        """The house now, and again after each change until `release_followers`.
+        """Yield the house now, and again after each change until `release_followers`.
 
-        Changes that come while the follower is busy arrive as one: the newest view.
-        """
+        Changes that come while the follower is busy arrive as one: the newest view."""
         changed = asyncio.Event()
         self._followers.add(changed)
         try:

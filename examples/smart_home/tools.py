@@ -1,4 +1,4 @@
-"""The six tools of the house, and the server that offers them as JSON lines over stdin and stdout."""
+"""Declares the six tools of the house, and serves them as JSON lines over stdin and stdout."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -42,7 +42,7 @@ class InvalidParameterError(HomeError):
 
 @dataclass(frozen=True)
 class Tool:
-    """One thing that can be asked of the house. Every input is required."""
+    """Describes one thing that can be asked of the house. Every input is required."""
 
     name: str
     description: str
@@ -59,7 +59,7 @@ class Tool:
         }
 
     def check(self, args: Mapping[str, object]) -> Message:
-        """The arguments that this tool takes, all there and of the right type; others are left out."""
+        """Return the arguments that this tool takes, without others. Raises if one is missing or of the wrong type."""
         missing = [name for name in self.inputs if name not in args]
         if missing:
             raise MissingParametersError(missing)
@@ -155,7 +155,7 @@ def answer_call(home: Home, message: Mapping[str, object]) -> Message:
 
 
 def answer(home: Home, line: str) -> Message | None:
-    """The reply to one line; none when the client asks to quit."""
+    """Return the reply to one line; None if the client asks to quit."""
     try:
         message: object = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
 
 from browser_service.host.files import Files, dated
-from browser_service.pictures import MOST_PIXELS, flat
+from browser_service.pictures import MOST_PIXELS, flatten
 from shared.actions.media import CompareScreenshots
 from shared.errors import ValidationFailed, of_field
 from shared.model import Json
@@ -71,7 +71,7 @@ def _opened(data: bytes, field: str, name: str) -> Image.Image:
         raise _no_picture(field, f"{name} is no picture.") from None
     if picture.width * picture.height > MOST_PIXELS:
         raise _no_picture(field, f"{name} has {picture.width} x {picture.height} pixels, more than can be compared.")
-    return flat(picture)
+    return flatten(picture)
 
 
 def compare(one: Image.Image, two: Image.Image, threshold: float) -> Difference:

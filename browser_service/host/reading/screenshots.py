@@ -13,7 +13,7 @@ from playwright.async_api import Locator
 from browser_service.host.errors import is_timeout
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
-from browser_service.pictures import MOST_PIXELS, stitched, worked
+from browser_service.pictures import MOST_PIXELS, stitch, work_on
 from shared.actions.media import Screenshot
 from shared.errors import ValidationFailed, of_field
 
@@ -134,7 +134,7 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
     area = replace(area, width=min(area.width, longest))
     area = replace(area, height=min(area.height, longest, math.floor(MOST_PIXELS / area.ratio**2 / area.width)))
     pieces, height = await _pieces(page, action, area, options)
-    data, size = await worked(round(area.pixels), stitched, pieces, action.type, action.quality)
+    data, size = await work_on(round(area.pixels), stitch, pieces, action.type, action.quality)
     cut = ""
     if whole.width > area.width or whole.height > height:
         cut = (

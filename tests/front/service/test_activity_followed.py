@@ -60,7 +60,7 @@ async def test_a_gateways_stream_carries_no_activity(tmp_path: Path, site: Site)
         assert (await anext(stream))[0] == "hello"
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         assert not service.parts.ledger.activity.watchers
-        service.parts.clients.beat("a", "c", 1)
+        service.parts.clients.repeat_progress("a", "c", 1)
         while (name := (await asyncio.wait_for(anext(stream), 10))[0]) == "page":
             pass
         assert name == "call"

@@ -255,7 +255,7 @@ def test_who_was_told_what_all_are_told_is_bounded_and_forgets_the_oldest_first(
     clients = Clients(0)
     clients.announce("The journal is a new one.")
     for number in range(1_100):
-        clients.met(f"client-{number}", f"Client {number}")
+        clients.remember(f"client-{number}", f"Client {number}")
         assert clients.take_notices(f"client-{number}")
         clients.take_notices("client-0")
     assert len(clients.labels()) == 1_000
