@@ -98,7 +98,7 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
                 await until_granted(turn)
         except TimeoutError:
             if not turn.granted:  # else its turn came in the very instant of the deadline
-                raise queue.too_long(turn, wait_ms) from None
+                raise queue.timeout_error(turn, wait_ms) from None
         yield waits
     finally:
         queue.leave(turn)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
-from browser_service.rules.claims import Claim, Claims, Move, Why
+from browser_service.rules.claims import Claim, Claims, Move, MoveCause
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.spine.register import Record
@@ -63,7 +63,7 @@ class Work:
         return [candidate.claim.client.label for candidate in self._claims.line(key)]
 
     def gone(self, client_id: str) -> None:
-        self._claims.gone(client_id)
+        self._claims.forget_client(client_id)
 
     def advance(self) -> None:
         """Do what the clock has made due for all names that somebody waits for."""
@@ -153,12 +153,12 @@ def _loss_text(move: Move[Claim]) -> str:
     after = move.after.who if move.after else "nobody"
     reason = f": {move.after.reason}" if move.after and move.after.reason else ""
     words = {
-        Why.FORCED: f'"{after}" took {move.key} from you{reason}',
-        Why.IDLE: f'"{after}" claimed {move.key}, which you had left idle',
-        Why.OFFERED: f'{move.key}, which you had left idle, went to "{after}", who waited for it',
-        Why.UNUSED: f"{move.key} was offered to you, you did not claim it in time, and it is no longer yours",
+        MoveCause.FORCED: f'"{after}" took {move.key} from you{reason}',
+        MoveCause.IDLE: f'"{after}" claimed {move.key}, which you had left idle',
+        MoveCause.OFFERED: f'{move.key}, which you had left idle, went to "{after}", who waited for it',
+        MoveCause.UNUSED: f"{move.key} was offered to you, you did not claim it in time, and it is no longer yours",
     }
-    return words[move.why] + "."
+    return words[move.cause] + "."
 
 
 def _one_line(reason: str | None) -> str:

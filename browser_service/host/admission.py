@@ -79,7 +79,7 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     _check_person(page, action)
     if holder is not None:
         if ownership.access == "act" and action.effect is Effect.ACTS and action.opens:
-            ownership.visited(call, holder)
+            ownership.tell_of_visit(call, holder)
             return None
         raise owned(page, holder, action)
     return ownership.take(call, action.agent)
@@ -89,7 +89,7 @@ def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     """Say whether a person's hold, which is above all leases, lets the call in: the person's own, or one that asks for
     a person. Raises HumanInControl for others."""
     if page.person is not None and call.by_person:
-        page.person.seen()
+        page.person.note_presence()
         return True
     if page.person is not None:
         page.person.check(page, call, action)
@@ -136,7 +136,7 @@ def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> No
             details={"context": {"pageId": page.page_id, "owner": held.who}},
         )
     if action.effect is Effect.ACTS and action.opens:
-        page.ownership.sibling(held.client_id, held.agent, agent)
+        page.ownership.tell_of_sibling(held.client_id, held.agent, agent)
     if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
         raise PageOwned(
             f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',

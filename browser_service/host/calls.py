@@ -31,7 +31,7 @@ from browser_service.host.steps import StepRunner
 from browser_service.observability.logging import unexpected
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.leases import Lease
-from browser_service.rules.partial import account
+from browser_service.rules.partial import with_account
 from browser_service.security.urls import abridged_in
 from browser_service.waits import turn_on
 from shared import catalogue
@@ -173,7 +173,7 @@ class Calls:
         """Make what is told of a failure of what is known besides: what was done before it, and how the page died."""
         if running is not None and isinstance(failure, PageOwned) and not running.done:
             running.admitted = False  # it had only asked whether it may have the page
-        told = account(running.action, running.done, running.at, failure) if running is not None else failure
+        told = with_account(running.action, running.done, running.at, failure) if running is not None else failure
         told.__traceback__ = failure.__traceback__
         crashes.describe(told, entry.record if entry is not None else None, self.memory)
         asked = [running.action, *running.action.parts()] if running is not None else []

@@ -99,7 +99,7 @@ class PageRegistry:
         """Have no page of that id any more; whoever waits for it is told. `event` says how it ended."""
         entry.record.move(event)
         entry.record.ownership.close()
-        self.people.closed(entry.record)
+        self.people.page_closed(entry.record)
         if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
             del self._pages[entry.page_id]
             for popup in (each.record for each in self._pages.values()):

@@ -13,7 +13,7 @@ from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_kept
 from browser_service.host.run import bring_up, perform
-from browser_service.rules.visits import visited
+from browser_service.rules.visits import count_visits
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 from shared.actions.media import CompareScreenshots, Screenshot
@@ -104,7 +104,7 @@ def _begin(entry: PageEntry, part: Action) -> None:
         return
     turn.part = part.name()
     for url in turn.throttled:
-        if (origin := origin_of(url)) in visited(part, entry.record.url):
+        if (origin := origin_of(url)) in count_visits(part, entry.record.url):
             raise NetworkError(
                 f"{origin} asked for a pause when a step before went there, and is left alone: nothing was sent.",
                 hint="Go on there later: RATE_LIMITED says until when.",

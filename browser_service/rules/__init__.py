@@ -1,1 +1,1 @@
-"""Rules without a browser or an event loop: data and decisions, with the clock handed in. Waiting stands in `waits`."""
+"""Decides without a browser or an event loop: the clock is handed in, and the waiting is in `waits`."""

@@ -1,4 +1,4 @@
-"""What is remembered of those who come and go, within bounds, so that it does not grow for ever."""
+"""Keeps a bounded mapping, so that what is remembered of clients and calls does not grow for ever."""
 
 import time
 from collections.abc import Callable, Iterator, MutableMapping
@@ -11,10 +11,10 @@ V = TypeVar("V")
 
 
 class Bounded(MutableMapping[K, V]):
-    """Keeps the latest: so many at most, so many bytes of them (`most_weight`, as `weigh` says), and for so long.
+    """Keeps the latest entries: at most `most` of them, of at most `most_weight` together, each for `ttl_s` seconds.
 
-    Setting a key anew makes it the latest, and weighs it anew. The oldest give way, but for those that are `spared`;
-    the latest one stays for its time, whatever it weighs.
+    `weigh` returns the weight of an entry. Setting a key anew makes it the latest and weighs it anew. The oldest go
+    first, but those that are `spared` stay; so does the latest for its time, whatever it weighs.
     """
 
     def __init__(
@@ -50,17 +50,14 @@ class Bounded(MutableMapping[K, V]):
         self._weight -= self._kept.pop(key)[1]
 
     def __iter__(self) -> Iterator[K]:
-        """Go through the keys, the oldest first."""
+        """Iterate over the keys, the oldest first."""
         return iter(self._kept)
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
     def trim(self) -> None:
-        """Forget what is over the bounds, and what has been kept for its time."""
+        """Remove the entries that are over the bounds or older than `ttl_s`."""
         for key in [*self._too_many()]:
             del self[key]
 

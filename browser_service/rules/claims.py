@@ -1,7 +1,7 @@
-"""Claims: who holds a name, and who waits for it.
+"""Keeps claims: who holds a name, and who waits for it.
 
 A claim is renewed by use and lapses when idle, unless it is kept for longer; whoever comes then takes it. A name that
-becomes free while somebody waits is offered to the first in line, and passes on where the offer is not used.
+becomes free while somebody waits is offered to the first in line, and passes on if the offer is not used.
 """
 
 import time
@@ -19,7 +19,7 @@ _LAPSED_ONES_KEPT = 1_000
 
 
 class Claim:
-    """A client's hold of a name, from when it got it."""
+    """Is a client's hold of a name. Times are in seconds of `clock`."""
 
     def __init__(self, client: ClientRef, clock: Clock, reason: str = "") -> None:
         self.client = client
@@ -27,7 +27,7 @@ class Claim:
         self.used_at = clock()
         self.kept_until = 0.0
         self.offered_until: float | None = None
-        """Until the first use, where the name was waited for."""
+        """Is when the offer ends, until the first use; None for a claim that was not waited for."""
         self._clock = clock
 
     @property
@@ -36,7 +36,7 @@ class Claim:
 
     @property
     def who(self) -> str:
-        """Say who holds it, for others to read."""
+        """Return the holder's name, for others to read."""
         return self.client.named
 
     @property
@@ -49,7 +49,7 @@ class Claim:
         return max(0.0, self.kept_until - self._clock())
 
     def use(self, reason: str = "", keep_s: float = 0) -> None:
-        """Renew it, and keep it for so long at least."""
+        """Renew the claim, and keep it for at least `keep_s` seconds though idle."""
         now = self._clock()
         self.used_at, self.offered_until = now, None
         self.reason = reason or self.reason
@@ -61,32 +61,32 @@ C = TypeVar("C", bound=Claim)
 
 @dataclass(eq=False)
 class Candidate(Place, Generic[C]):
-    """A call that waits for a name, with the claim that it will have."""
+    """Is a call that waits for a name, with the claim that it will have."""
 
     claim: C
 
 
-class Why(StrEnum):
+class MoveCause(StrEnum):
     IDLE = "idle"
-    """It had lapsed, or was nobody's."""
+    """The claim had lapsed, or the name was nobody's."""
     FORCED = "forced"
     OFFERED = "offered"
     UNUSED = "unused"
 
 
 class Move(NamedTuple, Generic[C]):
-    """A name went from one holder to another, or to nobody."""
+    """Reports that a name went from one holder to another, or to nobody."""
 
     key: str
-    why: Why
+    cause: MoveCause
     before: C | None
     after: C | None
 
 
 class Claimable(Generic[C]):
-    """A name that one client at a time holds. What is due by the clock happens in `advance`.
+    """Is a name that one client at a time holds. What is due by the clock happens in `advance`.
 
-    `lapses_at` says when a claim lapses, by the clock; one that is `in_use` does not lapse.
+    `lapses_at` returns the time when a claim lapses, by the clock; one that is `in_use` does not lapse.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Claimable(Generic[C]):
         in_use: Callable[[C], bool] = lambda _: False,
     ) -> None:
         self.claim: C | None = None
-        """The last one, which may have lapsed by now."""
+        """Is the last claim, which may have lapsed by now."""
         self.line = Line[Candidate[C]](send, lambda: self.claim.who if self.claim else "")
         self._key = key
         self._lapses_at = lapses_at
@@ -110,27 +110,27 @@ class Claimable(Generic[C]):
 
     @property
     def lapsed(self) -> bool:
-        """Say whether whoever comes next may have it."""
+        """Return whether whoever comes next may have the name."""
         claim = self.claim
         return claim is None or (self._clock() >= self._lapses_at(claim) and not self._in_use(claim))
 
     @property
     def unused(self) -> bool:
-        """Say whether it was offered, not used in time, and nobody else waits for it."""
+        """Return whether the name was offered, not used in time, and nobody else waits for it."""
         return self.claim is not None and self.claim.offered_until is not None and self.lapsed and not self.line
 
     def free_in(self) -> float:
-        """Return the seconds until the claim lapses if its holder does nothing; infinite where it does not."""
+        """Return the seconds until the claim lapses if its holder does nothing; infinite if it never does."""
         return max(0.0, self._lapses_at(self.claim) - self._clock()) if self.claim is not None else 0.0
 
-    def take(self, claim: C, why: Why) -> None:
-        """Make a claim the holder's; other calls of its client have waited long enough."""
+    def take(self, claim: C, cause: MoveCause) -> None:
+        """Make `claim` the current one, and grant the places of its client's other calls in the line."""
         for candidate in [each for each in self.line if each.client_id == claim.client_id]:
             self.line.serve(candidate)
-        self._move(why, claim)
+        self._move(cause, claim)
 
     def free(self) -> None:
-        """Let go of it: the first in line is offered it."""
+        """Release the name, and offer it to the first in line."""
         self.claim = None
         self.advance()
         self.line.wake()
@@ -140,7 +140,7 @@ class Claimable(Generic[C]):
         self.advance()
 
     def leave(self, candidate: Candidate[C]) -> None:
-        """Wait no longer; what was granted stays so."""
+        """Take a candidate out of the line; what was granted stays granted."""
         if self.line.leave(candidate):
             self.line.tell()
 
@@ -151,18 +151,18 @@ class Claimable(Generic[C]):
             now = self._clock()
             first.claim.used_at, first.claim.offered_until = now, now + OFFER_S
             unused = self.claim is not None and self.claim.offered_until is not None
-            self.take(first.claim, Why.UNUSED if unused else Why.OFFERED)
+            self.take(first.claim, MoveCause.UNUSED if unused else MoveCause.OFFERED)
         self.line.tell()
 
-    def _move(self, why: Why, after: C) -> None:
+    def _move(self, cause: MoveCause, after: C) -> None:
         before, self.claim = self.claim, after
-        self._on_move(Move(self._key, why, before, after))
+        self._on_move(Move(self._key, cause, before, after))
         self.line.tell()
         self.line.wake()
 
 
 class Claims:
-    """Claims on any names. What is due by the clock happens at the next question, or in `advance`."""
+    """Keeps claims on any names. What is due by the clock happens at the next question, or in `advance`."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class Claims:
         self._names: dict[str, Claimable[Claim]] = {}
 
     def holder(self, key: str) -> Claim | None:
-        """Return whose it is, though it may be idle by now."""
+        """Return the claim on a name, though it may be idle by now."""
         self.advance(key)
         return self._names[key].claim if key in self._names else None
 
@@ -192,25 +192,25 @@ class Claims:
         return {key: claim for key, claim in claims.items() if claim is not None}
 
     def free_in(self, key: str) -> float:
-        """Return the seconds until it lapses if its holder does nothing."""
+        """Return the seconds until the claim lapses if its holder does nothing."""
         self.advance(key)
         return self._names[key].free_in() if key in self._names else 0.0
 
     def claim(self, key: str, client: ClientRef, reason: str = "", keep_s: float = 0) -> Claim | None:
-        """Renew what is one's own, take what is free or idle; None where another holds it."""
+        """Renew the client's own claim, or take a name that is free or idle; None if another client holds it."""
         self.advance(key)
         name = self._name(key)
         if name.claim is not None and name.claim.client_id == client.client_id:
             name.claim.use(reason, keep_s)
             return name.claim
-        return self._take(key, client, reason, keep_s, Why.IDLE) if name.lapsed else None
+        return self._take(key, client, reason, keep_s, MoveCause.IDLE) if name.lapsed else None
 
     def force(self, key: str, client: ClientRef, reason: str, keep_s: float = 0) -> Claim:
-        """Take it from whoever holds it; those in line wait on."""
-        return self.claim(key, client, reason, keep_s) or self._take(key, client, reason, keep_s, Why.FORCED)
+        """Take the name from whoever holds it; those in line go on waiting."""
+        return self.claim(key, client, reason, keep_s) or self._take(key, client, reason, keep_s, MoveCause.FORCED)
 
     def wait(self, key: str, client: ClientRef, reason: str = "", call_id: str = "") -> Candidate[Claim]:
-        """Return a place at the end of the line; it is granted when its turn has come."""
+        """Return a place at the end of the line, which is granted when its turn has come."""
         candidate = Candidate(call_id, client.client_id, Claim(client, self.clock, reason))
         self._name(key).wait(candidate)
         return candidate
@@ -220,7 +220,7 @@ class Claims:
         self.advance(key)
 
     def release(self, key: str, client_id: str) -> bool:
-        """Give it up; return whether it was the client's."""
+        """Give the name up; return whether it was the client's."""
         held = self.holder(key)
         if held is None or held.client_id != client_id:
             return False
@@ -228,8 +228,8 @@ class Claims:
         self.advance(key)
         return True
 
-    def gone(self, client_id: str) -> None:
-        """Forget a client that left: it holds nothing, and waits for nothing."""
+    def forget_client(self, client_id: str) -> None:
+        """Release what a client that left holds, and take it out of all lines."""
         for name in self._names.values():
             for candidate in [each for each in name.line if each.client_id == client_id]:
                 name.leave(candidate)
@@ -243,26 +243,26 @@ class Claims:
         return held + sum(candidate.client_id == client_id for name in names for candidate in name.line)
 
     def advance(self, key: str) -> None:
-        """Do what is due: an offer that nobody used ends, and a free name goes to the first in line."""
+        """End an offer that nobody used, and offer a free name to the first in line."""
         if (name := self._names.get(key)) is None:
             return
         if name.unused:
             unused, name.claim = name.claim, None
-            self._on_move(Move(key, Why.UNUSED, unused, None))
+            self._on_move(Move(key, MoveCause.UNUSED, unused, None))
         name.advance()
         if name.claim is None and not name.line:
             del self._names[key]
 
     def advance_all(self) -> None:
-        """Do what is due for all that somebody waits for."""
+        """Advance all names that somebody waits for."""
         for key in [key for key, name in self._names.items() if name.line]:
             self.advance(key)
 
-    def _take(self, key: str, client: ClientRef, reason: str, keep_s: float, why: Why) -> Claim:
+    def _take(self, key: str, client: ClientRef, reason: str, keep_s: float, cause: MoveCause) -> Claim:
         self._drop_lapsed()
         claim = Claim(client, self.clock, reason)
         claim.use(keep_s=keep_s)
-        self._name(key).take(claim, why)
+        self._name(key).take(claim, cause)
         return claim
 
     def _name(self, key: str) -> Claimable[Claim]:
@@ -276,6 +276,6 @@ class Claims:
         return max(claim.used_at + self._idle_s, claim.kept_until)
 
     def _drop_lapsed(self) -> None:
-        """Forget names that were left behind, where they are many."""
+        """Forget lapsed names that nobody waits for, once there are more than 1,000 names."""
         if len(self._names) > _LAPSED_ONES_KEPT:
             self._names = {key: name for key, name in self._names.items() if not name.lapsed or name.line}

@@ -1,9 +1,8 @@
-"""What a person is asked to do, and the hold of a page meanwhile, above all leases."""
+"""Models a request to a person, who has the page meanwhile, above all leases."""
 
 from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 from browser_service.rules.clock import Clock
 from browser_service.rules.leases import Lease
@@ -17,13 +16,13 @@ from shared.next_calls import next_call
 from shared.pages import HumanRequestState
 
 STAYS_S = 1_800.0
-"""A person who gave no sign for this long is not there: the page is free again."""
+"""Is how long a person who gives no sign keeps a page."""
 
 State = Literal["pending", "done", "refused", "expired", "withdrawn", "closed"]
 
 
 class HeldPage(Protocol):
-    """A page that a person may have in hand, above its lease."""
+    """Is a page that a person may have in hand, above its lease."""
 
     person: "HumanRequest | None"
 
@@ -41,39 +40,39 @@ class HeldPage(Protocol):
 
     @property
     def private(self) -> bool:
-        """Say whether its holder lets nobody else read it."""
+        """Return whether its holder lets nobody else read it."""
 
-    def taken(self, request: "HumanRequest") -> None:
-        """A person has the page from now on."""
+    def give_to_person(self, request: "HumanRequest") -> None:
+        """Keep the page for the person from now on."""
 
-    def given_back(self) -> None:
-        """The person has left the page."""
+    def return_from_person(self) -> None:
+        """Return the page to its holder."""
 
 
 class Waiter(NamedTuple):
-    """A call that waits for the person's answer."""
+    """Is a call that waits for the person's answer."""
 
     call: Call
     wake: Callable[[], None]
 
 
 class HumanRequest:
-    """One thing that a person is asked for, by one agent or by several that meet the same login."""
+    """Is a question to a person, from one agent or from several that meet the same login."""
 
-    def __init__(self, asked: HumanRequestState, asker_id: str, here: str, clock: Clock) -> None:
-        self.asked = asked
-        self.origins = {asked.origin, here} - {""}
-        self.askers = {asker_id: asked.asked_by}
+    def __init__(self, question: HumanRequestState, asker_id: str, here: str, clock: Clock) -> None:
+        self.question = question
+        self.origins = {question.origin, here} - {""}
+        self.askers = {asker_id: question.asked_by}
         self.pages: list[HeldPage] = []
         self.waiters: list[Waiter] = []
-        self.is_asked = False
-        """Until then the person has another question on that page."""
+        self.is_put = False
+        """Is true once it is put to the person, who may have another question on that page before."""
         self.state: State = "pending"
         self.text = ""
         self.by = "A person"
         self.seen_at = clock()
         self._clock = clock
-        self._began = self.seen_at - asked.asked_ago_ms / 1000
+        self._began = self.seen_at - question.asked_ago_ms / 1000
 
     @property
     def over(self) -> bool:
@@ -91,41 +90,41 @@ class HumanRequest:
 
     @property
     def private(self) -> bool:
-        """Say whether what the page shows meanwhile is nobody else's to read: a password or a code may be on it."""
-        return self.asked.kind in {"login", "code"}
+        """Return whether nobody else may read the page meanwhile: a password or a code may be on it."""
+        return self.question.kind in {"login", "code"}
 
     @property
     def asker_id(self) -> str:
-        """Return who asked first: the person's words are for it alone, and may come from its chat."""
+        """Return the client that asked first: the person's words are for it alone, and may come from its chat."""
         return next(iter(self.askers))
 
-    def shown(self) -> HumanRequestState:
-        """Return it as it is now, for others to read."""
+    def to_state(self) -> HumanRequestState:
+        """Return the request as it is now, for others to read."""
         first, *joined = self.askers.values()
         ago = round((self._clock() - self._began) * 1000)
-        return self.asked.model_copy(update={"asked_ago_ms": ago, "asked_by": first, "joined_by": joined})
+        return self.question.model_copy(update={"asked_ago_ms": ago, "asked_by": first, "joined_by": joined})
 
-    def seen(self) -> None:
-        """Note that something showed that the person is there."""
+    def note_presence(self) -> None:
+        """Note a sign that the person is there."""
         self.seen_at = self._clock()
 
     def cover(self, page: HeldPage) -> None:
-        """Give the person a page to work in: the one that was asked for, or a popup of it."""
+        """Give the person a page to work in: the one of the request, or a popup of it."""
         self.pages.append(page)
-        self.is_asked = True
-        page.taken(self)
+        self.is_put = True
+        page.give_to_person(self)
 
     def joins(self, client_id: str, action: Action) -> bool:
-        """Say whether a client may wait for the same: a login serves all who meet it, anything else who asked."""
-        return client_id in self.askers or self.asked.kind == action.asked_kind == "login"
+        """Return whether a client may wait for the answer: a login serves all who meet it, anything else who asked."""
+        return client_id in self.askers or self.question.kind == action.asked_kind == "login"
 
     def is_same(self, action: RequestHuman) -> bool:
-        """Say whether it asks for that already, if in other words; two decisions are two questions."""
-        same_words = (action.message, action.choices or []) == (self.asked.message, self.asked.choices)
-        return self.asked.kind == action.kind and (action.kind in {"login", "code"} or same_words)
+        """Return whether the action asks for this too, if in other words; two decisions are two questions."""
+        same_words = (action.message, action.choices or []) == (self.question.message, self.question.choices)
+        return self.question.kind == action.kind and (action.kind in {"login", "code"} or same_words)
 
     def check(self, page: HeldPage, call: Call, action: Action) -> None:
-        """Raise for what may not be done to a page while a person has it."""
+        """Raise HumanInControl or PageOwned for an action that may not be done while a person has the page."""
         if action.asks_people and (action.asked_request or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
@@ -136,7 +135,7 @@ class HumanRequest:
                 f'"{page.page_id}" is in use by "{holder.who}" (it is private).',
                 hint=f"Own page: {next_call('open_page')}.",
             )
-        asked = self.shown()
+        asked = self.to_state()
         raise HumanInControl(
             f'"{page.page_id}" is in a person\'s hands: "{asked.asked_by}" asked for {asked.what} '
             f"{asked.asked_ago_ms // 1000} s ago. {action.name()} did not happen.",
@@ -144,13 +143,13 @@ class HumanRequest:
             details={"context": {"pageId": page.page_id, "requestId": asked.request_id, "askedBy": asked.asked_by}},
         )
 
-    def told(self, page: HeldPage, client_id: str) -> Json:
-        """Return what one of those who asked is answered. A person's words are for who asked first."""
+    def reply_to(self, client_id: str, page: HeldPage) -> Json:
+        """Return the reply to one of the clients that asked. The person's words go to the first of them only."""
         page_id, now = page.page_id, page.person
-        own = self.asked.request_id
+        own = self.question.request_id
         again = next_call("request_human", page_id=page_id, request_id=own)
-        if self.state == "pending" and not self.is_asked:
-            first = f", {now.asked.request_id} of yours," if now is not None and client_id in now.askers else ""
+        if self.state == "pending" and not self.is_put:
+            first = f", {now.question.request_id} of yours," if now is not None and client_id in now.askers else ""
             line = f"The person has another question first{first} and is asked this one after it. Wait on: {again}."
         elif self.state == "pending":
             line = (
@@ -160,19 +159,19 @@ class HumanRequest:
             )
         else:
             line = self.news()
-        told: Json = {"requestId": self.asked.request_id, "state": self.state, "observed": line}
+        reply: Json = {"requestId": own, "state": self.state, "observed": line}
         if self.text and client_id == self.asker_id:
-            told["answer"] = self.text
+            reply["answer"] = self.text
             said = "It says" if self.state == "done" else "The reason"
-            told["observed"] = f"{line} {said}: {self.text}"
-        return told
+            reply["observed"] = f"{line} {said}: {self.text}"
+        return reply
 
     def news(self) -> str:
-        """Say what changed, for all whom it concerns."""
-        what, at = self.asked.what, f" at {self.asked.origin}" if self.asked.origin else ""
+        """Return what changed, in words for all whom it concerns."""
+        what, at = self.question.what, f" at {self.question.origin}" if self.question.origin else ""
         done = {"login": f"signed in{at}", "code": f"gave the code{at}", "decision": "decided"}
         news = {
-            "done": f"{self.by} {done.get(self.asked.kind, f'did what was asked{at}')}.",
+            "done": f"{self.by} {done.get(self.question.kind, f'did what was asked{at}')}.",
             "refused": f"{self.by} declined: {what}.",
             "expired": f"No person came for {what} in {STAYS_S / 60:.0f} minutes; the page is free again.",
             "closed": f"The page was closed before a person had answered: {what}.",
@@ -181,14 +180,8 @@ class HumanRequest:
 
     def _next(self, page: HeldPage, client_id: str) -> str:
         if client_id in self.askers:
-            return self.asked.next_calls(page.page_id)
-        if self.asked.kind == "login":
+            return self.question.next_calls(page.page_id)
+        if self.question.kind == "login":
             join = next_call("request_human", page_id=page.page_id, kind="login", message="The same login.")
             return f"Join it, and go on when they have signed in: {join}."
         return f"Own copy, same login: {next_call('open_page', url=page.url)}."
-
-
-def origin_of(url: str) -> str:
-    """Return the origin, such as `https://example.com`; nothing where the URL is of no site."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in {"http", "https"} and parts.netloc else ""

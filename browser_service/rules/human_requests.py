@@ -1,4 +1,4 @@
-"""The requests to people: one question at a time on a page, answered, withdrawn, or expired."""
+"""Keeps the requests to people: one question at a time on a page, until it is answered, withdrawn or expired."""
 
 import secrets
 import time
@@ -10,7 +10,8 @@ from typing import Protocol
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
-from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter, origin_of
+from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
+from browser_service.security.urls import origin_of
 from shared.actions.people import RequestHuman
 from shared.calls import Call, CallState, Notice
 from shared.errors import HumanInControl, RequestNotFound, ValidationFailed, of_field
@@ -23,17 +24,17 @@ _IN_LINE = 5
 
 
 class Timer(Protocol):
-    """Something that is due later."""
+    """Is a callback that is due later."""
 
     def cancel(self) -> None: ...
 
 
 Later = Callable[[float, Callable[[], None]], Timer]
-"""Has something called in so many seconds."""
+"""Calls a function after so many seconds."""
 
 
 class HumanRequests:
-    """The requests to people: those that are open, and those that lately were."""
+    """Keeps the requests that are open, and the latest of those that are over."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class HumanRequests:
         *,
         clock: Clock = time.monotonic,
     ) -> None:
-        """`on_change` hears of each page that a person takes or gives back."""
+        """`on_change` is called with each page that a person takes or gives back."""
         self._emit = emit
         self._pages = pages
         self._on_change = on_change
@@ -53,8 +54,8 @@ class HumanRequests:
         self._requests = Bounded[str, HumanRequest](_KEPT, spared=lambda request: not request.over)
         self.requests: Mapping[str, HumanRequest] = self._requests
         self._next: dict[HeldPage, deque[HumanRequest]] = {}
-        """What else a person is asked on a page, one after the other."""
-        self._looking: dict[HumanRequest, Timer] = {}
+        """Holds the further questions on a page, one after the other."""
+        self._timers: dict[HumanRequest, Timer] = {}
         self._stopped = False
 
     @property
@@ -65,7 +66,7 @@ class HumanRequests:
     def ask(self, page: HeldPage, call: Call, action: RequestHuman) -> HumanRequest:
         """Return the request of this call: a new one, or the one that asks for the same already."""
         _check(action)
-        request = self._same(page, action)
+        request = self._find_same(page, action)
         if request is not None:
             request.check(page, call, action)
             request.askers.setdefault(call.client_id, call.client_label or "a client")
@@ -74,19 +75,19 @@ class HumanRequests:
         if first is not None:
             first.check(page, call, action)
         if len(line) >= _IN_LINE:
-            wait = next_call("request_human", page_id=page.page_id, request_id=line[0].asked.request_id)
+            wait = next_call("request_human", page_id=page.page_id, request_id=line[0].question.request_id)
             raise HumanInControl(
                 f'A person has {_IN_LINE} more questions to answer on "{page.page_id}".',
                 hint=f"Wait for the answers: {wait}.",
             )
-        request = HumanRequest(_asked(page, call, action), call.client_id, origin_of(page.url), self._clock)
-        if request.asked.kind == "login" and not request.asked.origin:
+        request = HumanRequest(_new_state(page, call, action), call.client_id, _origin(page), self._clock)
+        if request.question.kind == "login" and not request.question.origin:
             raise ValidationFailed(
                 f"{page.page_id} is at {page.url}, where nobody can sign in.",
                 hint=f"Go there first: {next_call('goto', url='https://...')}.",
                 details=of_field("origin"),
             )
-        self._requests[request.asked.request_id] = request
+        self._requests[request.question.request_id] = request
         line.append(request)
         self._next[page] = line
         if first is None:
@@ -94,33 +95,33 @@ class HumanRequests:
         return request
 
     def _ask_next(self, page: HeldPage) -> None:
-        """Ask the person what waits to be asked on that page."""
+        """Put the next question on that page to the person."""
         line = self._next.pop(page, deque())
         while line:
             request = line.popleft()
             if not request.over:
                 if line:
                     self._next[page] = line
-                request.seen()
+                request.note_presence()
                 self.cover(request, page)
-                self._look_again(request)
+                self._check_presence(request)
                 return
 
     def restore(self, page: HeldPage, asked: HumanRequestState, asker_id: str) -> None:
-        """Take up a request that was open when the service ended: the page is still in the person's hands."""
+        """Take up a request that was open when the service ended, with its page in the person's hands."""
         request = self._requests.get(asked.request_id)
         if request is None:
-            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, origin_of(page.url), self._clock)
-            self._look_again(request)
+            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, _origin(page), self._clock)
+            self._check_presence(request)
         self.cover(request, page)
 
     def cover(self, request: HumanRequest, page: HeldPage) -> None:
-        """Give a page to the person who works on a request: the one that was asked for, or a popup of it."""
-        begins = not request.is_asked
+        """Give the person a page to work in: the one of the request, or a popup of it."""
+        begins = not request.is_put
         request.cover(page)
         self._on_change(page)
         for waiter in request.waiters if begins else ():
-            self._tell_asked(request, waiter.call)
+            self._tell_asker(request, waiter.call)
 
     def find(self, request_id: str, call: Call) -> HumanRequest:
         """Return a request of the caller. Raises RequestNotFound, also for one that others asked for."""
@@ -134,8 +135,8 @@ class HumanRequests:
         """Count a call that waits for the answer, and `wake` it when the request is over."""
         waiter = Waiter(call, wake)
         request.waiters.append(waiter)
-        if request.is_asked:
-            self._tell_asked(request, call)
+        if request.is_put:
+            self._tell_asker(request, call)
         try:
             yield
         finally:
@@ -147,11 +148,11 @@ class HumanRequests:
             self.withdraw(request, client_id)
 
     def answer(self, request_id: str, answer: Answer) -> bool:
-        """Take a person's answer; return whether it counts: the first does, however often it is delivered."""
+        """Take a person's answer; return whether it counts: only the first does, however often it is delivered."""
         request = self._requests.get(request_id)
         if request is None or request.over:
             return request is not None and (request.state, request.text) == (answer.state, answer.text)
-        request.seen()
+        request.note_presence()
         request.by = answer.by or request.by
         if answer.state != "there":
             request.text = answer.text
@@ -159,7 +160,7 @@ class HumanRequests:
         return True
 
     def withdraw(self, request: HumanRequest, client_id: str) -> None:
-        """Let one of those who asked give it up; the last of them ends it."""
+        """Take a client out of those who asked; the last one ends the request."""
         if request.over or request.waiting[client_id]:
             return
         if len(request.askers) > 1:
@@ -167,8 +168,8 @@ class HumanRequests:
         else:
             self._end(request, "withdrawn")
 
-    def closed(self, page: HeldPage) -> None:
-        """Note that a page is gone; with its last page a request is."""
+    def page_closed(self, page: HeldPage) -> None:
+        """Forget a page; with its last page a request ends."""
         for waiting in self._next.pop(page, ()):
             self._end(waiting, "closed")
         request, page.person = page.person, None
@@ -180,11 +181,11 @@ class HumanRequests:
 
     def stop(self) -> None:
         self._stopped = True
-        for timer in self._looking.values():
+        for timer in self._timers.values():
             timer.cancel()
 
-    def _same(self, page: HeldPage, action: RequestHuman) -> HumanRequest | None:
-        """Find what a person is asked there already, or a login that somebody asked for: same session, same site."""
+    def _find_same(self, page: HeldPage, action: RequestHuman) -> HumanRequest | None:
+        """Find the open request that asks for the same: on this page, or a login at the same site and session."""
         asked: list[HumanRequest] = [*self._next.get(page, ())]
         if page.person is not None:
             asked.insert(0, page.person)
@@ -193,32 +194,32 @@ class HumanRequests:
                 return request
         if action.kind != "login":
             return None
-        origins = {action.origin or "", origin_of(page.url)} - {""}
+        origins = {action.origin or "", _origin(page)} - {""}
         for request in self._requests.values():
-            of_session = request.asked.session_id == page.session_id
-            if not request.over and request.asked.kind == "login" and of_session and request.origins & origins:
+            of_session = request.question.session_id == page.session_id
+            if not request.over and request.question.kind == "login" and of_session and request.origins & origins:
                 return request
         return None
 
-    def _look_again(self, request: HumanRequest) -> None:
-        """End the hold where nothing shows any more that the person is there; look again when that could be."""
+    def _check_presence(self, request: HumanRequest) -> None:
+        """End the request if the person gave no sign for too long, else check again when that could be."""
         if request.left_s <= 0:
             self._end(request, "expired")
         else:
-            self._looking[request] = self._later(request.left_s, partial(self._look_again, request))
+            self._timers[request] = self._later(request.left_s, partial(self._check_presence, request))
 
-    def _tell_asked(self, request: HumanRequest, call: Call) -> None:
-        """Tell who asked first what the person is asked now."""
+    def _tell_asker(self, request: HumanRequest, call: Call) -> None:
+        """Send the request as it is now to the call of who asked first."""
         if not request.over and call.client_id == request.asker_id:
             moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
-            self._emit(moved.model_copy(update={"request": request.shown()}))
+            self._emit(moved.model_copy(update={"request": request.to_state()}))
 
     def _end(self, request: HumanRequest, state: State) -> None:
-        if timer := self._looking.pop(request, None):
+        if timer := self._timers.pop(request, None):
             timer.cancel()
         request.state = state
         for page in request.pages:
-            page.given_back()
+            page.return_from_person()
             self._on_change(page)
         self._tell(request)
         for waiter in request.waiters:
@@ -228,25 +229,29 @@ class HumanRequests:
         self._requests.trim()
 
     def _tell(self, request: HumanRequest) -> None:
-        """Give notice to those who asked and do not wait now, and to all who have pages of that site open."""
-        concerned = dict.fromkeys(request.askers, request.asked.page_id)
+        """Give notice to those who asked and do not wait now, and of a login to all who have pages of that site."""
+        concerned = dict.fromkeys(request.askers, request.question.page_id)
         if request.state == "withdrawn":
             concerned.clear()
-        if (request.state, request.asked.kind) == ("done", "login"):
+        if (request.state, request.question.kind) == ("done", "login"):
             for page in self._pages():
-                of_site = origin_of(page.url) in request.origins or page in request.pages
-                if page.lease is not None and page.session_id == request.asked.session_id and of_site:
+                of_site = _origin(page) in request.origins or page in request.pages
+                if page.lease is not None and page.session_id == request.question.session_id and of_site:
                     concerned.setdefault(page.lease.client_id, page.page_id)
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
                 self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
 
 
-def _asked(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
+def _origin(page: HeldPage) -> str:
+    return origin_of(page.url) or ""
+
+
+def _new_state(page: HeldPage, call: Call, action: RequestHuman) -> HumanRequestState:
     return HumanRequestState(
         request_id=f"ask-{secrets.token_hex(4)}",
         kind=action.kind,
-        origin=action.origin or origin_of(page.url),
+        origin=action.origin or _origin(page),
         message=action.message,
         choices=action.choices or [],
         page_id=page.page_id,

@@ -1,4 +1,4 @@
-"""Leases: who may act on a page, what others may do with it meanwhile, and who waits for it."""
+"""Keeps leases: who may act on a page, what others may do with it meanwhile, and who waits for it."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from math import inf
 
 from browser_service.rules.bounded import Bounded
-from browser_service.rules.claims import Candidate, Claim, Claimable, Move, Why
+from browser_service.rules.claims import Candidate, Claim, Claimable, Move, MoveCause
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from shared.calls import Call, ClientRef
@@ -15,7 +15,7 @@ from shared.next_calls import next_call
 from shared.pages import Access, PageState
 
 _TOLD_OF = 100
-"""Agents, and others, that a holder is told of once; of more it may be told again."""
+"""Is how many agents, and how many visitors, a holder is told of just once."""
 
 Busy = Callable[[str], bool]
 """Says whether a client has a call queued or running on the page: its lease does not lapse meanwhile."""
@@ -24,20 +24,20 @@ Tell = Callable[[str, str], None]
 
 
 class Lease(Claim):
-    """A client's claim on a page: its right to act there, renewed by use."""
+    """Is a client's right to act on a page, renewed by use."""
 
     def __init__(
         self, client: ClientRef, clock: Clock = time.monotonic, *, seq: int = 0, agent: str = "", reason: str = ""
     ) -> None:
         super().__init__(client, clock, reason)
         self.seq = seq
-        """The front's number of the last call that used it."""
+        """Is the front's number of the last call that used it."""
         self.agent = agent
         self.gone = False
-        """Its client has left."""
+        """Is true once its client has left."""
 
     def renew(self, seq: int) -> None:
-        """Note that a call of the holder used it."""
+        """Renew the lease for a call of its holder."""
         self.seq = max(seq, self.seq)
         self.gone = False
         self.use()
@@ -48,7 +48,7 @@ class Lease(Claim):
 
     @property
     def who(self) -> str:
-        """Say who holds it, for others to read: the client, and which of its agents."""
+        """Return the holder's name, for others to read: the client, and which of its agents."""
         return f"{super().who} · {self.agent}" if self.agent else super().who
 
     @property
@@ -57,7 +57,7 @@ class Lease(Claim):
 
 
 class Ownership:
-    """A page's lease, what others may do with the page, and the line of those who wait for it."""
+    """Keeps a page's lease, what others may do with the page, and the line of those who wait for it."""
 
     def __init__(
         self, state: PageState, idle_ms: int, busy: Busy, tell: Tell, send: Send, *, clock: Clock = time.monotonic
@@ -70,7 +70,7 @@ class Ownership:
         self._idle_s = idle_ms / 1000
         self._tell = tell
         in_use = lambda lease: not lease.gone and busy(lease.client_id)  # noqa: E731 - one expression
-        self._page = Claimable[Lease](state.page_id, self._lapses_at, self._moved, send, clock=clock, in_use=in_use)
+        self._page = Claimable[Lease](state.page_id, self._lapses_at, self._on_move, send, clock=clock, in_use=in_use)
         self._page.claim = _restored(state, clock)
         self._siblings = Bounded[str, None](_TOLD_OF)
         self._visitors = Bounded[str, None](_TOLD_OF)
@@ -83,7 +83,7 @@ class Ownership:
         return self._page.claim
 
     def holder(self) -> Lease | None:
-        """Return whose the page is now; None where the next to act gets it."""
+        """Return the lease that holds now; None if the next to act gets the page."""
         self.advance()
         return None if self._page.lapsed else self.lease
 
@@ -94,47 +94,49 @@ class Ownership:
 
     @property
     def abandoned(self) -> bool:
-        """Say whether nobody has it, nobody waits for it, and who had it is not there."""
+        """Return whether nobody holds the page or waits for it, and its last holder has left."""
         lease = self.lease
         left = lease is None or (lease.gone and self._page.lapsed)
         return left and not self.waiting and not self._with_person
 
-    def take(self, call: Call, agent: str, why: Why = Why.IDLE) -> Lease | None:
-        """Make the caller the holder; return whose it was."""
+    def take(self, call: Call, agent: str, cause: MoveCause = MoveCause.IDLE) -> Lease | None:
+        """Make the caller the holder; return the lease before."""
         before = self.lease
-        self._page.take(self._lease_for(call, agent), why)
+        self._page.take(self._lease_for(call, agent), cause)
         return before
 
     def force(self, call: Call, agent: str, reason: str) -> None:
         """Take the page from its holder, who is told the reason."""
-        before = self.take(call, agent, Why.FORCED)
+        before = self.take(call, agent, MoveCause.FORCED)
         if before is not None:
             self._tell(before.client_id, f'"{call.client_label}" took {self.page_id} from you: {reason}')
 
     def give(self, recipient: ClientRef) -> None:
-        self._page.take(Lease(recipient, self._clock), Why.FORCED)
+        self._page.take(Lease(recipient, self._clock), MoveCause.FORCED)
 
-    def sibling(self, client_id: str, owner: str, agent: str) -> None:
+    def tell_of_sibling(self, client_id: str, owner: str, agent: str) -> None:
         """Tell a client once that one of its agents acts on what another of them opened."""
         if agent not in self._siblings:
             self._siblings[agent] = None
             self._tell(client_id, f'{self.page_id} was opened by your sibling "{owner}"; "{agent}" acts on it too.')
 
-    def visited(self, call: Call, holder: Lease) -> None:
+    def tell_of_visit(self, call: Call, holder: Lease) -> None:
         """Tell the holder once that another works on what it shared."""
         if call.client_id not in self._visitors:
             self._visitors[call.client_id] = None
             self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
 
     def free(self) -> None:
-        """Let the holder give the page up, or be gone: the first in line is offered it."""
+        """Release the page, and offer it to the first in line."""
         left_by = self.lease.label if self.lease else self.left_by
         self._begin_anew()
         self.left_by = left_by
         self._page.free()
 
     def leave(self, client_id: str, before_seq: int) -> bool:
-        """Let a client's lease lapse that is gone, unless a hold or privacy keeps it; return whether that is news."""
+        """Mark the lease of a client that left, unless it was used since `before_seq`; return whether anything changed.
+
+        The lease lapses at once unless a hold or privacy keeps it."""
         lease = self.lease
         if lease is None or lease.client_id != client_id or lease.seq >= before_seq or lease.gone:
             return False
@@ -146,7 +148,7 @@ class Ownership:
         return True
 
     def used_by(self, call: Call) -> None:
-        """Renew the holder's lease: what it does beside the page shows that it is there."""
+        """Renew the lease if the call is its holder's: what it does beside the page shows that it is there."""
         if self.lease is not None and self.lease.client_id == call.client_id:
             self.lease.renew(call.seq)
 
@@ -156,7 +158,7 @@ class Ownership:
             self.lease.kept_until = self._clock() + minutes * 60
 
     def keep(self, *, kept: bool) -> None:
-        """While a person has the page, its lease neither lapses nor passes on; afterwards its holder goes on first."""
+        """Keep the lease as it is while a person has the page; afterwards its holder goes on first."""
         self._with_person = kept
         if self.lease is not None and not self.lease.gone:
             self.lease.used_at = self._clock()
@@ -167,12 +169,12 @@ class Ownership:
         self._visitors.clear()
 
     def close(self) -> None:
-        """Send those away who wait: the page is gone."""
+        """Refuse all who wait, because the page is closed."""
         self._closed = True
         self._page.line.refuse(lambda _: self._gone_error())
 
     def wait(self, call: Call, agent: str) -> Candidate[Lease]:
-        """Return the call's place in the line for the page; it is refused with PageNotFound where that is closed."""
+        """Return the call's place in the line for the page; it is refused with PageNotFound if the page is closed."""
         lease = self._lease_for(call, agent)
         candidate = Candidate(call.call_id, call.client_id, lease, seq=call.seq)
         if self._closed:
@@ -185,15 +187,15 @@ class Ownership:
         self._page.leave(candidate)
 
     def advance(self) -> None:
-        """Do what the clock has made due: offer a free page to the first in line."""
+        """Offer a free page to the first in line."""
         self._page.advance()
 
     def free_in(self) -> float:
-        """Return the seconds until the lease lapses by itself; infinite where it does not."""
+        """Return the seconds until the lease lapses by itself; infinite if it never does."""
         return self._page.free_in()
 
-    def too_long(self, seconds: float) -> TimedOut:
-        """Return the error of a wait that was in vain."""
+    def timeout_error(self, seconds: float) -> TimedOut:
+        """Return the error of a wait for the page that ended after `seconds`."""
         lease = self.lease
         who = lease.who if lease else "nobody"
         return TimedOut(
@@ -204,7 +206,7 @@ class Ownership:
         )
 
     def free_at(self) -> str | None:
-        """Return the time of day when it becomes free if its holder does nothing; None where it does not."""
+        """Return the time of day when the page becomes free if its holder does nothing; None if it never does."""
         seconds = self.free_in()
         if seconds == inf:
             return None
@@ -222,14 +224,14 @@ class Ownership:
             return inf
         return max(-inf if lease.gone else lease.used_at + self._idle_s, lease.kept_until)
 
-    def _moved(self, move: Move[Lease]) -> None:
-        """A new holder begins anew; who lost the page to somebody in the line is told."""
+    def _on_move(self, move: Move[Lease]) -> None:
+        """Reset the page for its new holder, and tell who lost it to somebody in the line."""
         self._begin_anew()
-        if move.before is not None and move.after is not None and move.why in {Why.OFFERED, Why.UNUSED}:
+        if move.before is not None and move.after is not None and move.cause in {MoveCause.OFFERED, MoveCause.UNUSED}:
             self._tell(move.before.client_id, f'{self.page_id} went to "{move.after.label}", who waited for it.')
 
     def _begin_anew(self) -> None:
-        """Forget what was between the page's last holder and others."""
+        """Forget what the last holder allowed others, and whom it was told of."""
         self.left_by, self.left_by_id = "", None
         self.share("read")
         self._siblings.clear()

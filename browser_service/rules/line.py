@@ -1,4 +1,4 @@
-"""A line of calls that wait for the same thing: who is first, who stands where, and what each is told of it."""
+"""Keeps a line of calls that wait for the same thing, and tells each its position."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -14,19 +14,19 @@ Send = Callable[[CallMoved], None]
 
 @dataclass(eq=False)
 class Place:
-    """A call's place in a line. It is over once it is granted or refused."""
+    """Is a call's place in a line, until it is granted or refused."""
 
     call_id: str
     client_id: str
     _: KW_ONLY
     seq: int = 0
-    """The front's number of the call: an earlier call stands before a later one, whenever it arrives."""
+    """Is the front's number of the call: an earlier call stands before a later one, whenever it arrives."""
     position: int = 0
-    """The position that the caller was told last, counted from 1."""
+    """Is the position that the caller was told last, counted from 1."""
     granted: bool = False
     refusal: BrowseError | None = None
     wake: Callable[[], None] = lambda: None
-    """Called when there is news; whoever waits sets it."""
+    """Is called when there is news; whoever waits sets it."""
 
     def grant(self) -> None:
         self.granted = True
@@ -36,8 +36,8 @@ class Place:
         self.refusal = why
         self.wake()
 
-    def moved(self, state: CallState, behind: str = "") -> CallMoved:
-        """Return what the caller is told of its place."""
+    def event(self, state: CallState, behind: str = "") -> CallMoved:
+        """Return the event that tells the caller its place."""
         position = self.position if state is CallState.QUEUED else 0
         return CallMoved(call_id=self.call_id, client_id=self.client_id, state=state, position=position, behind=behind)
 
@@ -48,7 +48,7 @@ P = TypeVar("P", bound=Place)
 class Line(Generic[P]):
     """Serves first who came first. A fair line serves its clients in turn, one call of each.
 
-    `behind` says whom the first one waits for.
+    `behind` names whom the first one waits for.
     """
 
     def __init__(self, send: Send, behind: Callable[[], str], *, fair: bool = False) -> None:
@@ -58,7 +58,7 @@ class Line(Generic[P]):
         self._queues: dict[str, deque[P]] = {}
 
     def __iter__(self) -> Iterator[P]:
-        """Go through the places in the order in which they will be served if nobody else comes."""
+        """Iterate over the places in the order in which they will be served if nobody else comes."""
         queues = [*self._queues.values()]
         rounds = max(map(len, queues), default=0)
         return (queue[number] for number in range(rounds) for queue in queues if number < len(queue))
@@ -98,7 +98,7 @@ class Line(Generic[P]):
         place.grant()
 
     def refuse(self, why: Callable[[P], BrowseError]) -> list[P]:
-        """Send everybody away, each with an error of its own; return who it was."""
+        """Refuse all places, each with the error that `why` makes; return them."""
         waiting = [*self]
         self._queues.clear()
         for place in waiting:
@@ -106,16 +106,16 @@ class Line(Generic[P]):
         return waiting
 
     def wake(self) -> None:
-        """Have everybody look again: what they wait for has changed."""
+        """Wake all waiting calls, because what they wait for has changed."""
         for place in self:
             place.wake()
 
     def tell(self) -> None:
-        """Tell those whose position has changed."""
+        """Send an event to each call whose position has changed."""
         for position, place in enumerate(self, 1):
             if place.position != position:
                 place.position = position
-                self._send(place.moved(CallState.QUEUED, self._behind()))
+                self._send(place.event(CallState.QUEUED, self._behind()))
 
     def _key(self, place: P) -> str:
         return place.client_id if self._fair else ""

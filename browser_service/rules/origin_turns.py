@@ -1,4 +1,4 @@
-"""Turns at an origin: how much all clients together ask of it, shared fairly between them."""
+"""Gives turns at an origin, so that clients share fairly what all together may ask of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ from shared.calls import CallState
 
 @dataclass(frozen=True)
 class OriginLimits:
-    """The limits of each origin, over all clients; 0 is no limit, or no pauses."""
+    """Holds the limits of each origin, over all clients; 0 is no limit, or no pauses."""
 
     at_once: int = 8
     per_minute: int = 120
     longest_pause_s: int = 900
     local: bool = False
-    """Whether the first two hold for this machine and private networks too, where people test what is their own."""
+    """Applies the first two to this machine and private networks too, where people test their own sites."""
 
     def of(self, origin: str) -> "OriginLimits":
         """Return the limits of one origin."""
@@ -28,17 +28,17 @@ class OriginLimits:
 
 @dataclass(eq=False)
 class Visit(Place):
-    """A call that sends requests to an origin, or waits to."""
+    """Is a call that sends requests to an origin, or waits to."""
 
     action: str
     allowed_s: float
     times: int = 1
-    """How many requests it sends, one after the other."""
+    """Counts the requests that it sends, one after the other."""
 
 
 class OriginTurns:
-    """Lets visits go within the limits. The last quarter of each limit is for clients that had less than their share:
-    whoever is alone may have the rest, and whoever comes new always finds room."""
+    """Starts visits within the limits. The last quarter of each limit is for clients that had less than their share: a
+    client that is alone may use the rest, and one that comes new always finds room."""
 
     def __init__(self, name: str, limits: OriginLimits, send: Send, clock: Clock) -> None:
         self.line = Line[Visit](send, lambda: f"others at {name}", fair=True)
@@ -50,10 +50,10 @@ class OriginTurns:
 
     @property
     def idle(self) -> bool:
-        return not self._running and not self.line and not self._recent.seen()
+        return not self._running and not self.line and not self._recent.entries()
 
     def enter(self, visit: Visit) -> bool:
-        """Let it go if it may go now, else put it in the line of its client; return which."""
+        """Start the visit if it may go now, else put it in line; return whether it started."""
         if self._fits(visit):
             visit.grant()
             self._admit(visit)
@@ -63,17 +63,17 @@ class OriginTurns:
         return False
 
     def leave(self, visit: Visit) -> None:
-        """Note that it has ended, or waits no longer."""
+        """End the visit, or take it out of the line."""
         self._running.pop(visit, None)
         self.line.leave(visit)
         self.advance()
 
     def advance(self) -> None:
-        """Let those go that fit now, a client after the other."""
+        """Start the waiting visits that fit now, one client after the other."""
         while visit := self.line.first(self._fits):
             self.line.serve(visit)
             self._admit(visit)
-            self._send(visit.moved(CallState.RUNNING))
+            self._send(visit.event(CallState.RUNNING))
         self.line.tell()
 
     def runs(self, visit: Visit) -> bool:
@@ -81,33 +81,33 @@ class OriginTurns:
 
     def rate_free_in(self, client_id: str, times: int = 1) -> float:
         """Return the seconds until the rate lets the client pass, if nobody else comes."""
-        who = [client for _, client in self._recent.seen()]
+        who = [client for _, client in self._recent.entries()]
         for forgotten in range(len(who)):
             if self._has_room(self._limits.per_minute, who[forgotten:], client_id, times):
                 return self._recent.forgets_in(forgotten) if forgotten else 0.0
         return self._recent.forgets_in(len(who)) if who else 0.0
 
     def free_in(self, visit: Visit) -> float:
-        """Return the same for both limits: a running visit ends when it is due, at the latest."""
+        """Return the seconds until both limits let the visit pass, if running visits take all of their time."""
         due = min(self._running.values(), default=0.0) - self._clock()
         busy = not self._has_room(self._limits.at_once, [each.client_id for each in self._running], visit.client_id)
         return max(self.rate_free_in(visit.client_id, visit.times), due if busy else 0.0)
 
     def due_in(self, visit: Visit) -> float:
-        """Return the seconds until the clock may let it go; infinite where it waits for another's end."""
+        """Return the seconds until the clock may start it; infinite if it waits for another visit to end."""
         return self.rate_free_in(visit.client_id, visit.times) or inf
 
     def _fits(self, visit: Visit) -> bool:
         running = [each.client_id for each in self._running]
-        seen = [client for _, client in self._recent.seen()]
+        seen = [client for _, client in self._recent.entries()]
         at_once, per_minute = self._limits.at_once, self._limits.per_minute
         return self._has_room(at_once, running, visit.client_id) and self._has_room(
             per_minute, seen, visit.client_id, visit.times
         )
 
     def _has_room(self, limit: int, taken: Sequence[str], client_id: str, times: int = 1) -> bool:
-        """Say whether a client fits. One that sends more than there ever is room for goes when it is alone, and pays
-        for all of it."""
+        """Return whether a visit of the client fits. One that sends more requests than ever fit goes when it is alone,
+        and all of its requests count."""
         more = min(times, max(1, limit // 2)) - 1
         free = limit - len(taken) - more
         if not limit or free > limit // 4:

@@ -1,4 +1,4 @@
-"""The error of a call that carries others: what was done of it before, and what was not."""
+"""Completes the error of a call that carries others: what was done before it, and what was not."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,8 +12,9 @@ from shared.next_calls import next_call
 _SHOWN: Final = 100
 
 
-def account(action: Action, done: Sequence[Json], at: int | None, error: BrowseError) -> BrowseError:
-    """`done`: what came of the parts that are done. `at`: the part that was under way."""
+def with_account(action: Action, done: Sequence[Json], at: int | None, error: BrowseError) -> BrowseError:
+    """Return `error` with an account of the parts: `done` are the results of those that are done, `at` is the index of
+    the part that was under way."""
     parts, code = action.parts(), error.body().code
     if at is None and not done:
         return error
@@ -40,7 +41,7 @@ def account(action: Action, done: Sequence[Json], at: int | None, error: BrowseE
 
 
 def _without_bytes(result: Json) -> Json:
-    """What a part replied; its file is named."""
+    """Return a part's reply with its file named but not carried."""
     if not isinstance(file := result.get("artifact"), dict):
         return result
     return {**result, "artifact": {key: value for key, value in file.items() if key not in {"data", "preview"}}}

@@ -1,4 +1,4 @@
-"""A moving window of one minute: who did something lately, and when that is forgotten."""
+"""Remembers who did something within the last minute."""
 
 from collections import deque
 from collections.abc import Collection
@@ -10,23 +10,23 @@ MINUTE_S: Final = 60.0
 
 
 class Recent:
-    """Remembers who did something within the last minute, in order."""
+    """Is a moving window of one minute, in order of time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seen: deque[tuple[float, str]] = deque()
+        self._entries: deque[tuple[float, str]] = deque()
 
     def add(self, who: str) -> None:
-        self._seen.append((self._clock(), who))
+        self._entries.append((self._clock(), who))
 
-    def seen(self) -> Collection[tuple[float, str]]:
-        """Return when each was seen, and who it was."""
+    def entries(self) -> Collection[tuple[float, str]]:
+        """Return the time of each entry, and who it was."""
         horizon = self._clock() - MINUTE_S
-        while self._seen and self._seen[0][0] <= horizon:
-            self._seen.popleft()
-        return self._seen
+        while self._entries and self._entries[0][0] <= horizon:
+            self._entries.popleft()
+        return self._entries
 
     def forgets_in(self, number: int) -> float:
-        """Return the seconds until the oldest `number` are out of the window."""
-        at = [*self.seen()][number - 1][0]
+        """Return the seconds until the oldest `number` entries are out of the window."""
+        at = [*self.entries()][number - 1][0]
         return max(0.0, at + MINUTE_S - self._clock())

@@ -1,4 +1,4 @@
-"""Turns: whose call runs on a page, and who waits behind it."""
+"""Gives turns on a page: one call runs, and the others wait behind it."""
 
 import time
 from collections.abc import Callable
@@ -13,20 +13,20 @@ from shared.next_calls import next_call
 
 @dataclass(eq=False)
 class Turn(Place):
-    """A call's turn on a page, or its place in the line for it."""
+    """Is a call's turn on a page, or its place in the line for it."""
 
     call: Call
     action: str
     began_at: float = 0.0
-    """When its turn began, by the queue's clock."""
+    """Is when its turn began, in seconds of the queue's clock."""
     part: str = ""
-    """Which of the actions that it carries is under way."""
+    """Names the action under way, of those that the call carries."""
     throttled: list[str] = field(default_factory=list)
-    """The addresses that asked for a pause meanwhile."""
+    """Lists the addresses that asked for a pause meanwhile."""
 
     @property
     def who(self) -> str:
-        """Say who has the turn, for others to read: label and action."""
+        """Return who has the turn, for others to read: label and action."""
         doing = f"{self.action}, {self.part}" if self.part else self.action
         return f"{self.call.client_label or 'a client'}: {doing}"
 
@@ -44,21 +44,21 @@ class PageQueue:
         return self.current is not None or len(self.line) > 0
 
     def enter(self, call: Call, action: str) -> Turn:
-        """Return the call's turn: granted at once where the page is free, else later, or refused."""
+        """Return the call's turn, which is granted at once if the page is free, else granted or refused later."""
         turn = Turn(call.call_id, call.client_id, call, action, seq=call.seq)
         self.line.join(turn)
         self._advance()
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """Pass the page on: the call has ended, or waits no longer."""
+        """Take the call out, which has ended or waits no longer, and grant the next turn."""
         if turn is self.current:
             self.current = None
         self.line.leave(turn)
         self._advance()
 
     def cancel(self, call_id: str) -> bool:
-        """Take a waiting call out, which did not happen; return whether it was waiting."""
+        """Refuse a waiting call with Cancelled; return whether it was waiting."""
         turn = next((turn for turn in self.line if turn.call_id == call_id), None)
         if turn is None:
             return False
@@ -68,11 +68,11 @@ class PageQueue:
         return True
 
     def refuse(self, why: Callable[[Turn], BrowseError]) -> list[Turn]:
-        """Send all away who wait, each with an error of its own; they did not happen."""
+        """Refuse all waiting calls, each with the error that `why` makes."""
         return self.line.refuse(why)
 
-    def too_long(self, turn: Turn, wait_ms: int) -> TimedOut:
-        """Return the error of a call whose turn did not come in time, naming who has it."""
+    def timeout_error(self, turn: Turn, wait_ms: int) -> TimedOut:
+        """Return the error of a call whose turn did not come within `wait_ms`; it names who has the turn."""
         position = next((n for n, other in enumerate(self.line, 1) if other is turn), 1)
         current = self.current
         holder = f"{current.who}, {self._clock() - current.began_at:.0f} s" if current else "nobody"

@@ -1,4 +1,4 @@
-"""The sites that a call sends requests to."""
+"""Counts the sites that a call sends requests to."""
 
 import contextlib
 from collections import Counter
@@ -8,8 +8,8 @@ from browser_service.security.urls import origin_of
 from shared.actions.base import Action
 
 
-def visited(action: Action, page_url: str) -> Counter[str]:
-    """Count how often a call asks each origin for something: by its URLs, or where the page is by then."""
+def count_visits(action: Action, page_url: str) -> Counter[str]:
+    """Count the requests of a call to each origin, by its URLs or by where the page is by then."""
     origins: Counter[str] = Counter()
     for each in action.parts() or (action,):
         url = each.asked_url or page_url

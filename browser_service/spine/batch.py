@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from browser_service.rules.partial import account
+from browser_service.rules.partial import with_account
 from browser_service.security.auth import Identity
 from browser_service.spine.directory import Directory
 from browser_service.spine.front_call import FrontCall
@@ -55,7 +55,7 @@ class BatchRun:
                 self._done.append(self._told(part, call_id, reply))
             except BrowseError as error:
                 error.details.pop("tool", None)  # its caller called the batch
-                failed = account(batch, self._done, at, error)
+                failed = with_account(batch, self._done, at, error)
                 return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
         result: Json = {"steps": [*self._done]}
         if self._ways_back:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
 from browser_service.rules.origin_turns import Visit
-from browser_service.rules.visits import visited
+from browser_service.rules.visits import count_visits
 from browser_service.security.auth import Identity
 from browser_service.sessions.vault import SessionVault
 from browser_service.spine.directory import Address, Directory
@@ -95,7 +95,7 @@ class HostCalls:
         """Wait for what a new page and a request to a site need besides: room for it, and a turn at its origin."""
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
         page = self._directory.get(page_id or "")
-        origins = visited(action, self._directory.seen_by(page, client_id).url if page else "")
+        origins = count_visits(action, self._directory.seen_by(page, client_id).url if page else "")
         new_id = page_id if page is None else None
         async with AsyncExitStack() as limits:
             if new_id:

@@ -40,7 +40,7 @@ class _Client:
 
     @property
     def idle(self) -> bool:
-        return not self.running and not self.opening and not self.recent.seen()
+        return not self.running and not self.opening and not self.recent.entries()
 
 
 class Quotas:
@@ -90,7 +90,7 @@ class Quotas:
             client.opening.discard(page_id)
 
     def _check_rate(self, client: _Client, name: str, calls: int) -> None:
-        limit, seen = self._limits.per_minute, len(client.recent.seen())
+        limit, seen = self._limits.per_minute, len(client.recent.entries())
         if not limit or seen + min(calls, limit) <= limit:
             return
         raise rate_limited(

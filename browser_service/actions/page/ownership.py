@@ -27,7 +27,7 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     elif action.reason:
         mine.force(call, agent, action.reason)
     elif seconds:
-        raise mine.too_long(seconds)
+        raise mine.timeout_error(seconds)
     else:
         raise owned(page.entry.record, holder, action)
     return {"claimed": page_id, "observed": f"{page_id} is yours now"}

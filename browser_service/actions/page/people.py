@@ -13,4 +13,4 @@ async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
         asked.withdraw(request, call.client_id)
     await until_answered(asked, request, call, action.timeout / 1000)
     await page.entry.titles.read()
-    return request.told(page.entry.record, call.client_id)
+    return request.reply_to(call.client_id, page.entry.record)

@@ -91,7 +91,7 @@ class Listener:
         record.revision += 1
         record.navigations += 1
         if record.person is not None:
-            record.person.seen()
+            record.person.note_presence()
         if self.check_place(tab):
             self._emit(PageChanged(page=record.state()))
 

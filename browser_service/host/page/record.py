@@ -125,7 +125,7 @@ class PageRecord:
             untouched=self.untouched,
             parked=self.place.parked,
             dialog=self.dialog if self.life.live or self.life is Life.LOST else None,
-            person=self.person.shown() if self.person else None,
+            person=self.person.to_state() if self.person else None,
             asker_id=self.person.asker_id if self.person else None,
         )
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
@@ -172,12 +172,12 @@ class PageRecord:
         holds = self.lease is not None and self.lease.client_id == policy.client_id
         return policy if holds and self.person is None and policy.accept is not None else None
 
-    def taken(self, request: HumanRequest) -> None:
+    def give_to_person(self, request: HumanRequest) -> None:
         """Note that a person has it from now on, above its lease."""
         self.person = request
         self.ownership.keep(kept=True)
 
-    def given_back(self) -> None:
+    def return_from_person(self) -> None:
         """Note that the person has left it, and may have changed anything on it."""
         self.person = None
         self.revision += 1

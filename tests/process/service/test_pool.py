@@ -278,18 +278,18 @@ def test_a_holder_is_told_of_each_sibling_and_visitor_once_and_what_is_remembere
     assert lease
     for visit in visits[1:]:
         for _ in range(2):
-            page.visited(visit, lease)
-            page.sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
+            page.tell_of_visit(visit, lease)
+            page.tell_of_sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
     assert len(told) == 2 * 299
     told.clear()
     for visit in reversed(visits[1:]):
-        page.visited(visit, lease)
-        page.sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
+        page.tell_of_visit(visit, lease)
+        page.tell_of_sibling(lease.client_id, lease.agent, f"agent-{visit.seq}")
     assert len(told) == 2 * 199  # the latest hundred of each are remembered
     told.clear()
     page.take(visits[1], "agent")
-    page.visited(visits[2], lease)
-    page.sibling(lease.client_id, lease.agent, "agent-2")
+    page.tell_of_visit(visits[2], lease)
+    page.tell_of_sibling(lease.client_id, lease.agent, "agent-2")
     assert len(told) == 2  # a new holder knows of none
 
 

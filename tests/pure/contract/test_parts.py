@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from browser_service.rules.partial import account
-from browser_service.rules.visits import visited
+from browser_service.rules.partial import with_account
+from browser_service.rules.visits import count_visits
 from browser_service.security.redaction import arguments
 from shared.actions.base import AN_ACTION
 from shared.actions.combining import Batch
@@ -160,7 +160,11 @@ def test_every_part_pays_at_its_origin() -> None:
         {"action": "fetch", "url": "http://c.example"},
         CLICK,
     )
-    assert visited(parsed, "http://a.example/") == {"http://a.example": 1, "http://b.example": 2, "http://c.example": 1}
+    assert count_visits(parsed, "http://a.example/") == {
+        "http://a.example": 1,
+        "http://b.example": 2,
+        "http://c.example": 1,
+    }
 
 
 def test_of_each_part_no_more_is_told_than_of_the_action_by_itself() -> None:
@@ -175,8 +179,8 @@ def test_what_was_done_before_the_service_ended_is_not_done_again() -> None:
     """A gateway sends again what an ending service says it did not do."""
     ending = ServiceUnavailable("It ends.", details={"context": {"ending": True}})
     parsed = batch({"action": "content"}, CLICK, {"action": "content"})
-    assert account(parsed, [{}], 1, ending).details["context"]["ending"] is True  # type: ignore[index,call-overload] # an object
-    failed = account(parsed, [{}, {"observed": "clicked"}], 2, ending)
+    assert with_account(parsed, [{}], 1, ending).details["context"]["ending"] is True  # type: ignore[index,call-overload] # an object
+    failed = with_account(parsed, [{}, {"observed": "clicked"}], 2, ending)
     assert "ending" not in failed.details["context"]  # type: ignore[operator] # as above
     assert failed.advice is not None
     assert "do what is left: not all again" in failed.advice

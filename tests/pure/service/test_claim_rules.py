@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from browser_service.rules.claims import OFFER_S, Candidate, Claim, Claims, Move, Why
+from browser_service.rules.claims import OFFER_S, Candidate, Claim, Claims, Move, MoveCause
 from shared.calls import ClientRef
 from tests.support.clock import Clock
 
@@ -33,9 +33,9 @@ class Sharing(RuleBasedStateMachine):
         """Every change that its loser did not make itself is told, and names the right loser."""
         believer = self.believers.pop(move.key, None)
         assert believer == (move.before.client_id if move.before else None)
-        if believer is not None and move.why is not Why.FORCED:
+        if believer is not None and move.cause is not MoveCause.FORCED:
             assert self.lapsed(move.key), "an active holder lost it without force"
-        if move.why in {Why.OFFERED, Why.UNUSED} and (move.after or self.line[move.key]):
+        if move.cause in {MoveCause.OFFERED, MoveCause.UNUSED} and (move.after or self.line[move.key]):
             self.passed_on(move)
         elif move.after is not None:
             self.begins(move.key, move.after.client)
@@ -113,7 +113,7 @@ class Sharing(RuleBasedStateMachine):
         for key in [key for key, client_id in self.believers.items() if client_id == who.client_id]:
             del self.believers[key]
             self.offered.pop(key, None)
-        self.claims.gone(who.client_id)
+        self.claims.forget_client(who.client_id)
         assert self.claims.count(who.client_id) == 0
 
     @rule(seconds=st.sampled_from([1.0, OFFER_S, IDLE_S, 600.0]))
