@@ -9,13 +9,12 @@ from urllib.parse import quote
 import typer
 
 from browser_service.cli import arguments, flags, output
-from browser_service.cli.client import Client, error_of
+from browser_service.cli.client import Client, result_of
 from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, signed
 from browser_service.cli.replies import deliver
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
-from shared.errors import Relayed
 from shared.model import Json
 
 _COLUMNS: Final = {"": False, "page": False, "session": False, "title": True, "url": True, "acted": False, "by": False}
@@ -25,15 +24,11 @@ app = new_app()
 
 
 @app.command()
-def pages(
-    *, data_dir: flags.DataDir = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
     with Client(flags.settings(data_dir).data_dir) as client:
-        reply = client.pages()
-    if not reply["success"]:
-        raise Relayed(error_of(reply))
-    listed = {part: cast("dict[str, list[Json]]", reply["result"])[part] for part in _PARTS}
+        result = cast("dict[str, list[Json]]", result_of(client.pages()))
+    listed = {part: result[part] for part in _PARTS}
     if as_json:
         output.say_json(listed)
     else:

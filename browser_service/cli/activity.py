@@ -8,12 +8,11 @@ from typing import Annotated, Final, cast
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.client import Client, client_id, error_of
+from browser_service.cli.client import Client, client_id, result_of
 from browser_service.cli.parameters import new_app
 from browser_service.observability.lines import line
 from client.credentials import token_id
 from shared.calls import ActivityRecord
-from shared.errors import Relayed
 from shared.model import Json
 
 _AT_ONCE: Final = 500
@@ -62,11 +61,11 @@ def forget(
     *,
     data_dir: flags.DataDir = None,
     client: Annotated[str, typer.Option(metavar="LABEL|ID", help="Whom: an id, or all clients of a label.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: flags.AsJson = False,
 ) -> None:
     """Remove what is kept of a client: its records, its notices and, if it is gone, its hold on pages."""
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        removed = _result(service.forget(client))
+        removed = result_of(service.forget(client))
     if as_json:
         output.say_json(removed)
     else:
@@ -88,7 +87,7 @@ def revoke(
         raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
     body: Json = {"clients": [client, client_id(client)]} if client else {"tokenId": token_id(token)}
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        revoked = _result(service.revoke(body))
+        revoked = result_of(service.revoke(body))
     output.say(f"{client or token_id(token)}: revoked{_whose(revoked) if client else '.'}")
 
 
@@ -104,7 +103,7 @@ def _newest(service: Client, asked: dict[str, str], limit: int) -> list[Activity
     query = dict(asked)
     while len(found) < limit:
         wanted = str(min(limit - len(found), _AT_ONCE))
-        result = _result(service.activity({**query, "limit": wanted}))
+        result = result_of(service.activity({**query, "limit": wanted}))
         found += [ActivityRecord.model_validate(one) for one in cast("list[Json]", result["records"])]
         if "cursor" not in result:
             break
@@ -125,9 +124,3 @@ def _show(records: list[ActivityRecord], *, as_json: bool) -> None:
     now = datetime.now().astimezone()
     for record in records:
         output.say(record.model_dump_json(exclude_none=True) if as_json else line(record, now))
-
-
-def _result(reply: Json) -> Json:
-    if not reply["success"]:
-        raise Relayed(error_of(reply))
-    return cast("Json", reply["result"])

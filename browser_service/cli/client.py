@@ -151,6 +151,13 @@ def error_of(reply: Json) -> ErrorBody:
     return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})
 
 
+def result_of(reply: Json) -> Json:
+    """Return a reply's result. Raises the error that it carries."""
+    if not reply["success"]:
+        raise Relayed(error_of(reply))
+    return cast("Json", reply["result"])
+
+
 def _envelope(reply: httpx.Response) -> Json:
     try:
         envelope: JsonValue = reply.json()

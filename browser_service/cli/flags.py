@@ -17,6 +17,7 @@ DataDir = Annotated[
         "--data-dir", metavar="DIR", help="The service's data directory (BROWSE_DATA_DIR, or the platform's)."
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @cache

@@ -15,8 +15,6 @@ from shared.model import Json
 NOT_RUNNING = 3
 """`status` exits with this code if no service runs, as init scripts expect."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
 app = new_app()
 
 
@@ -58,7 +56,7 @@ def down(data_dir: flags.DataDir = None) -> None:
 
 
 @app.command()
-def status(*, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
+def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """Whether the service runs, and where. The exit code is 0 when it runs, 3 when not."""
     directory = flags.settings(data_dir).data_dir
     running = instance.find(directory)

@@ -5,9 +5,8 @@ from typing import Annotated, Final, cast
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.client import Client, account, error_of
+from browser_service.cli.client import Client, account, result_of
 from browser_service.cli.parameters import new_app
-from shared.errors import Relayed
 from shared.model import Json
 from shared.pages import HumanRequestState
 
@@ -26,16 +25,15 @@ requests = typer.Typer(no_args_is_help=False, rich_markup_mode=None, help="What 
 app.add_typer(requests, name="requests", invoke_without_command=True)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="As the list shows it.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @requests.callback()
-def listed(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: AsJson = False) -> None:
+def listed(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """What agents ask people for. Their pages are yours to work in meanwhile; say when it is done, or refuse."""
     if context.invoked_subcommand:
         return
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        found = cast("list[Json]", _result(service.requests())["requests"])
+        found = cast("list[Json]", result_of(service.requests())["requests"])
     if as_json:
         output.say_json(found)
     elif not found:
@@ -71,7 +69,7 @@ def refuse(
 
 def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        result = _result(service.resolve(request_id, {**resolution, "by": account()}))
+        result = result_of(service.resolve(request_id, {**resolution, "by": account()}))
     output.say(f"{request_id}: {result['state']}.")
 
 
@@ -83,9 +81,3 @@ def _row(found: Json) -> tuple[str, ...]:
     page = f"{one.page_id}, {found['url']}"
     ago = f"{one.asked_ago_ms // 1000} s ago"
     return one.request_id, one.kind, one.origin, page, one.message + choices, who, ago
-
-
-def _result(reply: Json) -> Json:
-    if not reply["success"]:
-        raise Relayed(error_of(reply))
-    return cast("Json", reply["result"])

@@ -17,7 +17,7 @@ app = new_app()
 
 def doctor(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: flags.AsJson = False,
     **typed: Any,  # Any: of each flag what typer made of it
 ) -> None:
     """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
