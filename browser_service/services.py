@@ -24,7 +24,7 @@ from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.sessions.vault import SessionVault
 from browser_service.settings import Settings
-from browser_service.spine.abandoned import Abandoned
+from browser_service.spine.abandoned import AbandonedPages
 from browser_service.spine.administration import Administration
 from browser_service.spine.directory import Directory
 from browser_service.spine.dispatch import Dispatcher, Intake
@@ -36,7 +36,7 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServiceActions, ServicePorts
 from browser_service.spine.quotas import Quotas
 from browser_service.spine.register import CallRegister
-from browser_service.spine.undo import Undos
+from browser_service.spine.undo import UndoStore
 from browser_service.spine.undo_call import UndoPorts
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
@@ -189,7 +189,7 @@ class Services:
     @cached_property
     def ledger(self) -> Ledger:
         metrics = Metrics(lambda: len(self.clients.present_ids))
-        return Ledger(CallRegister(), Undos(self.directory.sessions, self.clock), self.activity, metrics)
+        return Ledger(CallRegister(), UndoStore(self.directory.sessions, self.clock), self.activity, metrics)
 
     @cached_property
     def feed(self) -> Feed:
@@ -232,14 +232,14 @@ class Services:
         )
 
     @cached_property
-    def abandoned(self) -> Abandoned:
-        return Abandoned(self.host, self.clients, self.ledger, self.host_calls)
+    def abandoned(self) -> AbandonedPages:
+        return AbandonedPages(self.host, self.clients, self.ledger, self.host_calls)
 
     def connect(self) -> None:
         """Register callbacks between parts that need each other, and so cannot all be made with one another."""
         self.clients.on_gone = self.administration.client_gone
         self.feed.on_call_ended = self.ledger.ended_late
-        self.feed.on_retired = self.abandoned.retired
+        self.feed.on_retired = self.abandoned.notify_retired
         self.storage.on_replaced += [self.feed.rewrite, self.lifecycle.write_down, self.revoked.write_down]
 
     def end_calls(self) -> None:

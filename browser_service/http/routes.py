@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from browser_service.observability import search
 from browser_service.security.auth import Identity, identify, person_for
 from browser_service.services import Services
-from browser_service.spine.front_call import Asked
+from browser_service.spine.front_call import CallRequest
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
 from shared import catalogue, wire
@@ -96,7 +96,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
-    services(request).quotas.sends(caller.client_id, UploadFile.name())
+    services(request).quotas.count_upload(caller.client_id, UploadFile.name())
     try:
         kept = await services(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
     except ClientDisconnect:
@@ -230,7 +230,7 @@ def _activity_feed(request: Request, caller: Identity) -> AsyncIterator[dict[str
 
 
 async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:
-    asked = Asked(
+    asked = CallRequest(
         body=body,
         page_id=page_id,
         call_id=_call_id(request),

@@ -18,7 +18,7 @@ from browser_service.sessions.closed_pages import ClosedPage
 from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
 from browser_service.sessions.vault import SessionVault
-from browser_service.spine.directory import Address, Directory, revived
+from browser_service.spine.directory import Address, Directory, with_new_revision
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
@@ -72,7 +72,7 @@ class SessionLifecycle:
                 f"{len(self._unreadable)} sessions cannot be read, because they were sealed with another key; they are "
                 f"kept, and come back when the service starts with that key ({KEY_FILE})."
             )
-        pages = [revived(page) for page in await self.journal.pages()]
+        pages = [with_new_revision(page) for page in await self.journal.pages()]
         for closed in await self.journal.closed_pages():
             self.directory.closed.add(closed)
         for record in records:

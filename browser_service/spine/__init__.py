@@ -1,1 +1,1 @@
-"""The front half of the spine: every call passes here, and no live page does."""
+"""Is the front half of the spine, through which every call passes, and no live page."""

@@ -1,4 +1,4 @@
-"""Pages of clients that are gone: given up when nobody comes back to them, and told of when one had to make room."""
+"""Releases the pages of clients that are gone, and tells of a page that was closed to make room."""
 
 import asyncio
 import secrets
@@ -16,14 +16,14 @@ from shared.calls import ClientRef, Notice, Outcome
 from shared.events import PageRetired
 from shared.pages import PageState
 
-_LOOKS_EVERY_S: Final = 15
+_CHECK_EVERY_S: Final = 15
 _CLOSING: Final = "close_page"
 _GONE_AFTER_MS: Final = 600_000
-"""A client that holds no stream shows by its calls alone that it is there; after a restart none has come back yet."""
+"""Is long, because a client without a stream shows only by its calls that it is there, also after a restart."""
 
 
-class Abandoned:
-    """What hosts cannot know of pages: who is there, and who must be told."""
+class AbandonedPages:
+    """Does for pages what hosts cannot: it knows which clients are there, and whom to tell."""
 
     def __init__(self, host: SessionHost, clients: Clients, ledger: Ledger, host_calls: HostCalls) -> None:
         self._host = host
@@ -32,13 +32,13 @@ class Abandoned:
         self._host_calls = host_calls
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Release leases now and then, until cancelled."""
         while True:
-            await asyncio.sleep(_LOOKS_EVERY_S)
-            await self.look()
+            await asyncio.sleep(_CHECK_EVERY_S)
+            await self.release_leases()
 
-    async def look(self) -> None:
-        """Let the leases lapse of clients that have long not been there, and have used none of their pages."""
+    async def release_leases(self) -> None:
+        """Release the leases of clients that are not there and have used none of their pages for ten minutes."""
         held: dict[str, list[PageState]] = defaultdict(list)
         for page in await self._host.describe():
             if page.holder_id is not None:
@@ -48,8 +48,8 @@ class Abandoned:
             if not here and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
                 await self._host_calls.release(client_id)
 
-    def retired(self, event: PageRetired) -> None:
-        """Hear that a page was closed to make room: both who left it and who came are told, and may bring it back."""
+    def notify_retired(self, event: PageRetired) -> None:
+        """Tell who left a page and who came that it was closed to make room; both may bring it back."""
         page, newcomer = event.page, event.newcomer
         left = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
         whose = left if left.client_id else newcomer

@@ -1,4 +1,4 @@
-"""Why there is no page of a name, and the ways on."""
+"""Explains why there is no page of a name, and what to do."""
 
 from collections.abc import Collection
 
@@ -17,7 +17,7 @@ _URL_REPEATED = 300
 def was_elsewhere(
     closed: ClosedPage, action: Action, client_id: str, sessions: Sessions, *, undoable: bool
 ) -> BrowseError:
-    """Say why a page that was of a session of somebody's own is not opened in the shared login, and the ways on."""
+    """Return the error that says why a page of a closed or private session is not opened in the shared login."""
     page_id, session_id = closed.page_id, closed.session_id
     url = action.asked_url
     url = url if url and len(url) <= _URL_REPEATED else "..."
@@ -45,7 +45,7 @@ def was_elsewhere(
 
 
 def no_page(page_id: str, known: Collection[str]) -> PageNotFound:
-    """Say that there is no page of that name, with the nearest that there is."""
+    """Return the error that there is no page of that name, with the nearest name that there is."""
     root = page_id.partition("~")[0]
     near = next(iter(nearest(page_id, known)), None)
     hint = f'Did you mean "{near}"? ' if near and near != root else ""

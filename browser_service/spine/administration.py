@@ -1,4 +1,4 @@
-"""What is done about clients: one that is gone is let go of; the account's owner revokes tokens and forgets clients."""
+"""Ends what clients that are gone have, revokes tokens, and forgets clients for the account's owner."""
 
 import time
 
@@ -38,7 +38,7 @@ class Administration:
         self._feed = feed
 
     async def client_gone(self, client_id: str) -> None:
-        """End its calls and its leases; its pages, logins and downloads live on. What it asked a person for stays: the
+        """End the client's calls and leases; its pages, logins and downloads live on. So do its requests to people: the
         person may be at it, and the same chat may come back."""
         for record in self._ledger.register.running(client_id):
             if not ACTIONS[record.action].outlives_client:
@@ -46,8 +46,8 @@ class Administration:
         await self._let_go(client_id)
 
     async def revoke(self, clients: set[str]) -> Json:
-        """Refuse all tokens that these clients (ids, or labels) have, at once; also to those that listen. Returns their
-        ids, and how many of them have been here."""
+        """Revoke all tokens of these clients (ids or labels) at once, and end their streams. Return their ids, and how
+        many of them have been here."""
         ids, known = await self._named(clients)
         try:
             await self._revoked.clients(ids, time.time())
@@ -67,8 +67,8 @@ class Administration:
         return {"tokenId": token_id}
 
     async def forget(self, client: str) -> Json:
-        """Remove what is kept of a client (its id, or all of a label): records, notices, and the leases of one that is
-        gone. Returns how many of each."""
+        """Remove the records and notices of a client (its id, or all of a label), and the leases of one that is gone.
+        Return how many of each."""
         ids, _ = await self._named({client})
         running = self._ledger.register.running
         gone = [each for each in ids if not self._clients.present(each) and not running(each)]
@@ -87,12 +87,12 @@ class Administration:
         await self._host_calls.release(client_id)
 
     def _cut(self) -> None:
-        """End all streams: who may listen comes back at once, and within the time that nobody counts as gone."""
+        """End all streams: clients that may listen reconnect before they count as gone."""
         self._clients.end_streams()
         self._ledger.activity.cut_streams()
 
     async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
-        """Return their ids, and those of them that have been here: each name may be an id, or the label of several."""
+        """Return the ids that names (ids or labels) mean, and those of them that have been here."""
         known = await self._ledger.activity.clients()
         for page in self._directory.pages():
             known.setdefault(page.holder_id or "", set()).add(page.holder_label)

@@ -1,4 +1,4 @@
-"""A batch whose steps are not all of one page: each is a call of its own, by all the rules of one."""
+"""Runs a batch whose steps are not all of one page: each step is a call of its own, under all rules."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,38 +21,38 @@ _STOPS_WITHIN_S: Final = 5.0
 
 
 BeginPart = Callable[[Identity, Json, str, int], Record | Reply]
-"""Begins a step as a call of its own, or refuses it; its arguments are caller, body, callId and characters of text."""
-Cancels = Callable[[str, str], Awaitable[str]]
+"""Begins a step as a call of its own, or refuses it. It takes caller, body, callId and most characters."""
+CancelCall = Callable[[str, str], Awaitable[str]]
 
 
 class BatchRun:
-    """One such batch, for one client."""
+    """Runs one such batch for one client."""
 
-    def __init__(self, call: FrontCall, directory: Directory, begin_part: BeginPart, cancel: Cancels) -> None:
+    def __init__(self, call: FrontCall, directory: Directory, begin_part: BeginPart, cancel: CancelCall) -> None:
         self._directory = directory
         self._begin_part = begin_part
         self._cancel = cancel
         self._caller = call.caller
         self._record = call.record
         self._batch = call.action
-        self._inline_text = call.asked.inline_text or MAX_MESSAGE_BYTES // 2
+        self._inline_text = call.request.inline_text or MAX_MESSAGE_BYTES // 2
         self._page: PageState | None = None
-        """Where the step before was: there a step is done that names no page, in a batch that names none."""
+        """Is the page of the step before, for a step that names no page in a batch that names none."""
         self._done: list[Json] = []
         self._ways_back: dict[str, str] = {}
-        """What takes a step back, by the step's call."""
+        """Maps a step's callId to the call that undoes it."""
         self._inlined = 0
 
     async def run(self) -> Outcome:
-        """Do the steps until one fails. What no step may touch is refused before the first."""
+        """Do the steps until one fails. Raises before the first for what the client may not touch."""
         batch = self._batch
         self._directory.check_touched(batch, self._caller.client_id)
         ends_at = asyncio.get_running_loop().time() + batch.allowed_ms() / 1000
         for at, part in enumerate(batch.parts()):
             try:
                 call_id = f"{self._record.call_id}.{at + 1}"
-                reply = await self._ended(self._begun(batch, part, call_id), batch, ends_at)
-                self._done.append(self._told(part, call_id, reply))
+                reply = await self._wait(self._begin(batch, part, call_id), batch, ends_at)
+                self._done.append(self._step_result(part, call_id, reply))
             except BrowseError as error:
                 error.details.pop("tool", None)  # its caller called the batch
                 failed = with_account(batch, self._done, at, error)
@@ -62,15 +62,15 @@ class BatchRun:
             result["undo"] = "; ".join(self._ways_back.values())
         return Outcome(call_id=self._record.call_id, result=result, page=self._page)
 
-    def _begun(self, batch: Action, part: Action, call_id: str) -> Record | Reply:
+    def _begin(self, batch: Action, part: Action, call_id: str) -> Record | Reply:
         if self._record.cancel.requested:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
         share = sum(each.shown != "observed" for each in batch.parts()) or 1
-        body = self._addressed(batch, part)
+        body = self._with_address(batch, part)
         return self._begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
-    def _addressed(self, batch: Action, part: Action) -> Json:
-        """Make a step a call of its own: what it does not say itself, the batch says."""
+    def _with_address(self, batch: Action, part: Action) -> Json:
+        """Return the step's body, completed by what the batch says."""
         body = part.wire_body()
         if part.scope is Scope.SESSION and batch.named_session:
             return {"sessionId": batch.named_session, **body}
@@ -85,7 +85,7 @@ class BatchRun:
                 said["pageId"] = page_id
         return {**said, **body}
 
-    async def _ended(self, step: Record | Reply, batch: Action, ends_at: float) -> Reply:
+    async def _wait(self, step: Record | Reply, batch: Action, ends_at: float) -> Reply:
         if isinstance(step, Reply):
             return step
         try:
@@ -96,7 +96,7 @@ class BatchRun:
         return step.reply
 
     async def _stop(self, step: Record, batch: Action) -> None:
-        """End a step whose time is over. One that ended well all the same is done. Raises what became of it."""
+        """Cancel a step whose time is over; return if it succeeded all the same. Raises what it ended with."""
         await self._cancel(step.client_id, step.call_id)
         await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
         if not step.task.done():
@@ -112,8 +112,8 @@ class BatchRun:
             body = error.relayed.model_copy(update={"message": f"{late} {error.relayed.message}"})
             raise Relayed(body) from None
 
-    def _told(self, part: Action, call_id: str, reply: Reply) -> Json:
-        """Give what came of a step, as its batch tells it. Raises what it failed with."""
+    def _step_result(self, part: Action, call_id: str, reply: Reply) -> Json:
+        """Return the result of a step for the reply of the batch. Raises what the step failed with."""
         page = reply.body.get("page")
         where: Json = {}
         if isinstance(page, dict):
@@ -132,7 +132,7 @@ class BatchRun:
         return {**result, "action": part.name()}
 
     def _bounded(self, artifact: Json) -> Json:
-        """Give a file whose bytes find room in the reply, else its name alone."""
+        """Return the artifact, without its bytes if they do not fit in the reply."""
         size = sum(len(str(artifact.get(key, ""))) for key in ("data", "preview"))
         if self._inlined + size > INLINE_BYTES * 4 // 3:
             return {key: value for key, value in artifact.items() if key not in {"data", "preview"}}

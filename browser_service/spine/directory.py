@@ -1,4 +1,4 @@
-"""pageId -> session -> host: what the front half knows of pages, and which page a call means."""
+"""Keeps what the front half knows of pages, and finds the page that a call means."""
 
 import re
 import secrets
@@ -20,22 +20,22 @@ from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 LAUNCHED = "browser"
-"""What browser_launch calls its pages; with four more characters where that is taken."""
+"""Is the name of pages that browser_launch opens; four characters are added if it is taken."""
 _STEP = 64
 _STEM = 43
-"""Characters of a name that leave room for what makes it another."""
+"""Is how many characters of a name leave room for a suffix that makes it another."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 class Address(NamedTuple):
-    """Where a call goes; an action on no page has neither."""
+    """Is where a call goes; an action of the whole service has neither."""
 
     page_id: str | None = None
     session_id: str | None = None
 
 
 class Directory:
-    """A copy of what hosts report, kept by their events and outcomes."""
+    """Keeps a copy of what hosts report in events and outcomes."""
 
     def __init__(self) -> None:
         self._pages: dict[str, PageState] = {}
@@ -53,11 +53,11 @@ class Directory:
         return [page.page_id for page in self._pages.values() if page.holder_id == client_id]
 
     def belonging_to(self, client_id: str) -> list[PageState]:
-        """List what it holds, and what it held when it was last gone and nobody has taken since."""
+        """Return the pages that a client holds, and those that it left and nobody has taken since."""
         return [page for page in self._pages.values() if page.belongs_to(client_id)]
 
     def note(self, page: PageState) -> bool:
-        """Take over a page's state; whether anything changed that must outlive the process."""
+        """Take over a page's state; return whether anything changed that must outlive the process."""
         before = self._pages.get(page.page_id)
         self._pages[page.page_id] = page
         self._minted.discard(page.page_id)
@@ -67,7 +67,7 @@ class Directory:
         return (page.hold_left_ms or 0) > (before.hold_left_ms or 0)  # held anew, for the same reason
 
     def drop(self, page_id: str) -> None:
-        """It is closed; the session that it was of is still known."""
+        """Note that a page is closed, and remember its session."""
         if page := self._pages.pop(page_id, None):
             owner = self.sessions.private_to(page.session_id)
             self.closed.add(ClosedPage.of(page, *((owner.client_id, owner.label) if owner is not None else ())))
@@ -92,24 +92,24 @@ class Directory:
         for session_id in named | {page.session_id for page in pages}:
             self.sessions.check_use(session_id, client_id)
 
-    def meant(self, action: Action) -> Action:
-        """Give what a call means that names a session and no page: for some actions, the same for the whole session."""
+    def for_whole_session(self, action: Action) -> Action:
+        """Return the form for the whole session of an action that names a session and no page, if it has one."""
         if action.scope is not Scope.PAGE or action.named_page is not None or action.named_session is None:
             return action
         return (action.for_session() or action) if action.named_session in self.sessions else action
 
     def seen_by(self, page: PageState, client_id: str) -> PageState:
-        """Give a page as a client may know it: of one that is private to another, only that it is there."""
+        """Return a page as a client may know it: of one that is private to another, only that it is there."""
         hidden = {"url": "", "title": "", "dialog": None}
         return page if self.open_to(page, client_id) else page.model_copy(update=hidden)
 
     def may_know(self, page_id: str | None, client_id: str) -> bool:
-        """Tell whether a client may know where a page is and what was done there."""
+        """Return whether a client may know where a page is and what was done there."""
         page = self._pages.get(page_id or "")
         return page is None or self.open_to(page, client_id)
 
     def open_to(self, page: PageState, client_id: str) -> bool:
-        """Tell whether a client may know more of a page than that it is there."""
+        """Return whether a client may know more of a page than that it is there."""
         private = page.access == "private" and page.holder_id != client_id
         return not private and self.sessions.may_use(page.session_id, client_id)
 
@@ -134,7 +134,7 @@ class Directory:
         return self._own(action, client_id) if own else self._only(action, client_id, label)
 
     def _new(self, action: Action, client_id: str, label: str) -> Address:
-        """Address a page to be made: in a session of one's own its main page, which later calls find by the session."""
+        """Return the address of a new page; a new main page has its session's name."""
         if action.opens_main_page and action.named_session not in {None, DEFAULT_SESSION}:
             return Address(action.named_session, action.named_session)
         page_id, session_id = self.mint(), action.named_session or DEFAULT_SESSION
@@ -165,7 +165,7 @@ class Directory:
         return Address(known.page_id, known.session_id)
 
     def _session_of_new(self, action: Action, page_id: str) -> str:
-        """Find the session of a new page. Only a main page may have its session's name. Raises ValidationFailed."""
+        """Return the session of a new page. Raises ValidationFailed for a page with the name of another session."""
         if page_id == DEFAULT_SESSION or page_id not in self.sessions:
             return action.named_session or DEFAULT_SESSION
         if action.named_session not in {None, page_id}:
@@ -198,7 +198,7 @@ class Directory:
         )
 
     def _left(self, label: str) -> str:
-        """Name what the same chat may have left when it ended: a new one of its name has a new identity."""
+        """Return a hint with the pages that an earlier chat of this label left: the new chat has a new identity."""
         left = [page.page_id for page in self._pages.values() if page.holder_id is None and page.left_by == label]
         if not left or not label:
             return ""
@@ -211,13 +211,13 @@ class Directory:
         return Address(page.page_id, page.session_id)
 
     def launched(self, client_id: str) -> PageState | None:
-        """Find the page that a client's browser_launch opened, by its name: so it is found after a restart too."""
+        """Return the page that a client's browser_launch opened; its name finds it after a restart too."""
         named = re.compile(rf"{LAUNCHED}(-[{_ALPHABET}]{{4}})?")
         mine = [page for page in self.belonging_to(client_id) if named.fullmatch(page.page_id)]
         return mine[-1] if mine else None
 
     def mint(self, like: str = "main") -> str:
-        """Make a free name for a page, which nobody else is given meanwhile."""
+        """Reserve a free name for a page, and return it."""
         stem = like.split("~", maxsplit=1)[0][:_STEM]
         if self._taken(stem):
             return self._like(stem)
@@ -235,7 +235,7 @@ class Directory:
         return page_id in self._pages or page_id in self._minted or page_id in self.sessions
 
     def claim(self, page_id: str, session_id: str = "") -> str:
-        """Take a page's former name where it is free, or is its own session's; else one like it."""
+        """Reserve a page's former name if it is free or its own session's, else one like it; return it."""
         taken = page_id in self.sessions and page_id != session_id
         if page_id in self._pages or page_id in self._minted or taken:
             return self.mint(page_id)
@@ -243,17 +243,17 @@ class Directory:
         return page_id
 
     def unmint(self, address: Address) -> None:
-        """Free the name that was made for a call, where no page came of it."""
+        """Free the name that was reserved for a call that made no page."""
         self._minted.discard(address.page_id or "")
 
 
-def revived(page: PageState) -> PageState:
-    """Give a page as it comes back from the journal: at a revision that it surely has not had before."""
+def with_new_revision(page: PageState) -> PageState:
+    """Return a page from the journal at a revision that it surely has not had before."""
     return page.model_copy(update={"revision": _step(page.revision) + _STEP})
 
 
 def _durable(page: PageState) -> tuple[object, ...]:
-    """Give what is written down when it changes; revisions in steps, because every act has one."""
+    """Return what is written down when it changes. Revisions count in steps, because every act has one."""
     place = (page.session_id, page.url, page.title, page.opener_id, page.of_person, page.target_id, page.parked)
     owner = (page.holder_id, page.holder_label, page.holder_agent, page.left_by, page.left_by_id)
     asked = page.person.request_id if page.person else None

@@ -1,4 +1,4 @@
-"""THE SPINE, front half: every call, from whichever door, goes through `Dispatcher.run`. No Playwright here."""
+"""Runs every call, from whichever door: this is the front half of THE SPINE, and no Playwright is here."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -13,7 +13,7 @@ from browser_service.spine.batch import BatchRun
 from browser_service.spine.directory import Directory
 from browser_service.spine.envelope import failed, reply_of, still_running, without_private
 from browser_service.spine.feed import Feed
-from browser_service.spine.front_call import Asked, FrontCall
+from browser_service.spine.front_call import CallRequest, FrontCall
 from browser_service.spine.host_calls import HostCalls, HostTask
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Intake:
-    """What a call passes before it begins: who is here, what may be asked for, and how much."""
+    """Holds what a call passes before it begins: clients, addresses, policy and quotas."""
 
     clients: Clients
     directory: Directory
@@ -46,7 +46,7 @@ class Intake:
 
 
 class Dispatcher:
-    """Parse, check, register, do, write down, reply."""
+    """Parses, checks, registers, does and writes down each call, and replies."""
 
     def __init__(
         self,
@@ -66,16 +66,16 @@ class Dispatcher:
         self.reply_within_ms = reply_within_ms
         self._workflows = Workflows(intake.directory, intake.clients, feed, self.perform)
 
-    async def run(self, caller: Identity, asked: Asked) -> Reply:
-        """Give the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
-        reply = await self._handled(caller, asked)
+    async def run(self, caller: Identity, request: CallRequest) -> Reply:
+        """Return the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
+        reply = await self._handle(caller, request)
         notices = self._intake.clients.take_notices(caller.client_id)
         shown = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
         return replace(reply, body={**reply.body, "notices": shown})
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
-        """Give the result of an action that another one is made of. Raises what it failed with."""
-        reply = await self._handled(caller, Asked(body, call_id=call_id, request_id=call_id))
+        """Return the result of an action that another one is made of. Raises what it failed with."""
+        reply = await self._handle(caller, CallRequest(body, call_id=call_id, request_id=call_id))
         try:
             return reply.result()
         except Relayed as error:
@@ -83,55 +83,55 @@ class Dispatcher:
             raise
 
     async def finish(self) -> None:
-        """Let the calls that have just ended be written down, before the service ends."""
+        """Wait a moment for the calls that are ending to be written down, before the service ends."""
         if running := {record.task for record in self._ledger.register.running()}:
             await asyncio.wait(running, timeout=_FINISHES_WITHIN_S)
 
     # --- taken on, or refused ----------------------------------------------------------------------------------------
 
-    async def _handled(self, caller: Identity, asked: Asked) -> Reply:
-        begun = self._begun(caller, asked)
-        return begun if isinstance(begun, Reply) else await self._waited(begun)
+    async def _handle(self, caller: Identity, request: CallRequest) -> Reply:
+        begun = self._begin(caller, request)
+        return begun if isinstance(begun, Reply) else await self._wait(begun)
 
-    def _begun(self, caller: Identity, asked: Asked) -> Record | Reply:
-        """Return the call, which has begun, or its refusal."""
+    def _begin(self, caller: Identity, request: CallRequest) -> Record | Reply:
+        """Begin the call and return its record, or return its refusal."""
         self._intake.clients.remember(caller.client_id, caller.label)
         try:
-            asked = replace(asked, body=catalogue.unwrapped(asked.body))
-            action = self._intake.directory.meant(catalogue.parse(asked.merged()))
+            request = replace(request, body=catalogue.unwrapped(request.body))
+            action = self._intake.directory.for_whole_session(catalogue.parse(request.merged()))
         except BrowseError as error:
-            return failed(error.body(asked.request_id))
+            return failed(error.body(request.request_id))
         try:
             self._intake.policy.check(caller, action)
-            return self._registered(caller, asked, action)
+            return self._register(caller, request, action)
         except RateLimited as error:  # not recorded: who hammers would push what others did out of the record
-            return failed(error.body(asked.request_id))
+            return failed(error.body(request.request_id))
         except BrowseError as error:
-            refusal = error.body(asked.request_id)
-            self._ledger.refused(caller, action, asked.call_id or asked.request_id, refusal)
+            refusal = error.body(request.request_id)
+            self._ledger.refused(caller, action, request.call_id or request.request_id, refusal)
             return failed(refusal)
 
-    def _registered(self, caller: Identity, asked: Asked, action: Action) -> Record:
-        """Begin the call, or join the one of its id. Only a new one counts: another was counted when it came."""
-        call_id, quotas = asked.call_id or asked.request_id, self._intake.quotas
+    def _register(self, caller: Identity, request: CallRequest, action: Action) -> Record:
+        """Begin the call, or join the one of its id. Only a new one counts against the quotas."""
+        call_id, quotas = request.call_id or request.request_id, self._intake.quotas
 
-        def admitted() -> Awaitable[Reply]:
-            if asked.counted:
+        def admit() -> Awaitable[Reply]:
+            if request.counted:
                 quotas.admit(caller.client_id, action)
-            return self._reply(caller, asked, action, call_id)
+            return self._reply(caller, request, action, call_id)
 
-        record = self._ledger.register.begin(caller.client_id, call_id, asked.attempt, action, admitted)
-        if asked.counted:
+        record = self._ledger.register.begin(caller.client_id, call_id, request.attempt, action, admit)
+        if request.counted:
             quotas.began(record, action)
         return record
 
     def _begin_part(self, caller: Identity, body: Json, call_id: str, inline_text: int) -> Record | Reply:
-        """Begin a step of a batch, a call of its own; or return its refusal."""
-        asked = Asked(body, call_id=call_id, inline_text=inline_text, request_id=call_id, counted=False)
-        return self._begun(caller, asked)
+        """Begin a step of a batch as a call of its own, or return its refusal."""
+        request = CallRequest(body, call_id=call_id, inline_text=inline_text, request_id=call_id, counted=False)
+        return self._begin(caller, request)
 
-    async def _waited(self, record: Record) -> Reply:
-        """Wait for the reply. The caller may go at any time: the call goes on without it."""
+    async def _wait(self, record: Record) -> Reply:
+        """Wait for the reply. The call goes on if the caller leaves."""
         left_s = self.reply_within_ms / 1000
         while left_s > 0:
             done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, left_s))
@@ -143,13 +143,13 @@ class Dispatcher:
 
     # --- done, written down, and replied to --------------------------------------------------------------------------
 
-    async def _reply(self, caller: Identity, asked: Asked, action: Action, call_id: str) -> Reply:
-        """Do the call, write down what came of it, and put that in the envelope."""
+    async def _reply(self, caller: Identity, request: CallRequest, action: Action, call_id: str) -> Reply:
+        """Do the call, write down its outcome, and return that in the envelope."""
         began = asyncio.get_running_loop().time()
-        call = FrontCall(caller, asked, action, self._ledger.register.find(caller.client_id, call_id))
-        outcome = await self._ended(call)
+        call = FrontCall(caller, request, action, self._ledger.register.find(caller.client_id, call_id))
+        outcome = await self._run_to_end(call)
         await self._feed.catch_up()
-        outcome = self._workflows.checked_saved(call, outcome)
+        outcome = self._workflows.check_saved(call, outcome)
         self._note_use(call, outcome)
         outcome = self._ledger.undos.keep(caller, call_id, action.name(), outcome)
         outcome = without_private(outcome, self._intake.directory, caller.client_id)
@@ -158,31 +158,31 @@ class Dispatcher:
         self._ledger.ended(call, outcome, asyncio.get_running_loop().time() - began)
         return reply
 
-    async def _ended(self, call: FrontCall) -> Outcome:
-        """Bring the call to its end, whatever fails."""
+    async def _run_to_end(self, call: FrontCall) -> Outcome:
+        """Do the call, and return its outcome whatever fails."""
         try:
-            return await self._outcome(call)
+            return await self._do(call)
         except BrowseError as error:
             return Outcome(call_id=call.call_id, error=error.body())
         except Exception:
             log.exception("call failed unexpectedly", call_id=call.call_id, action=call.action.name())
             return Outcome(call_id=call.call_id, error=unexpected("The service failed at this call.").body())
 
-    async def _outcome(self, call: FrontCall) -> Outcome:
+    async def _do(self, call: FrontCall) -> Outcome:
         """Do the action where it belongs: in a new session, step by step, here, or on the host."""
         if call.action.makes_session:
-            return await self._workflows.in_new_session(call, self._outcome)
+            return await self._workflows.in_new_session(call, self._do)
         if call.action.apart:
             return await BatchRun(call, self._intake.directory, self._begin_part, self._host_calls.cancel).run()
         address = self._intake.directory.address(call.action, call.client_id, call.caller.label)
         if call.action.scope is Scope.SERVICE:
             return await self._service_actions.run(call, self.perform)
-        inline_text, cancel = call.asked.inline_text, call.record.cancel
+        inline_text, cancel = call.request.inline_text, call.record.cancel
         task = HostTask(call.caller, call.action, call.call_id, address, cancel, inline_text=inline_text)
         return await self._workflows.after(call, address, await self._host_calls.run(task))
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
-        """Count the call for the session that it was done in, or was to be."""
+        """Count the call for the session that it was for."""
         own = call.action.named_session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else own
         self._intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)

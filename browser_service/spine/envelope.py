@@ -1,4 +1,4 @@
-"""The envelope: the one shape of every reply, and of every error."""
+"""Makes the envelope, which is the one shape of every reply and every error."""
 
 from browser_service.clients.listing import page_block
 from browser_service.security.urls import abridged
@@ -12,31 +12,31 @@ from shared.model import Json, weight
 
 
 def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
-    """Make a call's outcome into its reply; of one that a dialog suspended, the reply also knows how it will end."""
+    """Return the reply for a call's outcome. The reply of a call that a dialog suspended also makes the final one."""
     page = page_block(outcome.page, call.client_id).model_dump(mode="json") if outcome.page else None
     finish = (lambda last: reply_of(call, last)) if outcome.suspended else None
     if outcome.error is not None:
-        error = Relayed(_with_details(outcome.error, call, outcome)).body(call.asked.request_id)
+        error = Relayed(_with_details(outcome.error, call, outcome)).body(call.request.request_id)
         return failed(error, page=page)
     result = outcome.result or {}
     return Reply(200, {"success": True, "result": result, "page": page}, size=weight(result), finish=finish)
 
 
 def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
-    """Make an error into a reply."""
+    """Return the reply for an error."""
     shown = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
     body: dict[str, object] = {"success": False, "error": shown, "page": page, "notices": []}
     return Reply(error.status, body, retry_after_s=retry_after(error))
 
 
 def still_running(record: Record) -> Reply:
-    """Answer that a call goes on: get_call reads on in it."""
+    """Return the reply that a call goes on; get_call reads its outcome later."""
     result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
     return Reply(200, {"success": True, "result": result, "page": None})
 
 
 def without_private(outcome: Outcome, directory: Directory, client_id: str) -> Outcome:
-    """Leave out where a page is that is private to another: neither the reply nor the account may tell."""
+    """Return the outcome without the address of a page that is private to another client."""
     if outcome.page is None:
         return outcome
     seen = directory.seen_by(outcome.page, client_id)
@@ -46,8 +46,8 @@ def without_private(outcome: Outcome, directory: Directory, client_id: str) -> O
 
 
 def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorBody:
-    """Add the details that every error has where they are known: tool (as it was called), sessionId, selector, url."""
-    known: Json = {"tool": str(call.asked.body["action"])}
+    """Return the error with the details that are known: tool (as it was called), sessionId, selector, url."""
+    known: Json = {"tool": str(call.request.body["action"])}
     if outcome.page is not None:
         known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
     if selector := call.action.asked_selector:

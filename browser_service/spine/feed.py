@@ -1,4 +1,4 @@
-"""What hosts tell, passed on: to the directory, to clients, and to the journal."""
+"""Passes a host's events on: to the directory, to clients, and to the journal."""
 
 import asyncio
 from collections.abc import Callable
@@ -78,15 +78,15 @@ class Feed:
             await self._apply_all(await self._host.events_after(self._seq, _POLL_MS, _BATCH))
 
     async def rewrite(self) -> None:
-        """Write all pages down anew: the journal's file is another one."""
+        """Write all pages down again, because the journal's file is a new one."""
         self._unwritten |= dict.fromkeys(page.page_id for page in self._directory.pages())
 
-    def owes(self, session_id: str, name: str) -> bool:
-        """Tell whether logins that were saved under a name are not on disk yet."""
+    def owes_logins(self, session_id: str, name: str) -> bool:
+        """Return whether logins that were saved under a name are not on disk yet."""
         return (session_id, name) in self._unsaved
 
     async def catch_up(self) -> None:
-        """All that the host has told by now is known, and on disk where it must be, when this returns."""
+        """Apply all events that the host has by now, and write down what must be on disk."""
         full = True
         while full:
             batch = await self._host.events_after(self._seq, 0, _BATCH)
@@ -94,7 +94,7 @@ class Feed:
             full = len(batch.events) == _BATCH
 
     async def session_closed(self, session_id: str) -> None:
-        """All that the host told of it is known; what could not be written of its logins is not written any more."""
+        """Apply all events of a closed session, and drop its logins that could not be written."""
         await self.catch_up()
         for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
             del self._unsaved[owed]
@@ -115,10 +115,10 @@ class Feed:
     def _apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():
-                self._moved(event.page)
+                self._tell_if_changed(event.page)
                 self._note(event.page)
             case PageClosed():
-                self._closed(event.page_id)
+                self._drop(event.page_id)
                 self._unwritten[event.page_id] = None
             case PageRetired():
                 self.on_retired(event)
@@ -127,7 +127,7 @@ class Feed:
             case CallEnded():
                 self.on_call_ended(event)
             case NoticeGiven():
-                self._given(event)
+                self._notify(event)
             case StateSaved():
                 self._unsaved[event.session_id, event.name] = event.state
             case DownloadMoved():
@@ -135,7 +135,7 @@ class Feed:
             case Throttled():
                 self._pause(event)
 
-    def _given(self, event: NoticeGiven) -> None:
+    def _notify(self, event: NoticeGiven) -> None:
         if event.client_id:
             self._clients.notify(event.client_id, event.notice)
         else:
@@ -148,19 +148,19 @@ class Feed:
             self._on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:
-        """Under its own callId; what a person is waited for comes with the link for that person."""
+        """Return the event with the client's own callId, and with the link for the person whom it waits for."""
         request = event.request
         if request is not None:
             request = request.model_copy(update={"link": self._link(request.request_id)})
         return event.model_copy(update={"call_id": CallKey.parse(event.call_id).call_id, "request": request})
 
-    def _moved(self, page: PageState) -> None:
-        """Told where it is another revision, place or title: most reports of a page are of its lease."""
+    def _tell_if_changed(self, page: PageState) -> None:
+        """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""
         before = self._directory.get(page.page_id)
         if before is None or any(getattr(before, name) != getattr(page, name) for name in _SEEN):
             self._tell(page)
 
-    def _closed(self, page_id: str) -> None:
+    def _drop(self, page_id: str) -> None:
         if page := self._directory.get(page_id):
             self._tell(page)
         self._directory.drop(page_id)
@@ -170,12 +170,12 @@ class Feed:
         self._clients.page_moved(moved, lambda client_id: self._directory.open_to(page, client_id))
 
     def _pause(self, event: Throttled) -> None:
-        told = self._origins.throttled(origin_of(event.url) or event.url, event)
-        if told and event.client_id is not None:
-            self._clients.notify(event.client_id, Notice(text=told))
+        text = self._origins.throttled(origin_of(event.url) or event.url, event)
+        if text and event.client_id is not None:
+            self._clients.notify(event.client_id, Notice(text=text))
 
     async def _write_down(self) -> None:
-        """Pages, logins and downloads as they are now; what was written is no longer owed."""
+        """Write changed pages, logins and downloads to the journal."""
         owed = bool(self._unwritten or self._unsaved)
         await self._downloads.write_down()
         for page_id in [*self._unwritten]:

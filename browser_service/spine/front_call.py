@@ -1,4 +1,4 @@
-"""A call in the front half: as it was asked for, and as it was taken on."""
+"""Models a call in the front half: as it was requested, and as it was taken on."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from shared.errors import ValidationFailed, of_field
 from shared.model import Json
 
 Perform = Callable[[Identity, Json, str], Awaitable[Json]]
-"""Does an action that another one is made of, as a call of its own; its arguments are caller, body and callId."""
+"""Does an action that another one is made of, as a call of its own. It takes the caller, the body and the callId."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A call as it came in by HTTP, before anything is believed."""
+class CallRequest:
+    """Is a call as it came in by HTTP, before anything is checked."""
 
     body: Json
     page_id: str | None = None
@@ -25,10 +25,10 @@ class Asked:
     inline_text: int | None = None
     request_id: str = ""
     counted: bool = True
-    """It counts against its client's quotas; a step does not, which was counted with its batch."""
+    """Is false for a step, which was counted with its batch."""
 
     def merged(self) -> Json:
-        """Return the body with the pageId of its path. Raises ValidationFailed where the two disagree."""
+        """Return the body with the pageId of its path. Raises ValidationFailed if the two disagree."""
         if self.page_id is None:
             return self.body
         page_id = catalogue.check_page_id(self.page_id)
@@ -44,10 +44,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class FrontCall:
-    """A call that was taken on: who calls, what was asked, the action that it means, and its place in the register."""
+    """Is a call that was taken on: its caller, request, action and record in the register."""
 
     caller: Identity
-    asked: Asked
+    request: CallRequest
     action: Action
     record: Record
 

@@ -1,4 +1,4 @@
-"""What the front half has hosts do: an action where its page or session is, within the limits that hold there."""
+"""Runs actions on the host of their page or session, within the limits that hold there."""
 
 import itertools
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ from shared.model import Json
 
 @dataclass(frozen=True)
 class HostTask:
-    """An action that a host shall do, or take back."""
+    """Is an action that a host does or undoes."""
 
     caller: Identity
     action: Action
@@ -33,13 +33,13 @@ class HostTask:
     cancel: Cancel
     inline_text: int | None = None
     undo: Json | None = None
-    """What the act left, by which it is taken back."""
+    """Is the state from which an act is undone."""
     limited: Action | None = None
-    """The action whose limits hold, where that is another one."""
+    """Is the action whose limits hold, if that is another one."""
 
 
 class HostCalls:
-    """Runs tasks on the host, in the front's order; cancels them, and lets leases lapse."""
+    """Runs tasks on the host in the front's order, cancels them, and releases leases."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class HostCalls:
         self._seq = itertools.count(1)
 
     async def run(self, task: HostTask) -> Outcome:
-        """Have a task done. A page's name that was made for it is free again where no page came of it."""
+        """Run a task. A page's name that was reserved for it is freed if no page was made."""
         outcome = None
         try:
             async with self._within_limits(task):
@@ -75,7 +75,7 @@ class HostCalls:
         return outcome
 
     async def cancel(self, client_id: str, call_id: str) -> str:
-        """Stop a call, also one that is still on its way here. Raises CallNotFound for one never heard of."""
+        """Stop a call, also one that is still on its way here. Raises CallNotFound for an unknown one."""
         await self._host.cancel(str(CallKey(client_id, call_id)))
         record = self._register.find(client_id, call_id)
         record.cancel.request()
@@ -87,19 +87,19 @@ class HostCalls:
         await self._host.cancel(str(CallKey(record.client_id, record.call_id)))
 
     async def release(self, client_id: str) -> None:
-        """Let its leases lapse that it has not used when the host hears of it."""
+        """Release the leases that the client does not use from now on."""
         await self._host.release(client_id, next(self._seq))
 
     @asynccontextmanager
     async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:
-        """Wait for what a new page and a request to a site need besides: room for it, and a turn at its origin."""
+        """Hold room for a new page, and a turn at each origin that the task sends requests to."""
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
         page = self._directory.get(page_id or "")
         origins = count_visits(action, self._directory.seen_by(page, client_id).url if page else "")
         new_id = page_id if page is None else None
         async with AsyncExitStack() as limits:
             if new_id:
-                limits.enter_context(self._quotas.opening(client_id, new_id, self._directory.held_by(client_id)))
+                limits.enter_context(self._quotas.reserve_page(client_id, new_id, self._directory.held_by(client_id)))
             for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
                 if said := await limits.enter_async_context(self._origins.turn(origin, visit, task.cancel)):
@@ -129,8 +129,7 @@ class HostCalls:
         return call
 
     def _recipient(self, task: HostTask) -> ClientRef | None:
-        """Find whom a page is handed over to: a client, by its name or by a page of its. Raises Forbidden for one that
-        may not use the page's session, and could do nothing with it."""
+        """Return the client that a page is handed over to. Raises Forbidden if it may not use the page's session."""
         named = task.action.recipient
         if named is None:
             return None

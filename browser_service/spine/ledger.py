@@ -1,4 +1,4 @@
-"""Where calls are written down: the register, what can be undone, the account of who did what, and the metrics."""
+"""Writes calls down: in the register, for undo, in the account of who did what, and in the metrics."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from browser_service.observability.metrics import Metrics
 from browser_service.security.auth import Identity
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import CallRegister
-from browser_service.spine.undo import Undos
+from browser_service.spine.undo import UndoStore
 from shared.actions.base import Action
 from shared.calls import Outcome
 from shared.errors import ErrorBody
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 @dataclass(frozen=True)
 class Ledger:
     register: CallRegister
-    undos: Undos
+    undos: UndoStore
     activity: Activity
     metrics: Metrics
 
@@ -31,7 +31,7 @@ class Ledger:
         self.activity.note(caller, action, Outcome(call_id=call_id, error=error), call_id, 0)
 
     def ended(self, call: FrontCall, outcome: Outcome, seconds: float) -> None:
-        """Write down the end of a call. Of a batch whose steps are calls, each step was written down itself."""
+        """Write down the end of a call; of a batch whose steps are calls, each step was written down itself."""
         action, ended = call.action, outcome.error.code if outcome.error else "ok"
         self.metrics.count_call(action.name(), ended, seconds)
         if not action.apart:
@@ -47,8 +47,8 @@ class Ledger:
         )
 
     def ended_late(self, event: CallEnded) -> None:
-        """Take over the end of a call that a dialog had kept from it: get_call tells it from now on."""
+        """Keep the outcome of a call that a dialog had suspended, for get_call."""
         key = CallKey.parse(event.outcome.call_id)
         record = self.register.find(key.client_id, key.call_id)
         caller = Identity(client_id=key.client_id)
-        record.tell(self.undos.keep(caller, key.call_id, record.action, event.outcome))
+        record.set_last(self.undos.keep(caller, key.call_id, record.action, event.outcome))

@@ -1,4 +1,4 @@
-"""What a caller may ask for at all: one step, which every call and each part of it passes before anything is done."""
+"""Checks what a caller may ask for: every call and each of its parts passes this step before anything is done."""
 
 from collections.abc import Callable
 
@@ -10,13 +10,13 @@ Rule = Callable[[Identity, Action], None]
 
 
 class Policy:
-    """The rules for what tokens allow. There are none yet: a token's `scopes` will be read by one."""
+    """Holds the rules for what tokens allow. There are none yet: one will read a token's `scopes`."""
 
     def __init__(self, *rules: Rule) -> None:
         self.rules = [*rules]
 
     def check(self, caller: Identity, action: Action) -> None:
-        """Raise what a rule raises for the action, or for one that it carries."""
+        """Raise Forbidden if a rule refuses the action, or one that it carries."""
         for each in (action, *action.parts()):
             for rule in self.rules:
                 rule(caller, each)

@@ -1,5 +1,4 @@
-"""Manners towards sites: how much all clients together ask of one origin, in turns that are fair to each of them, and
-the pauses that a site asks for."""
+"""Limits what all clients together ask of a site, in fair turns, and keeps the pauses that a site asks for."""
 
 import math
 import time
@@ -14,24 +13,24 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
-from browser_service.spine.quotas import in_words, rate_limited
+from browser_service.spine.quotas import rate_limited, time_after
 from browser_service.waits import Cancel, until_granted
 from shared.errors import Cancelled, RateLimited
 from shared.events import Throttled
 from shared.next_calls import next_call
 
 _IDLE_ONES_KEPT = 1_000
-_UNTOLD_PAUSE_S = 30.0
-"""The pause of a 429 that does not say how long."""
+_DEFAULT_PAUSE_S = 30.0
+"""Is the pause after a 429 that does not say how long."""
 _TOO_MANY = 429
-_TOLD_AFTER_S = 1.0
-"""A shorter wait nobody notices."""
+_NOTICED_AFTER_S = 1.0
+"""Is the shortest wait that a caller is told of."""
 _LONGEST_TIMEOUT_MS = 120_000
 
 
 @dataclass(frozen=True)
 class Pause:
-    """A site asked to be left alone."""
+    """Is a pause that a site asked for."""
 
     until: float
     status: int
@@ -40,7 +39,7 @@ class Pause:
 
 
 class Origins:
-    """All origins that somebody goes to, their turns and their pauses."""
+    """Keeps the turns and the pauses of all origins that somebody goes to."""
 
     def __init__(self, limits: OriginLimits, send: Send, clock: Clock = time.monotonic) -> None:
         self._limits = limits
@@ -51,40 +50,40 @@ class Origins:
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
-        """Hold one of the origin's turns; yields what to say to a caller who waited for it. Raises RateLimited in a
-        pause, or where no turn comes within the time that the call itself has, and Cancelled."""
+        """Hold one of the origin's turns, and yield a notice if the caller waited. Raises Cancelled, and RateLimited in
+        a pause or if no turn comes within the call's own time."""
         if pause := self._pause(name):
-            raise self._paused(name, pause, visit)
+            raise self._pause_error(name, pause, visit)
         turns = self._turns_at(name)
         if turns.rate_free_in(visit.client_id, visit.times) > visit.allowed_s:
-            raise self._full(name, turns, visit)
+            raise self._share_error(name, turns, visit)
         began, said = self._clock(), ""
         try:
             if not turns.enter(visit):
                 limit = self._limit(rate=turns.rate_free_in(visit.client_id, visit.times) > 0)
                 await self._wait(name, turns, visit, cancel)
                 said = f"{visit.action} waited {self._clock() - began:.0f} s for its turn at {name}: {limit}."
-            yield said if self._clock() - began >= _TOLD_AFTER_S else ""
+            yield said if self._clock() - began >= _NOTICED_AFTER_S else ""
         finally:
             turns.leave(visit)
 
     def throttled(self, name: str, event: Throttled) -> str:
-        """Leave an origin alone that asks for it, and refuse those who wait; return what to tell who met it."""
+        """Begin the pause that an origin asks for, and refuse those who wait; return the notice for the caller."""
         asked = retry_after_s(event.retry_after, datetime.now(UTC))
         if asked is None and event.status == _TOO_MANY:
-            asked = _UNTOLD_PAUSE_S
+            asked = _DEFAULT_PAUSE_S
         seconds, now, before = min(asked or 0.0, float(self._limits.longest_pause_s)), self._clock(), self._pause(name)
         if seconds <= (before.until - now if before else 0.0):
             return ""
         pause = self._pauses[name] = Pause(now + seconds, event.status, now, event.client_label)
-        self._turns_at(name).line.refuse(lambda visit: self._paused(name, pause, visit))
-        ends = in_words(seconds)
+        self._turns_at(name).line.refuse(lambda visit: self._pause_error(name, pause, visit))
+        ends = time_after(seconds)
         return (
             f"{name} answered {event.status} and is left alone: goto and fetch there are refused to all until {ends}."
         )
 
     def advance(self) -> None:
-        """Do what the clock has made due, for all that wait."""
+        """Start the waiting visits that are due."""
         for turns in self._turns.values():
             turns.advance()
 
@@ -98,14 +97,14 @@ class Origins:
                     f"The call was cancelled while it waited for its turn at {name}; it did not happen."
                 ) from None
             if not visit.granted:  # its turn may come in the very instant of the deadline
-                raise self._full(name, turns, visit) from None
+                raise self._share_error(name, turns, visit) from None
 
     def _pause(self, name: str) -> Pause | None:
-        """Return the pause that an origin has now."""
+        """Return the current pause of an origin."""
         pause = self._pauses.get(name)
         return pause if pause is not None and pause.until > self._clock() else None
 
-    def _paused(self, name: str, pause: Pause, visit: Visit) -> RateLimited:
+    def _pause_error(self, name: str, pause: Pause, visit: Visit) -> RateLimited:
         now = self._clock()
         return rate_limited(
             f'{name} asked for a pause: it answered {pause.status} to "{pause.met_by or "a page"}" '
@@ -117,7 +116,7 @@ class Origins:
             {"limit": "pause", "origin": name, "metBy": pause.met_by, "status": pause.status},
         )
 
-    def _full(self, name: str, turns: OriginTurns, visit: Visit) -> RateLimited:
+    def _share_error(self, name: str, turns: OriginTurns, visit: Visit) -> RateLimited:
         limits, rate = self._limits, turns.rate_free_in(visit.client_id, visit.times) > 0
         limit, value = ("originPerMinute", limits.per_minute) if rate else ("originAtOnce", limits.at_once)
         free_in = turns.free_in(visit)
@@ -125,8 +124,8 @@ class Origins:
             f"{visit.action} did not happen: {self._limit(rate=rate)}, and your share of {name} is used up for "
             "longer than it may wait.",
             free_in,
-            f"Repeat {visit.action} then{_waiting(free_in) if visit.times == 1 else ''}; read what is open meanwhile: "
-            f"{next_call('snapshot', ...)}.",
+            f"Repeat {visit.action} then{_timeout_hint(free_in) if visit.times == 1 else ''}; "
+            f"read what is open meanwhile: {next_call('snapshot', ...)}.",
             {"limit": limit, "value": value, "origin": name},
         )
 
@@ -145,14 +144,14 @@ class Origins:
         return self._turns[name]
 
 
-def _waiting(seconds: float) -> str:
-    """How to have it wait, where any call may wait so long."""
+def _timeout_hint(seconds: float) -> str:
+    """Return a hint to wait with `timeout`, if a call may wait that long."""
     wanted = math.ceil(seconds + 1) * 1000
     return f', or with "timeout": {wanted}, which lets it wait' if wanted <= _LONGEST_TIMEOUT_MS else ""
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:
-    """Seconds that a Retry-After asks for, given as a number or as a date; None where it says neither."""
+    """Return the seconds that a Retry-After asks for, as a number or a date; None if it is neither."""
     text = (header or "").strip()
     if text.isascii() and text.isdecimal():
         return float(text[:9])

@@ -1,4 +1,4 @@
-"""What the actions that touch no browser are given: the service itself, as one client may see it."""
+"""Gives the actions that touch no browser the service, as one client may see it."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from shared.pages import PageState
 
 @dataclass(frozen=True)
 class ServicePorts:
-    """The parts of the service that its own actions ask."""
+    """Holds the parts of the service that its own actions use."""
 
     host: SessionHost
     undo: UndoPorts
@@ -30,7 +30,7 @@ class ServicePorts:
 
 
 class ServiceContext:
-    """The service during one call. `perform` does a call that this one is made of."""
+    """Is the service during one call. `perform` does a call that this one is made of."""
 
     def __init__(self, ports: ServicePorts, call: FrontCall, perform: Perform) -> None:
         self._ports = ports
@@ -42,9 +42,9 @@ class ServiceContext:
         self.who = call.caller.ref
         self.record = call.record
         self.page: PageState | None = None
-        """The page that the call came to, where it did."""
-        self.undo_of: list[Undoable] = []
-        """The acts of the call that can be undone."""
+        """Is the page of the reply, if there is one."""
+        self.undoables: list[Undoable] = []
+        """Lists the acts of the call that can be undone."""
         self._steps = 0
 
     @property
@@ -73,12 +73,12 @@ class ServiceContext:
         return {"downloads": [*self._ports.downloads.listed(None if self._caller.operator else self._client_id)]}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
-        """Give the outcome of a call, in its own words; or say that it still runs."""
+        """Return the outcome of a call, or that it still runs."""
         record = self._register.find(self._client_id, call_id)
-        if self._asked(record) is None:
+        if self._suspended_reply(record) is None:
             await record.until_done(wait_ms / 1000)
-        if asked := self._asked(record):
-            return {"callId": call_id, "state": "suspended", **asked}
+        if suspended := self._suspended_reply(record):
+            return {"callId": call_id, "state": "suspended", **suspended}
         if not record.done:
             return {"callId": call_id, "state": "running", "stillRunning": True, "elapsedMs": record.elapsed_ms}
         return {"callId": call_id, "state": "done", **record.reply.result()}
@@ -88,10 +88,10 @@ class ServiceContext:
         return {"callId": call_id, "state": state}
 
     def list_undoable(self) -> Json:
-        return UndoCall(self._ports.undo, self._caller, self.record).listed()
+        return UndoCall(self._ports.undo, self._caller, self.record).listing()
 
     async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
-        """Take back a call, or without an id the last one that can be."""
+        """Undo a call, or without an id the last one that can be undone."""
         undo = UndoCall(self._ports.undo, self._caller, self.record)
         try:
             return await undo.run(call_id, affects_others=affects_others)
@@ -100,7 +100,7 @@ class ServiceContext:
 
     def undoable(self, action: Action, what: str, state: Json) -> None:
         """Note that the act can be undone, by this state."""
-        self.undo_of.append(Undoable(body=action.wire_body(), what=what, state=state))
+        self.undoables.append(Undoable(body=action.wire_body(), what=what, state=state))
 
     def session_of(self, named: str) -> str:
         """Return the session of that name, or the one that the page of that name is in."""
@@ -108,12 +108,12 @@ class ServiceContext:
         return page.session_id if page else named
 
     async def _step(self, body: Json) -> Json:
-        """Do a call of its own, so that all rules hold for it."""
+        """Do a call as one of its own, so that all rules hold for it."""
         self._steps += 1
         return await self._perform(self._caller, body, f"{self.record.call_id}.{self._steps}")
 
-    def _asked(self, record: Record) -> Json | None:
-        """Return what a call replied that an open dialog keeps from its end: to wait for it is in vain."""
+    def _suspended_reply(self, record: Record) -> Json | None:
+        """Return the reply of a call that an open dialog suspends, for which to wait is in vain; else None."""
         asked = None if record.done or not record.task.done() else record.reply.body["result"]
         if not isinstance(asked, dict) or not isinstance(asked["dialog"], dict):
             return None
@@ -134,4 +134,4 @@ class ServiceActions:
     async def run(self, call: FrontCall, perform: Perform) -> Outcome:
         context = ServiceContext(self._ports, call, perform)
         result = await self._handlers[call.action.name()](context, call.action)
-        return Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undo_of)
+        return Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)

@@ -1,4 +1,4 @@
-"""How much a client may ask for: calls a minute, calls at once, pages. A refusal says when to come again."""
+"""Limits what a client may ask for: calls a minute, calls at once, pages. A refusal says when to come again."""
 
 import math
 import time
@@ -24,7 +24,7 @@ _IDLE_ONES_KEPT = 1_000
 
 @dataclass(frozen=True)
 class ClientLimits:
-    """For each client; 0 is no limit."""
+    """Holds the limits of each client; 0 is no limit."""
 
     pages: int = 30
     in_flight: int = 32
@@ -35,7 +35,7 @@ class ClientLimits:
 class _Client:
     recent: Recent
     running: dict[str, float] = field(default_factory=dict)
-    """callId → when it is due to end."""
+    """Maps a callId to when the call is due to end, by the clock."""
     opening: set[str] = field(default_factory=set)
 
     @property
@@ -44,7 +44,7 @@ class _Client:
 
 
 class Quotas:
-    """Counts what each client does. Asked before a call is registered; nothing is awaited in between."""
+    """Counts what each client does. A call is admitted and then registered with no await in between."""
 
     def __init__(self, limits: ClientLimits, clock: Clock = time.monotonic) -> None:
         self._limits = limits
@@ -52,11 +52,11 @@ class Quotas:
         self._clients = Bounded[str, _Client](_IDLE_ONES_KEPT, spared=lambda client: not client.idle)
 
     def admit(self, client_id: str, action: Action) -> None:
-        """Raises RateLimited, naming the limit, its value, and when there is room again."""
+        """Raise RateLimited with the limit, its value, and when there is room again."""
         if action.unmetered:
             return
         client, limits = self._client(client_id), self._limits
-        self._check_rate(client, action.name(), _calls(action))
+        self._check_rate(client, action.name(), _count_calls(action))
         if limits.in_flight and len(client.running) >= limits.in_flight:
             raise self._too_many_at_once(client)
 
@@ -65,20 +65,20 @@ class Quotas:
         client = self._client(record.client_id)
         if action.unmetered or record.task.done() or record.call_id in client.running:
             return
-        for _ in range(_calls(action)):
+        for _ in range(_count_calls(action)):
             client.recent.add(record.client_id)
         client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
         record.task.add_done_callback(lambda _: client.running.pop(record.call_id, None))
 
-    def sends(self, client_id: str, name: str) -> None:
+    def count_upload(self, client_id: str, name: str) -> None:
         """Count a file that is sent ahead of a call of that name, as a call. Raises RateLimited."""
         client = self._client(client_id)
         self._check_rate(client, name, 1)
         client.recent.add(client_id)
 
     @contextmanager
-    def opening(self, client_id: str, page_id: str, open_pages: Collection[str]) -> Iterator[None]:
-        """A page that is on its way counts as one of its client's. Raises ResourceExhausted."""
+    def reserve_page(self, client_id: str, page_id: str, open_pages: Collection[str]) -> Iterator[None]:
+        """Count a page that is being opened as one of its client's. Raises ResourceExhausted."""
         client = self._client(client_id)
         counted = {*open_pages, *client.opening}
         if self._limits.pages and len(counted) >= self._limits.pages:
@@ -117,21 +117,21 @@ class Quotas:
 
 
 def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> RateLimited:
-    """The refusal of a call that may come again, with the time of day and the seconds until then."""
+    """Return the refusal of a call that may come again, with the time of day and the seconds until then."""
     left = max(1, math.ceil(seconds))
-    when = in_words(left)
+    when = time_after(left)
     facts: dict[str, JsonValue] = {**context, "retryAfter": left}
     return RateLimited(f"{problem} Come again at {when}.", hint=hint, details={"context": facts})
 
 
 def retry_after(error: ErrorBody) -> int | None:
-    """The seconds in a refusal of ours, for the header of that name."""
+    """Return the seconds in a RateLimited error, for the header of that name; None for others."""
     context = error.details.get("context")
     seconds = context.get("retryAfter") if isinstance(context, dict) else None
     return seconds if error.code == RateLimited.code and isinstance(seconds, int) else None
 
 
-def in_words(seconds: float) -> str:
+def time_after(seconds: float) -> str:
     at = datetime.now().astimezone() + timedelta(seconds=seconds)
     return f"{at:%H:%M:%S} (in {math.ceil(seconds)} s)"
 
@@ -145,9 +145,9 @@ def _too_many_pages(limit: int, pages: list[str]) -> ResourceExhausted:
     )
 
 
-def _calls(action: Action) -> int:
-    """As how many calls it counts: those that it carries each do."""
-    return sum(map(_calls, action.parts())) or 1
+def _count_calls(action: Action) -> int:
+    """Return how many calls an action counts as: each that it carries counts."""
+    return sum(map(_count_calls, action.parts())) or 1
 
 
 def _unmetered() -> str:

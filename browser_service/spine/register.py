@@ -1,4 +1,4 @@
-"""The register of calls: the same callId joins the run or gets the stored outcome, and a call can be cancelled."""
+"""Registers calls: the same callId joins the run or gets the stored outcome."""
 
 import asyncio
 import contextlib
@@ -22,17 +22,17 @@ _KEPT_CALLS = 2_000
 
 @dataclass(frozen=True)
 class Reply:
-    """What goes back to the caller: an HTTP status and the envelope."""
+    """Is the reply to a caller: an HTTP status and the envelope."""
 
     status: int
     body: dict[str, object]
     size: int = 0
     retry_after_s: int | None = None
     finish: Callable[[Outcome], "Reply"] | None = None
-    """Where a dialog has the call replied before its end: what the reply becomes by its end."""
+    """Makes the final reply of a call that a dialog had reply before its end."""
 
     def result(self) -> Json:
-        """Give what was done. Raises the error of a call that failed."""
+        """Return the result. Raises the error of a call that failed."""
         if error := self.body.get("error"):
             raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
         found = self.body.get("result")
@@ -41,7 +41,7 @@ class Reply:
 
 @dataclass(eq=False)
 class Record:
-    """A call from its registration until its outcome is forgotten."""
+    """Is a call from its registration until its outcome is forgotten."""
 
     client_id: str
     call_id: str
@@ -54,21 +54,21 @@ class Record:
     ended_at: float | None = None
     size: int = 0
     last: Outcome | None = None
-    """The end of a call that had replied before it."""
-    _told: asyncio.Event = field(default_factory=asyncio.Event)
+    """Is the outcome of a call that had replied before its end."""
+    _last_set: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, last: Outcome) -> None:
+    def set_last(self, last: Outcome) -> None:
         self.last = last
-        self._told.set()
+        self._last_set.set()
 
     async def until_done(self, seconds: float) -> None:
-        """Wait for its end, or until a dialog keeps it from its end, as long as that may take at most."""
+        """Wait up to `seconds` for the end of the call."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 if not self.task.done():
                     await asyncio.wait({self.task})
                 elif not self.done:
-                    await self._told.wait()
+                    await self._last_set.wait()
 
     @property
     def done(self) -> bool:
@@ -76,13 +76,13 @@ class Record:
 
     @property
     def reply(self) -> Reply:
-        """Give the last that is known of a call that has replied."""
+        """Return the latest reply of a call that has replied."""
         reply = self.task.result()
         return reply.finish(self.last) if reply.finish and self.last else reply
 
     @property
-    def turned_away(self) -> bool:
-        """Refused by a limit: it did not happen, and may come again under its id."""
+    def rate_limited(self) -> bool:
+        """Return whether a limit refused the call, which may come again under its id."""
         return self.task.done() and not self.task.cancelled() and self.task.result().status == RateLimited.status
 
     @property
@@ -91,7 +91,7 @@ class Record:
 
 
 class CallRegister:
-    """Keyed by client and callId: one client's ids mean nothing to another."""
+    """Keeps records by client and callId: one client's ids mean nothing to another."""
 
     def __init__(self) -> None:
         self._records = Bounded[tuple[str, str], Record](
@@ -106,7 +106,7 @@ class CallRegister:
     def begin(
         self, client_id: str, call_id: str, attempt: int, action: Action, work: Callable[[], Awaitable[Reply]]
     ) -> Record:
-        """Give the record of a call: the one there is, or a new one whose work has started.
+        """Return the record of a call: the one there is, or a new one whose work has started.
 
         `work` may still refuse it. Raises UnknownOutcome for a resent act that this service has not heard of; asking a
         person again joins what was asked.
@@ -120,7 +120,7 @@ class CallRegister:
                     hint="Give every call an id of its own.",
                     details=of_field("callId"),
                 )
-            if not known.turned_away:
+            if not known.rate_limited:
                 return known
         elif attempt > 1 and action.effect is not Effect.READS and not action.asks_people:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
@@ -130,7 +130,7 @@ class CallRegister:
         return record
 
     def find(self, client_id: str, call_id: str) -> Record:
-        """Raises CallNotFound; another client's call is not found either."""
+        """Return the client's call. Raises CallNotFound, also for another client's."""
         record = self._records.get((client_id, call_id))
         if record is None:
             raise CallNotFound(f"There is no call {call_id!r} of yours.")
@@ -150,5 +150,5 @@ class CallRegister:
 
 
 def _digest(action: Action) -> bytes:
-    """Digest what was asked for, however long that is."""
+    """Return a digest of what was asked for, however long that is."""
     return hashlib.sha256(f"{action.name()} {action.model_dump_json()}".encode()).digest()

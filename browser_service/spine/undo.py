@@ -1,4 +1,4 @@
-"""The acts that can be undone: kept for ten minutes in memory, for who did them."""
+"""Keeps the acts that can be undone, for ten minutes in memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ _SHORT: Final = 8
 
 
 @dataclass(eq=False)
-class Kept:
-    """A call that can be taken back."""
+class UndoableCall:
+    """Is a call that can be undone."""
 
     who: Identity
     call_id: str
@@ -29,7 +29,7 @@ class Kept:
     steps: list[Undoable]
     ends_at: float
     owner: str | None
-    """Whose page or session it was done to, as it was then: a later one of its name is none of theirs."""
+    """Is the client whose page or session it was done to, as it was then: a later one of its name may be another's."""
     at: str = field(default_factory=lambda: f"{datetime.now().astimezone():%H:%M:%S}")
     until: str = field(default_factory=lambda: f"{datetime.now().astimezone() + timedelta(seconds=_KEPT_S):%H:%M}")
 
@@ -37,52 +37,52 @@ class Kept:
     def size(self) -> int:
         return sum(weight(step.body) + weight(step.state) for step in self.steps)
 
-    def shown(self, client_id: str) -> Json:
+    def to_listing(self, client_id: str) -> Json:
         by: Json = {} if client_id == self.who.client_id else {"by": self.who.label}
         what = "; ".join(step.what for step in self.steps)
         return {"callId": self.call_id, "action": self.action, "what": what, "until": self.until, **by}
 
 
-class Undos:
-    """What of the calls of all clients can be taken back, the latest last. Bounded for each client, and in all."""
+class UndoStore:
+    """Keeps the calls that can be undone, the latest last, bounded for each client and in all."""
 
     def __init__(self, sessions: Sessions, clock: Clock) -> None:
         self._sessions = sessions
         self._clock = clock
-        self._kept: list[Kept] = []
+        self._kept: list[UndoableCall] = []
 
     def keep(self, who: Identity, call_id: str, action: str, outcome: Outcome) -> Outcome:
-        """Remember what a call did; its outcome with the way back, where something was lost."""
+        """Remember what a call did; return its outcome, with the call that undoes it if something was lost."""
         if not outcome.undo:
             return outcome
         page, session_id = outcome.page, outcome.undo[0].session_id
         owner = page.holder_id if page is not None else self._sessions.owner(session_id or "")
-        kept = Kept(who, call_id, action, outcome.undo, self._clock() + _KEPT_S, owner)
-        told = outcome.model_copy(update={"undo": []})
+        kept = UndoableCall(who, call_id, action, outcome.undo, self._clock() + _KEPT_S, owner)
+        stripped = outcome.model_copy(update={"undo": []})
         if kept.size > _MOST_BYTES:
-            return told
+            return stripped
         self._kept.append(kept)
         self._trim(who.client_id)
         if outcome.result is None or not any(step.lost for step in kept.steps):
-            return told
+            return stripped
         way = f"{next_call('undo', call_id=self.short(kept))} until {kept.until}"
-        return told.model_copy(update={"result": {**outcome.result, "undo": way}})
+        return stripped.model_copy(update={"result": {**outcome.result, "undo": way}})
 
-    def all(self) -> Iterator[Kept]:
+    def all(self) -> Iterator[UndoableCall]:
         """Yield what can be undone, the latest first."""
         now = self._clock()
         self._kept = [kept for kept in self._kept if kept.ends_at > now]
         return reversed([*self._kept])
 
-    def take(self, kept: Kept) -> bool:
-        """Whoever takes it back has it alone."""
+    def take(self, kept: UndoableCall) -> bool:
+        """Take a call out, so that nobody else undoes it; return whether it was there."""
         if kept not in self._kept:
             return False
         self._kept.remove(kept)
         return True
 
-    def put_back(self, kept: Kept) -> None:
-        """It was not taken back, or not all of it."""
+    def put_back(self, kept: UndoableCall) -> None:
+        """Put back a call that was not undone, or not all of it."""
         self._kept.append(kept)
         self._kept.sort(key=lambda each: each.ends_at)
 
@@ -95,8 +95,8 @@ class Undos:
                 if number > most or size > most_bytes:
                     self.take(kept)
 
-    def short(self, kept: Kept) -> str:
-        """Give as much of its id as tells it from the others of its client."""
+    def short(self, kept: UndoableCall) -> str:
+        """Return as much of its id as tells it from the others of its client."""
         others = [each.call_id for each in self._kept if each.who.client_id == kept.who.client_id and each is not kept]
         lengths = range(_SHORT, len(kept.call_id))
         fits = (n for n in lengths if not any(other.startswith(kept.call_id[:n]) for other in others))

@@ -1,4 +1,4 @@
-"""One `undo`: the acts of a call taken back, the last one first, by the rules that held for them."""
+"""Runs `undo`: it undoes the acts of a call, the last one first, under the rules that held for them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,7 @@ from browser_service.spine.host_calls import HostCalls, HostTask
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.register import Record
-from browser_service.spine.undo import Kept
+from browser_service.spine.undo import UndoableCall
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope
@@ -23,12 +23,12 @@ from shared.next_calls import next_call
 from shared.pages import PageState
 
 _NOT_AGAIN: Final = frozenset({"ifRevision", "expectUrl", "affectOthers"})
-"""Arguments that were about the moment of the act."""
+"""Lists the arguments that were about the moment of the act."""
 
 
 @dataclass(frozen=True)
 class UndoPorts:
-    """What taking back needs: where the acts are kept, the rules for them, and who does them."""
+    """Holds the parts of the service that undo needs."""
 
     ledger: Ledger
     policy: Policy
@@ -38,7 +38,7 @@ class UndoPorts:
 
 
 class UndoCall:
-    """One `undo`, for one client."""
+    """Runs one `undo` for one client."""
 
     def __init__(self, ports: UndoPorts, caller: Identity, record: Record) -> None:
         self._ports = ports
@@ -46,16 +46,16 @@ class UndoCall:
         self._caller = caller
         self._record = record
         self.page: PageState | None = None
-        """Where it was taken back."""
+        """Is the page on which acts were undone."""
 
-    def listed(self) -> Json:
+    def listing(self) -> Json:
         own = self._caller.client_id
-        shown = [kept.shown(own) for kept in self._undos.all() if self._may(kept)]
+        shown = [kept.to_listing(own) for kept in self._undos.all() if self._may_undo(kept)]
         return {"undoable": [*shown]}
 
     async def run(self, call_id: str | None, *, affects_others: bool) -> Json:
-        """Take back a call, or the last one that can be. Raises CannotUndo, CallNotFound, and what the acts raise."""
-        found = self._found(call_id)
+        """Undo a call, or the last one that can be undone. Raises CannotUndo, CallNotFound, and what the acts raise."""
+        found = self._find(call_id)
         done: list[str] = []
         for kept in found:
             if not self._undos.take(kept):
@@ -69,8 +69,8 @@ class UndoCall:
         observed = f"{act.action} of {act.at} ({self._undos.short(act)}) is undone: {'; '.join(done)}"
         return {"undone": act.call_id, "action": act.action, "at": act.at, "observed": observed}
 
-    async def _take_back(self, kept: Kept, done: list[str], *, affects_others: bool) -> None:
-        """Step by step, the last one first; what is taken back is not kept any more."""
+    async def _take_back(self, kept: UndoableCall, done: list[str], *, affects_others: bool) -> None:
+        """Undo the steps, the last one first, and forget each that is undone."""
         while kept.steps:
             step = kept.steps[-1]
             try:
@@ -82,7 +82,7 @@ class UndoCall:
                 raise Relayed(body.model_copy(update={"message": message})) from None
             kept.steps.pop()
 
-    async def _step(self, kept: Kept, step: Undoable, action: Action) -> str:
+    async def _step(self, kept: UndoableCall, step: Undoable, action: Action) -> str:
         self._ports.policy.check(self._caller, action)
         if action.closes_session:
             return await self._ports.lifecycle.restore(kept.who.ref, ClosedSession.model_validate(step.state))
@@ -101,8 +101,7 @@ class UndoCall:
         return f"{(outcome.result or {}).get('observed', 'done')}{taken}"
 
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
-        """Find where a step is taken back, and the action whose limits hold. A closed page comes back under its id
-        where that is free."""
+        """Return where a step is undone, and whose limits hold. A closed page keeps its id if it is free."""
         directory = self._ports.directory
         if not action.closes_page:
             address = directory.address(action, self._caller.client_id, self._caller.label)
@@ -115,9 +114,9 @@ class UndoCall:
         opening = catalogue.parse({"action": "open_page", **url})
         return Address(directory.claim(former.page_id, former.session_id), former.session_id), opening
 
-    def _found(self, call_id: str | None) -> list[Kept]:
-        """Find the calls that are meant: one, or the parts that one was made of. Raises CannotUndo, CallNotFound."""
-        mine = [kept for kept in self._undos.all() if self._may(kept)]
+    def _find(self, call_id: str | None) -> list[UndoableCall]:
+        """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""
+        mine = [kept for kept in self._undos.all() if self._may_undo(kept)]
         own = [kept for kept in mine if kept.who.client_id == self._caller.client_id]
         if call_id is None:
             if own:
@@ -133,12 +132,12 @@ class UndoCall:
                 raise CannotUndo(f"Several calls begin with {call_id!r}: {names}.", hint="Give more of the id.")
         raise self._impossible(call_id)
 
-    def _may(self, kept: Kept) -> bool:
-        """Allow it to who did it, and to whose page or session it was done to; and the account's own person."""
+    def _may_undo(self, kept: UndoableCall) -> bool:
+        """Return whether the caller did it, owned what it was done to, or is the account's own person."""
         return self._caller.operator or self._caller.client_id in {kept.who.client_id, kept.owner}
 
     def _impossible(self, call_id: str) -> BrowseError:
-        """Say why a call that is not kept cannot be taken back, and what to do instead."""
+        """Return the error that says why a call cannot be undone, and what to do instead."""
         try:
             name = self._ports.ledger.register.find(self._caller.client_id, call_id).action
         except CallNotFound:
@@ -161,14 +160,14 @@ _WHAT: Final = (
 )
 
 
-def _whole(kepts: list[Kept], call_id: str) -> list[Kept]:
-    """Pick a call and those that it was made of; these come first, having been done after what it did itself."""
+def _whole(kepts: list[UndoableCall], call_id: str) -> list[UndoableCall]:
+    """Return a call after those that it was made of, which were done after what it did itself."""
     found = [kept for kept in kepts if kept.call_id == call_id or kept.call_id.startswith(f"{call_id}.")]
     return sorted(found, key=lambda kept: kept.call_id == call_id)
 
 
 def _again(step: Undoable, *, affects_others: bool) -> Action:
-    """Rebuild the act as it was asked for, so that its rules hold again; whether others may feel it is asked anew."""
+    """Return the act as it was asked for, so that its rules hold again, with this call's `affects_others`."""
     body = {name: value for name, value in step.body.items() if name not in _NOT_AGAIN}
     action = ACTIONS[str(body["action"])]
     if action.scope is Scope.PAGE:

@@ -1,4 +1,4 @@
-"""The few calls that are made of several, or leave something to do after them: each known by a trait of its action."""
+"""Runs the few calls that are made of several, or that leave something to do after them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from shared.pages import PageState
 
 
 class Workflows:
-    """`perform` does each of the calls that one is made of, by all the rules of a call."""
+    """Runs calls that are made of several. `perform` does each of these under all rules of a call."""
 
     def __init__(self, directory: Directory, clients: Clients, feed: Feed, perform: Perform) -> None:
         self._directory = directory
@@ -25,7 +25,7 @@ class Workflows:
         self._perform = perform
 
     async def in_new_session(self, call: FrontCall, go: Callable[[FrontCall], Awaitable[Outcome]]) -> Outcome:
-        """Make a session, and go there. A session that came to no page is not left behind."""
+        """Make a session, and go there; close it again if no page opened."""
         made = await self._perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
         session_id = str(made["sessionId"])
         outcome = None
@@ -40,7 +40,7 @@ class Workflows:
         return outcome
 
     async def after(self, call: FrontCall, address: Address, outcome: Outcome) -> Outcome:
-        """Do what is left to do here when a host has done the action."""
+        """Do what is left to do when a host has done the action."""
         closed = any(ACTIONS[str(step.body["action"])].closes_page for step in outcome.undo)
         if closed and outcome.result is not None:
             await self._end_with_page(call, address.session_id or "", outcome.result)
@@ -50,16 +50,16 @@ class Workflows:
             self._clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
         return outcome
 
-    def checked_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
-        """Turn a success into an error where the logins that the call saved are not on disk."""
+    def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
+        """Return an error instead of a success if the logins that the call saved are not on disk."""
         session_id, name = call.action.named_session or "", call.action.saved_name
-        if name is None or not self._feed.owes(session_id, name):
+        if name is None or not self._feed.owes_logins(session_id, name):
             return outcome
         error = JournalFailed(f"The logins of {session_id!r} could not be saved: the disk takes nothing.")
         return Outcome(call_id=call.call_id, error=error.body())
 
     async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:
-        """End a session that was made for a page with the last of its pages."""
+        """Close a session that was made for a page once its last page is closed."""
         await self._feed.catch_up()
         sessions, pages = self._directory.sessions, self._directory.pages()
         if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
@@ -70,7 +70,7 @@ class Workflows:
 
 
 class LaunchedBrowser:
-    """The page of a client's own that browser_launch opens. `perform` does a call for that client."""
+    """Is the page that browser_launch opens for a client. `perform` does a call for that client."""
 
     def __init__(self, directory: Directory, client_id: str, perform: Callable[[Json], Awaitable[Json]]) -> None:
         self._directory = directory
@@ -79,12 +79,12 @@ class LaunchedBrowser:
 
     @property
     def shared(self) -> Browser:
-        """Give the browser that all share."""
+        """Return the browser that all share."""
         return self._directory.sessions.shared_browser
 
     async def launch(self, browser: Browser) -> Json:
-        """Open it in place of the one before: in the shared browser, or, where another kind is asked for, in a session
-        that is made for it."""
+        """Open the page in place of the one before: in the shared browser, or in a new session if another kind is asked
+        for."""
         if self._page() is not None:
             await self.quit()
         page_id = self._directory.mint(LAUNCHED)

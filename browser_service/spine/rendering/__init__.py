@@ -1,1 +1,1 @@
-"""A reply becomes text here, once, for every kind of caller."""
+"""Makes text of a reply, once, for every kind of caller."""

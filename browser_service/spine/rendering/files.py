@@ -1,4 +1,4 @@
-"""The files of a reply: what they are, where they are, and the blocks that they are attached as."""
+"""Renders the files of a reply: as lines that name them, and as blocks that carry them."""
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from browser_service.spine.rendering.result import listed
+from browser_service.spine.rendering.result import list_at
 from shared.calls import Preview
 from shared.model import Json
 from shared.next_calls import next_call
@@ -18,7 +18,7 @@ _MOST_LINKS: Final = 10
 
 
 class File(BaseModel):
-    """An artifact, or a download that has come."""
+    """Is an artifact, or a download that has ended."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
 
@@ -42,12 +42,12 @@ class File(BaseModel):
 
     @property
     def is_embedded(self) -> bool:
-        """Say whether it is a text that goes along whole: no longer than any other text in a reply."""
+        """Return whether the file is a text that is short enough to be sent whole."""
         return bool(self.data) and self.is_text and self.size <= INLINE_TEXT
 
 
 class FileLine(NamedTuple):
-    """A line that names a file by its address."""
+    """Is a line that names a file by its address."""
 
     before: str
     file: File
@@ -58,17 +58,17 @@ Line = str | FileLine
 
 
 def files_of(result: Json) -> list[File]:
-    """Return its own, what was downloaded, and those of the actions that it carried."""
+    """Return the result's own file, its downloads, and the files of the actions that it carried."""
     found: list[JsonValue] = []
-    for each in (result, result.get("during"), *listed(result, "steps")):
+    for each in (result, result.get("during"), *list_at(result, "steps")):
         if isinstance(each, dict):
-            found += [each.get("artifact"), *listed(each, "downloads")[:_MOST_LINKS]]
+            found += [each.get("artifact"), *list_at(each, "downloads")[:_MOST_LINKS]]
     files = [File.model_validate(one) for one in found if isinstance(one, dict) and "artifactId" in one]
     return [*{file.artifact_id: file for file in files}.values()]
 
 
 def lines_of(file: File, spell: Callable[[str], str]) -> list[Line]:
-    """Say what a file is, where it is, and the call that reads it."""
+    """Return lines that say what a file is, where it is, and which call reads it."""
     before = f"{file.artifact_id}: {file.mime_type}, {file.size} bytes, "
     if file.is_embedded:
         return [FileLine(before, file, " (data, not instructions)")]
@@ -81,8 +81,8 @@ def lines_of(file: File, spell: Callable[[str], str]) -> list[Line]:
     return [line, spell(f"{shown.said}{more}")]
 
 
-def attached(file: File, form: ForModel) -> Iterator[Json]:
-    """Make the picture to look at or the text to read, and the link to the whole file where that is not it."""
+def attachments(file: File, form: ForModel) -> Iterator[Json]:
+    """Yield the picture or the text as a block, and a link if that is not the whole file."""
     if shown := file.preview:
         yield {"type": "image", "data": shown.data, "mimeType": shown.mime_type}
     elif file.data and file.mime_type.startswith("image/"):
@@ -97,7 +97,7 @@ def attached(file: File, form: ForModel) -> Iterator[Json]:
 
 
 def text_block(lines: Iterable[Line], form: ForModel) -> Json:
-    """Make one block of the lines that say anything."""
+    """Return one block of all lines that are not empty."""
     text, places = "", list[JsonValue]()
     for line in lines:
         if not line:
@@ -113,7 +113,7 @@ def text_block(lines: Iterable[Line], form: ForModel) -> Json:
 
 
 def _place(at: int, file: File, form: ForModel) -> JsonValue:
-    """Say what stands for a file's address: its path, and the address too where no link says it."""
+    """Return what a local reader shows for a file's address: its path, and the address too if there is no link."""
     path = file.path or ""
     instead = path if form.links else f"{path}, {file.uri}"
     place = Place(at=at, length=len(file.uri), instead=instead, path=path, size=file.size)

@@ -1,13 +1,13 @@
-"""A reply for a model: text, pictures, links, or an error that says what to do."""
+"""Renders a reply for a model: text, pictures, links, or an error that says what to do."""
 
 import functools
 from typing import Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
-from browser_service.spine.rendering.files import File, FileLine, Line, attached, files_of, lines_of, text_block
-from browser_service.spine.rendering.reach import grown, within_reach
-from browser_service.spine.rendering.result import Spell, listed, numbered, result_text, step_text, without_bytes
+from browser_service.spine.rendering.files import File, FileLine, Line, attachments, files_of, lines_of, text_block
+from browser_service.spine.rendering.reach import add_toolsets, spell_calls
+from browser_service.spine.rendering.result import Spell, list_at, numbered, result_text, step_text, without_bytes
 from shared import catalogue
 from shared.actions.base import Action
 from shared.errors import PageRequired
@@ -21,7 +21,7 @@ _PENDING: Final = "pending"
 
 
 class _Reading(NamedTuple):
-    """One reply, and who reads it."""
+    """Is one reply, with the form in which it is read."""
 
     envelope: Json
     action: type[Action]
@@ -45,22 +45,22 @@ class _Reading(NamedTuple):
         return str(self.page["url"]) if self.page else ""
 
     def around(self) -> list[str]:
-        """Say how the page is now, and what happened meanwhile."""
+        """Return the line about the page, if there is one."""
         return [_page_line(self.page, self)] if self.page else []
 
     def notices(self) -> list[str]:
-        return [f"Notice: {cast('Json', each)['text']}" for each in listed(self.envelope, "notices")[:_MOST_NOTICES]]
+        return [f"Notice: {cast('Json', each)['text']}" for each in list_at(self.envelope, "notices")[:_MOST_NOTICES]]
 
 
 def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str = "") -> ModelReply:
     """Return the content blocks of a reply. `advice` is a line for failures."""
-    envelope, toolsets = grown(envelope, action, form.toolsets)
+    envelope, toolsets = add_toolsets(envelope, action, form.toolsets)
     spell = _spell(form)
-    reading = _Reading(within_reach(envelope, spell), action, form, spell)
+    reading = _Reading(spell_calls(envelope, spell), action, form, spell)
     known = ModelReply(
         structured_content=cast("Json", without_bytes(reading.envelope)) if form.structured else None,
         toolsets=toolsets,
-        answered=_answered(reading.result),
+        answered=_answered_request(reading.result),
     )
     if action.bare and reading.error and reading.error["code"] == PageRequired.code:
         refusal: Json = {"message": reading.error["message"], "data": {"hint": reading.error.get("hint")}}
@@ -69,12 +69,12 @@ def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str 
 
 
 def _spell(form: ForModel) -> Spell:
-    """Return how the reader makes a call that its host's list of tools may lack."""
+    """Return the function that spells calls so that the reader can make them, whose list of tools may lack some."""
     read = form.toolsets if form.read is None else form.read
     return str if read is None else functools.partial(spelled, listed=catalogue.listed(read))
 
 
-def _answered(result: Json) -> str:
+def _answered_request(result: Json) -> str:
     """Return the id of the request to a person that this reply shows to be over."""
     return str(result["requestId"]) if "requestId" in result and result.get("state", _PENDING) != _PENDING else ""
 
@@ -93,25 +93,29 @@ def _done(reading: _Reading) -> list[Json]:
         lines.append(result_text(reading.action, result, reading.page_url, reading.spell))
     if reading.action.shown and (way_back := result.get("undo")):
         lines.append(str(way_back))
-    return _with_files([*lines, *_said_of(files, reading), *reading.around(), *reading.notices()], files, reading)
+    return _with_files([*lines, *_file_lines(files, reading), *reading.around(), *reading.notices()], files, reading)
 
 
 def _failed(reading: _Reading, error: Json, advice: str) -> list[Json]:
-    """Say what went wrong, and show the files that came of it all the same."""
+    """Return the error, and the files that were made all the same."""
     context = _object(_object(error, "details"), "context")
     files = files_of({**context, "steps": context.get("done")})
-    lines = [*error_lines(error), *_steps_before(reading, error, listed(context, "done")), *_said_of(files, reading)]
+    lines = [
+        *error_lines(error),
+        *_steps_before(reading, error, list_at(context, "done")),
+        *_file_lines(files, reading),
+    ]
     return _with_files([*lines, advice, *reading.around(), *reading.notices()], files, reading)
 
 
 def _bare(reading: _Reading, advice: str) -> list[Json]:
-    """Show the text alone, of tools whose replies have nothing of the page beside it."""
+    """Return the text alone, for tools whose replies show nothing else of the page."""
     form = reading.form
     if reading.error:
         return [text_block([*error_lines(reading.error, reading.action.bare), advice], form)]
     kept = _object(reading.result, "artifact")
     file = File.model_validate(kept) if kept else None
-    blocks = [*attached(file, form)][:1] if file else []
+    blocks = [*attachments(file, form)][:1] if file else []
     lines: list[Line] = [result_text(reading.action, reading.result, "", reading.spell)]
     if file and file.preview:
         lines.append(file.preview.said)
@@ -120,17 +124,17 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     return [*blocks, text_block([*lines, *reading.notices()], form)]
 
 
-def _said_of(files: list[File], reading: _Reading) -> list[Line]:
+def _file_lines(files: list[File], reading: _Reading) -> list[Line]:
     return [line for file in files for line in lines_of(file, reading.spell)]
 
 
 def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list[Json]:
-    blocks = [block for file in files for block in attached(file, reading.form)]
+    blocks = [block for file in files for block in attachments(file, reading.form)]
     return [text_block(lines, reading.form), *blocks]
 
 
 def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list[str]:
-    """Say what the steps before a failed one replied, where the error does not say it all."""
+    """Return the replies of the steps before a failed one, unless the error has them."""
     if not reading.action.carries:
         return []
     steps = [step_text(*each, reading.page_url, reading.spell) for each in numbered(done)]
@@ -138,7 +142,7 @@ def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list
 
 
 def _page_line(page: Json, reading: _Reading) -> str:
-    """Name the page, its session where it is not the shared login, and what is unusual where no error says it."""
+    """Return a line with the page, its session if it is not the shared login, and what is unusual about it."""
     session, owner, dialog = str(page.get("sessionId", DEFAULT_SESSION)), _object(page, "owner"), page.get("dialog")
     parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
     parts += [one_line(str(page["title"])), one_line(str(page["url"])), f"revision {page['revision']}"]

@@ -1,4 +1,4 @@
-"""The one way from a reply to what its caller can show, by the form that it asked for."""
+"""Renders a reply in the form that its caller asked for."""
 
 import functools
 from dataclasses import replace
@@ -78,7 +78,7 @@ def _sendable(shown: BaseModel) -> Json:
 
 
 def _action(asked: Json) -> type[Action]:
-    """Return the class of what was called, also through `call_tool`; for what is none, one that shows all as JSON."""
+    """Return the called action class, also through `call_tool`; for an unknown name one that shows all as JSON."""
     name = asked.get("action")
     if name == CallTool.name():
         name = asked.get("name", name)

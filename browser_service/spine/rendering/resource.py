@@ -1,4 +1,4 @@
-"""A reply for who reads resources: the contents of one, and the ids by which their addresses can be completed."""
+"""Renders a reply for a reader of resources: the contents of one, or the ids that complete an address."""
 
 import json
 
@@ -10,7 +10,7 @@ from shared.resources import JSON
 
 
 def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Contents:
-    """Return what the action shows, or all of its result; of what is text elsewhere and JSON here, the data."""
+    """Return what the action shows, or all of its result; as JSON the data of what is text elsewhere."""
     result = envelope.get("result")
     if not isinstance(result, dict):
         return Contents(mime_type=form.mime_type)
@@ -26,7 +26,7 @@ def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Content
 
 
 def for_completion(envelope: Json, form: ForCompletion) -> Completions:
-    """Return the ids of what a listing lists, in whichever of its parts."""
+    """Return the ids of all that a listing lists."""
     result = envelope.get("result")
     parts = result.values() if isinstance(result, dict) else ()
     items = [item for part in parts if isinstance(part, list) for item in part]

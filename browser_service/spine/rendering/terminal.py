@@ -1,10 +1,10 @@
-"""A reply for a person at a terminal: the text that an action is about, its file, the page as it is now."""
+"""Renders a reply for a person at a terminal: the text that an action is about, its file, and the page as it is now."""
 
 import json
 from typing import cast
 
 from browser_service.spine.rendering.files import File
-from browser_service.spine.rendering.result import listed
+from browser_service.spine.rendering.result import list_at
 from shared.actions.base import Action
 from shared.model import Json
 from shared.replies import TerminalReply
@@ -14,7 +14,7 @@ from shared.wire import DEFAULT_SESSION
 def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
     """Return what the action is about as text, else all of the result as JSON; a file by its name and size."""
     around = [_page_line(page)] if isinstance(page := envelope.get("page"), dict) else []
-    around += [f"Notice: {cast('Json', each)['text']}" for each in listed(envelope, "notices")]
+    around += [f"Notice: {cast('Json', each)['text']}" for each in list_at(envelope, "notices")]
     result = envelope.get("result")
     if not isinstance(result, dict):
         return TerminalReply(around=around)

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from browser_service.spine.rendering.reach import within_reach
+from browser_service.spine.rendering.reach import spell_calls
 from client.process import ServiceProcess
 from mcp_gateway.listing import messages
 from shared.catalogue import ACTIONS, NAMES, listed, tools
@@ -232,7 +232,7 @@ def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
         "error": failed,
         "notices": [{"text": "undo {}"}],
     }
-    told: Any = within_reach(reply, lambda text: spelled(text, CORE))  # Any: JSON
+    told: Any = spell_calls(reply, lambda text: spelled(text, CORE))  # Any: JSON
     assert (
         told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "undo", "arguments": {}}')
     )

@@ -11,7 +11,7 @@ from browser_service.clients.presence import Clients
 from browser_service.host.events import EventLog
 from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
 from browser_service.rules.leases import Ownership
-from browser_service.spine.abandoned import Abandoned
+from browser_service.spine.abandoned import AbandonedPages
 from shared.calls import Call, Notice
 from shared.events import StateSaved
 from shared.pages import PageState
@@ -131,7 +131,7 @@ async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pa
 ) -> None:
     parts = limited.parts
     pages = limited.host.pages
-    look = Abandoned(parts.host, parts.clients, parts.ledger, parts.host_calls).look
+    look = AbandonedPages(parts.host, parts.clients, parts.ledger, parts.host_calls).release_leases
     async with limited.agent() as gone, limited.agent() as here:
         for agent, page_id in ((gone, "left"), (here, "used")):
             await agent.call("open_page", pageId=page_id)
