@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
@@ -33,8 +33,7 @@ _PING_S = 15
 
 
 def services(request: Request) -> Services:
-    found: Services = request.app.state.services
-    return found
+    return cast("Services", request.app.state.services)
 
 
 async def identity(request: Request) -> Identity:

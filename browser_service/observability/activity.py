@@ -4,24 +4,23 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import structlog
 
+from browser_service.observability.visibility import MayKnow, is_recorded, may_see, private_to
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
-from browser_service.sessions.records import Sessions
 from browser_service.spine.directory import Directory
 from browser_service.store.activity import ActivityTable, Row, RowFilter
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
+from shared.actions.traits import Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
 from shared.model import Json
 from shared.moments import iso
-from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25
@@ -34,39 +33,6 @@ _DAY_S = 86_400
 _END = 2**62
 
 log = structlog.get_logger(__name__)
-
-
-MayKnow = Callable[[str | None, str], bool]
-"""Tells whether a client may know where a page is, by the page's present state."""
-
-
-def may_see(row: Row, client_id: str, may_know: MayKnow) -> bool:
-    """Tell whether a client may see a row: everybody's actions on what is shared, as they may have logged it out; what
-    happened in private only if it is the owner's or its own."""
-    if client_id in {row.private_to, row.client_id}:
-        return True
-    return row.private_to is None and may_know(row.page_id, client_id)
-
-
-def private_to(page: PageState | None, session_id: str | None, client_id: str, sessions: Sessions) -> str | None:
-    """Return the client whose alone a call is, as page and session were shared when it ended; None if all may see
-    it."""
-    if page is not None and page.access == "private":
-        return page.holder_id or client_id
-    if session_id is None:
-        return None
-    if session_id not in sessions:
-        return client_id
-    owner = sessions.private_to(session_id)
-    return owner.client_id if owner is not None else None
-
-
-def is_recorded(action: Action, outcome: Outcome) -> bool:
-    """Tell whether a call is recorded. Calls that successfully read a page, or only asked the service, are not, because
-    they would crowd out those that changed something. Reading a whole session is, because that reads its logins."""
-    if action.effect is not Effect.READS or action.scope is Scope.SESSION:
-        return True
-    return outcome.error is not None and action.scope is Scope.PAGE
 
 
 @dataclass

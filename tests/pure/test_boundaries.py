@@ -71,7 +71,7 @@ BELOW = {
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
 ABOVE = {
     ("browser_service/clients/work.py", "browser_service.spine.register"),
-    ("browser_service/observability/activity.py", "browser_service.sessions.records"),
+    ("browser_service/observability/visibility.py", "browser_service.sessions.records"),
     ("browser_service/observability/activity.py", "browser_service.spine.directory"),
     ("browser_service/observability/notifications.py", "browser_service.clients.inbox"),
     ("browser_service/sessions/lifecycle.py", "browser_service.clients.presence"),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from browser_service.observability.activity import activity_record, may_see
+from browser_service.observability.activity import activity_record
+from browser_service.observability.visibility import may_see
 from browser_service.store.activity import Row
 from shared import wire
 from tests.support.account import logging_out, recorded
