@@ -1,5 +1,7 @@
 """Declares every error of the product, its code, its HTTP status and what to do next.
 
+They stand in one file of over 300 lines, so that the tree below can be compared with the classes at a glance.
+
 BrowseError
 ├── what the caller can mend, or asked for (4xx)
 │   ├── InvalidRequest            INVALID_REQUEST           400

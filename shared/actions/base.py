@@ -1,4 +1,7 @@
-"""The classes that actions are made from: their common arguments, and how one carries another."""
+"""Declares the classes that actions are made from: their common arguments, and how one carries another.
+
+They stand in one file of over 300 lines, because an action's own arguments are told from these by this module's name.
+"""
 
 import re
 from collections.abc import Callable
@@ -110,7 +113,7 @@ class Action(Part, Traits):
         return self
 
     def for_session(self) -> "SessionAct | None":
-        """The same for all of the session that the call names, where it names no page."""
+        """Return the form of the action for the whole session that it names, if it has one; else None."""
         return None
 
     def allowed_ms(self) -> int:
@@ -147,7 +150,7 @@ T = TypeVar("T")
 
 
 class _ByParts(Generic[T]):
-    """Of a class what it may be at most, of a call what its parts make it."""
+    """Gives a class the most that it may be, and a call what its parts make it."""
 
     def __init__(self, of_class: T, of_parts: Callable[[tuple[Action, ...]], T]) -> None:
         self._of_class, self._of_parts = of_class, of_parts

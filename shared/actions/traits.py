@@ -1,4 +1,4 @@
-"""What policy asks of an action: each question is an attribute with a default, so that nobody asks for its class."""
+"""Declares what policy asks of an action: each question is an attribute with a default, so no class is asked for."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -19,7 +19,7 @@ class Effect(StrEnum):
 
 
 class Scope(StrEnum):
-    """What the handler is given: a page, a session, or the service."""
+    """Says what the handler is given: a page, a session, or the service."""
 
     PAGE = "page"
     SESSION = "session"
@@ -34,7 +34,7 @@ class Lane(StrEnum):
 
 
 class Unaddressed(StrEnum):
-    """Which page a call without `pageId` means."""
+    """Says which page a call without `pageId` means."""
 
     ONLY_PAGE = "only_page"
     NEW_PAGE = "new_page"
@@ -58,7 +58,7 @@ class Touches(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """How a call closes its page: why, and whether it does so though another agent of the client opened the page."""
+    """Says how a call closes its page: why, and if it may be one that another agent of the client opened."""
 
     reason: str | None
     confirmed: bool
@@ -212,32 +212,32 @@ class Traits(BaseModel):
 
     @property
     def pageless(self) -> bool:
-        """It needs no page this time, because all that it is about is kept already."""
+        """Return whether it needs no page this time, because all that it is about is kept already."""
         return bool(self.kept_cursor)
 
     @property
     def apart(self) -> bool:
-        """Each of its parts is a call of its own."""
+        """Return whether each of its parts is a call of its own."""
         return False
 
     @property
     def makes_session(self) -> bool:
-        """It is done in a new session, which is made for it."""
+        """Return whether it is done in a new session, which is made for it."""
         return False
 
     @property
     def wakes_page(self) -> bool:
-        """A page that is not open is opened for it, though it takes no turn."""
+        """Return whether a page that is not open is opened for it, though it takes no turn."""
         return self.opens and self.effect is Effect.READS
 
     @property
     def asks_page(self) -> bool:
-        """It asks the page itself, which answers nothing while it shows a dialog."""
+        """Return whether it asks the page itself, which answers nothing while it shows a dialog."""
         return self.lane is Lane.QUEUE and not self.kept_cursor
 
     @property
     def closing(self) -> Closing | None:
-        """How it closes its page, where it does."""
+        """Return how it closes its page; None if it does not."""
         return None
 
     @property
@@ -247,7 +247,7 @@ class Traits(BaseModel):
 
     @property
     def saved_name(self) -> str | None:
-        """The name under which it saves the logins of its session."""
+        """Return the name under which it saves the logins of its session."""
         return None
 
     @property
@@ -257,26 +257,26 @@ class Traits(BaseModel):
 
     @property
     def asked_request(self) -> str | None:
-        """The request to a person that it goes on with."""
+        """Return the id of the request to a person that it goes on with."""
         return None
 
     @property
     def asked_kind(self) -> str | None:
-        """What it asks a person for."""
+        """Return the kind of thing that it asks a person for."""
         return None
 
     @property
     def by_origin(self) -> bool:
-        """The other pages of the page's origin feel it."""
+        """Return whether the other pages of the page's origin feel it."""
         return False
 
     @property
     def others_accepted(self) -> bool:
-        """It is to be done though others hold pages that it concerns."""
+        """Return whether it is done though others hold pages that it concerns."""
         return False
 
     def concerns(self, url: str) -> bool:  # noqa: ARG002 - the narrower actions look at it
-        """Tell whether a page at `url` would feel it."""
+        """Return whether a page at `url` would feel it."""
         return True
 
     def narrower(self) -> str:
