@@ -1,15 +1,15 @@
-"""One connection of a host: it lists the catalogue's tools, forwards their calls and hands back the replies."""
+"""A host's connection lists the catalogue's tools, forwards their calls and hands back the replies."""
 
 import asyncio
 import functools
-from collections.abc import Mapping
-from typing import Final, cast
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeVar, cast
 from uuid import uuid4
 
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types as protocol
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
@@ -22,7 +22,7 @@ from mcp_gateway.chats import Chat, Chats
 from mcp_gateway.faults import Faults
 from mcp_gateway.listing import messages
 from mcp_gateway.presence import OnPerson
-from mcp_gateway.resources import Resources, completed, file_of
+from mcp_gateway.resources import Called, Resources, completed
 from mcp_gateway.roots import sent_ahead, without_roots
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
@@ -32,7 +32,7 @@ from shared.actions.traits import Unaddressed
 from shared.errors import BrowseError, InternalError
 from shared.instructions import INSTRUCTIONS
 from shared.model import Json
-from shared.replies import Completions, ForCompletion, ForModel, ForReader, ReplyForm
+from shared.replies import ForModel, ReplyForm
 from shared.wire import APP_NAME, VERSION
 
 _DEFECT: Final = (
@@ -42,16 +42,15 @@ _DEFECT: Final = (
 _LINKS_SINCE: Final = "2025-06-18"
 """The revision of the protocol that has links to resources."""
 
-Called = tuple[str, Json]
-"""A tool and its arguments."""
 Requests = MemoryObjectReceiveStream[SessionMessage | Exception]
 Replies = MemoryObjectSendStream[SessionMessage]
+Listed = TypeVar("Listed", bound=protocol.Result)
 
 log = structlog.get_logger()
 
 
 class Connection:
-    """What one host sees of the service: under its own identity, with its own chats and subscriptions.
+    """One host's connection has its own identity, chats and subscriptions.
 
     Nothing of it belongs to the process, which may serve any number of them over one `ServiceClient`'s connections.
     """
@@ -65,7 +64,7 @@ class Connection:
         self.chats = Chats(service, settings, self.subscriptions, self.faults)
 
     async def serve(self, requests: Requests, replies: Replies) -> None:
-        """Answer until the requests end. The chats are present meanwhile."""
+        """Answer until the requests end, and be present meanwhile."""
         server = self.server()
         self.chats.own.appear()
         try:
@@ -80,13 +79,13 @@ class Connection:
             instructions=self.instructions,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
-            on_list_resources=self.list_resources,
-            on_list_resource_templates=self.list_resource_templates,
-            on_read_resource=self.read_resource,
+            on_list_resources=_always(self.resources.listed),
+            on_list_resource_templates=_always(self.resources.templates),
+            on_read_resource=self.read,
             on_subscribe_resource=self.subscribe,
             on_unsubscribe_resource=self.subscriptions.unsubscribe,
             on_subscriptions_listen=self.subscriptions.listen,
-            on_list_prompts=prompts.listed,
+            on_list_prompts=_always(prompts.LISTED),
             on_get_prompt=prompts.rendered,
             on_completion=self.complete,
         )
@@ -97,7 +96,7 @@ class Connection:
         return server
 
     async def list_tools(
-        self, ctx: ServerRequestContext, params: protocol.PaginatedRequestParams | None
+        self, ctx: Context, params: protocol.PaginatedRequestParams | None
     ) -> protocol.ListToolsResult:
         chat = self._chat(ctx)
         if params and params.cursor is not None:
@@ -105,7 +104,7 @@ class Connection:
         return protocol.ListToolsResult(tools=_tools(self.chats.read_list(chat)))
 
     async def call_tool(
-        self, ctx: ServerRequestContext, params: protocol.CallToolRequestParams
+        self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
         if params.name not in catalogue.NAMES:
             raise MCPError(
@@ -134,7 +133,7 @@ class Connection:
 
     async def _called(
         self,
-        ctx: ServerRequestContext,
+        ctx: Context,
         chat: Chat,
         params: protocol.CallToolRequestParams,
         called: Called,
@@ -149,7 +148,7 @@ class Connection:
         call = functools.partial(self._reply, ctx, (tool, sent | answered.arguments), form)
         return await chat.asking.beside(ctx, answered, call)
 
-    def _form(self, ctx: ServerRequestContext, chat: Chat) -> ForModel:
+    def _form(self, ctx: Context, chat: Chat) -> ForModel:
         """Return how the service is to make a reply for this chat: what its client can show, and call."""
         return ForModel(
             links=ctx.protocol_version >= _LINKS_SINCE,
@@ -159,55 +158,24 @@ class Connection:
             read=chat.listing.read_last,
         )
 
-    async def list_resources(
-        self, _: ServerRequestContext, __: protocol.PaginatedRequestParams | None
-    ) -> protocol.ListResourcesResult:
-        return self.resources.listed
+    async def read(self, ctx: Context, params: protocol.ReadResourceRequestParams) -> protocol.ReadResourceResult:
+        call = functools.partial(self._reply, ctx)
+        return await self.resources.read(str(params.uri), self._chat(ctx).service, call)
 
-    async def list_resource_templates(
-        self, _: ServerRequestContext, __: protocol.PaginatedRequestParams | None
-    ) -> protocol.ListResourceTemplatesResult:
-        return self.resources.templates
-
-    async def read_resource(
-        self, ctx: ServerRequestContext, params: protocol.ReadResourceRequestParams
-    ) -> protocol.ReadResourceResult:
-        uri, service = str(params.uri), self._chat(ctx).service
-        if artifact_id := file_of(uri):
-            return await self.resources.file(artifact_id, service, uri)
-        asked = self.resources.request(uri)
-        form = ForReader(mime_type=asked.resource.mime_type)
-        reply = await self._reply(ctx, (asked.resource.action, asked.arguments), form)
-        return await self.resources.contents(uri, reply, service)
-
-    async def subscribe(
-        self, ctx: ServerRequestContext, params: protocol.SubscribeRequestParams
-    ) -> protocol.EmptyResult:
+    async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self.resources.request(str(params.uri))
         await self._chat(ctx).presence.ready()
         return await self.subscriptions.subscribe(ctx, params)
 
-    async def complete(
-        self, ctx: ServerRequestContext, params: protocol.CompleteRequestParams
-    ) -> protocol.CompleteResult:
-        reference, argument = params.ref, params.argument
-        if isinstance(reference, protocol.PromptReference):
-            values = prompts.completed(reference.name, argument.name, argument.value)
+    async def complete(self, ctx: Context, params: protocol.CompleteRequestParams) -> protocol.CompleteResult:
+        if isinstance(params.ref, protocol.PromptReference):
+            values = prompts.completed(params.ref.name, params.argument.name, params.argument.value)
         else:
-            pages = await self._ids(ctx, ("list_pages", {"all": True}), "pageId")
-            sessions = await self._ids(ctx, ("list_sessions", {}), "sessionId")
-            values = completed(argument.name, argument.value, [*pages, *sessions])
+            values = await completed(params.argument, functools.partial(self._reply, ctx))
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
-    async def _ids(self, ctx: ServerRequestContext, called: Called, key: str) -> list[str]:
-        """Return what a listing lists, by the ids under a key. Raises MCPError where there is none to be had."""
-        reply = await self._reply(ctx, called, ForCompletion(key=key))
-        if reply.error:
-            raise convert.host_error("completion/complete", reply.error)
-        return Completions.model_validate(reply.rendered or {}).values
-
     async def _reply(
-        self, ctx: ServerRequestContext, called: Called, form: ReplyForm, on_person: OnPerson = lambda _: None
+        self, ctx: Context, called: Called, form: ReplyForm, on_person: OnPerson = lambda _: None
     ) -> Reply:
         """Return the reply of a call in a form; for one that does not reach the service, the error that says why."""
         call_id, chat = uuid4().hex, self._chat(ctx)
@@ -226,7 +194,7 @@ class Connection:
         return reply
 
     def _body(self, tool: str, arguments: Json) -> Json:
-        """The request: with the session that is set, where nothing in it says which."""
+        """Return the body of a request. One that names neither page nor session is given that of the settings."""
         body = {**arguments, "action": tool}
         action = catalogue.NAMES[tool].action
         takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
@@ -234,12 +202,21 @@ class Connection:
             body["sessionId"] = self.settings.session
         return body
 
-    def _chat(self, ctx: ServerRequestContext) -> Chat:
-        """Whose request it is, under the name that its host calls itself."""
+    def _chat(self, ctx: Context) -> Chat:
+        """Return the chat that a request comes from, and introduce it by its host's name."""
         chat = self.chats.of(cast("Mapping[str, object] | None", ctx.meta))
         if client := ctx.session.client_params:
             chat.service.credentials.introduce(client.client_info.title or client.client_info.name)
         return chat
+
+
+def _always(result: Listed) -> Callable[[Context, protocol.PaginatedRequestParams | None], Awaitable[Listed]]:
+    """Make the handler of a list that is the same for everyone."""
+
+    async def handler(_: Context, __: protocol.PaginatedRequestParams | None) -> Listed:
+        return result
+
+    return handler
 
 
 def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> protocol.CallToolResult:
@@ -249,7 +226,7 @@ def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> 
 
 
 def _meant(tool: str, arguments: Json) -> Called:
-    """The tool that is called, and its arguments: those that `call_tool` names. Raises BrowseError."""
+    """Return the tool that is called, with its arguments: those in a `call_tool`. Raises BrowseError."""
     if tool != CallTool.name():
         return tool, arguments
     called = catalogue.unwrapped({**arguments, "action": tool})

@@ -1,4 +1,4 @@
-"""The prompts, as the protocol spells them."""
+"""Prompts are listed, rendered and completed as the protocol spells them."""
 
 from typing import Final
 
@@ -17,12 +17,8 @@ LISTED: Final = protocol.ListPromptsResult(
 )
 
 
-async def listed(_: ServerRequestContext, __: protocol.PaginatedRequestParams | None) -> protocol.ListPromptsResult:
-    return LISTED
-
-
 async def rendered(_: ServerRequestContext, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:
-    """Raises MCPError for a prompt that there is not, and for an argument that is wrong."""
+    """Return the text of a prompt. Raises MCPError for an unknown one and for a wrong argument."""
     try:
         prompt = named(params.name)
         text = prompt.text(params.arguments or {})

@@ -1,8 +1,9 @@
-"""The resources: listed from the contract, read by the action that each names."""
+"""Resources are listed from the contract, and read by the action that each names."""
 
 import base64
 import json
 import re
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from mcp import types as protocol
@@ -12,23 +13,24 @@ from client.http import ServiceClient
 from client.reply import Failure, Reply
 from mcp_gateway.convert import host_error
 from mcp_gateway.settings import Settings
-from shared.errors import BrowseError
+from shared.errors import BrowseError, every_error
 from shared.model import Json
-from shared.replies import Contents
+from shared.replies import Completions, Contents, ForCompletion, ForReader, ReplyForm
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
 from shared.wire import FILE_URI
 
 NOT_FOUND: Final = -32002
 """The code of a resource that is not there, in the revisions with a handshake; later ones have INVALID_PARAMS."""
-_MISSING: Final = frozenset(
-    {"PAGE_NOT_FOUND", "PAGE_REQUIRED", "SESSION_NOT_FOUND", "SESSION_EXPIRED", "VALIDATION_ERROR", "INVALID_REQUEST"}
-)
-"""The errors of a call that mean that there is no such resource."""
+_MISSING: Final = frozenset(error.code for error in every_error() if error.subject_missing)
 _MOST_VALUES: Final = 100
+
+Called = tuple[str, Json]
+"""A tool's name and the arguments of a call of it."""
+Call = Callable[[Called, ReplyForm], Awaitable[Reply]]
 
 
 class Resources:
-    """What this gateway offers, by its settings."""
+    """A gateway offers the kinds of resources that its settings name."""
 
     def __init__(self, settings: Settings) -> None:
         ages: dict[str, int] = {
@@ -57,8 +59,12 @@ class Resources:
             raise self._not_found(uri)
         return found
 
-    async def contents(self, uri: str, reply: Reply, service: ServiceClient) -> protocol.ReadResourceResult:
-        """Return what the service made of the reply. Raises MCPError for a failure: there is no other way to tell."""
+    async def read(self, uri: str, service: ServiceClient, call: Call) -> protocol.ReadResourceResult:
+        """Return what a URI leads to. Raises MCPError for a failure: there is no other way to tell."""
+        if artifact_id := _file_of(uri):
+            return await self._file(artifact_id, service, uri)
+        asked = self.request(uri)
+        reply = await call((asked.resource.action, asked.arguments), ForReader(mime_type=asked.resource.mime_type))
         if reply.error and reply.error.code in _MISSING:
             raise self._not_found(uri, reply.error)
         if reply.error:
@@ -66,12 +72,10 @@ class Resources:
         whole: Json = {"mimeType": JSON, "text": json.dumps(reply.result, ensure_ascii=False)}
         found = Contents.model_validate(whole if reply.rendered is None else reply.rendered)
         if found.artifact_id is not None:
-            return await self.file(found.artifact_id, service, uri)
-        if found.blob is not None:
-            return _blob(uri, found.mime_type, found.blob)
-        return _text(uri, found.mime_type, found.text or "")
+            return await self._file(found.artifact_id, service, uri)
+        return _contents(uri, found)
 
-    async def file(self, artifact_id: str, service: ServiceClient, uri: str) -> protocol.ReadResourceResult:
+    async def _file(self, artifact_id: str, service: ServiceClient, uri: str) -> protocol.ReadResourceResult:
         """Return a file that a call made: as text where it is text. Raises MCPError."""
         try:
             found = await service.file(artifact_id)
@@ -81,8 +85,8 @@ class Resources:
             raise self._not_found(uri)
         mime_type, data = found
         if mime_type.startswith(("text/", "application/json")):
-            return _text(uri, mime_type, data.decode("utf-8", "replace"))
-        return _blob(uri, mime_type, base64.b64encode(data).decode())
+            return _contents(uri, Contents(mime_type=mime_type, text=data.decode("utf-8", "replace")))
+        return _contents(uri, Contents(mime_type=mime_type, blob=base64.b64encode(data).decode()))
 
     def _not_found(self, uri: str, why: Failure | None = None) -> MCPError:
         because = {"error": why.message, "hint": why.hint} if why else {}
@@ -91,26 +95,27 @@ class Resources:
         return MCPError(NOT_FOUND, f"Resource not found: {uri}. {said}", data)
 
 
-def file_of(uri: str) -> str | None:
+def _file_of(uri: str) -> str | None:
     """Return the id of the artifact that a link of a reply leads to."""
     name = uri.removeprefix(FILE_URI)
     return name if name != uri and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) else None
 
 
-def completed(variable: str, begun: str, ids: list[str]) -> list[str]:
-    """Return the values that a variable of a template can have and that begin so; `ids` are of pages and sessions."""
-    found = {"screenshotId": ["current"], "sessionId": ids}
-    values = dict.fromkeys(value for value in found.get(variable, []) if value.startswith(begun))
-    return [*values][:_MOST_VALUES]
+def _contents(uri: str, found: Contents) -> protocol.ReadResourceResult:
+    body = {"text": found.text or ""} if found.blob is None else {"blob": found.blob}
+    return protocol.ReadResourceResult.model_validate({"contents": [{"uri": uri, "mimeType": found.mime_type, **body}]})
 
 
-def _text(uri: str, mime_type: str, text: str) -> protocol.ReadResourceResult:
-    return protocol.ReadResourceResult(
-        contents=[protocol.TextResourceContents(uri=uri, mime_type=mime_type, text=text)]
-    )
+async def completed(variable: protocol.CompletionArgument, call: Call) -> list[str]:
+    """Return the values that a variable of a template can have and that begin as it does. Raises MCPError."""
+    pages = await _ids(call, ("list_pages", {"all": True}), "pageId")
+    sessions = await _ids(call, ("list_sessions", {}), "sessionId")
+    found = {"screenshotId": ["current"], "sessionId": [*pages, *sessions]}.get(variable.name, [])
+    return [*dict.fromkeys(value for value in found if value.startswith(variable.value))][:_MOST_VALUES]
 
 
-def _blob(uri: str, mime_type: str, data: str) -> protocol.ReadResourceResult:
-    return protocol.ReadResourceResult(
-        contents=[protocol.BlobResourceContents(uri=uri, mime_type=mime_type, blob=data)]
-    )
+async def _ids(call: Call, listing: Called, key: str) -> list[str]:
+    reply = await call(listing, ForCompletion(key=key))
+    if reply.error:
+        raise host_error("completion/complete", reply.error)
+    return Completions.model_validate(reply.rendered or {}).values

@@ -95,6 +95,8 @@ class BrowseError(Exception):
     hint: ClassVar[str | None] = None
     nothing_happened: ClassVar[bool] = False
     """Says that the call which the error ends changed nothing on its page, whose revision stays."""
+    subject_missing: ClassVar[bool] = False
+    """Says that what the call is about does not exist, or cannot: for a reader there is no such resource."""
     debugging: ClassVar[bool] = False
     """Makes replies say where in the program an error was raised; it is set on this class, for all errors."""
 
@@ -130,6 +132,7 @@ class InvalidRequest(BrowseError):
 
     code = "INVALID_REQUEST"
     status = 400
+    subject_missing = True
 
 
 class NoSuchRoute(InvalidRequest):
@@ -196,6 +199,7 @@ class ValidationFailed(BrowseError):
 
     code = "VALIDATION_ERROR"
     status = 422
+    subject_missing = True
     nothing_happened = True
 
 
@@ -254,6 +258,7 @@ class PageRequired(BrowseError):
 
     code = "PAGE_REQUIRED"
     status = 400
+    subject_missing = True
 
 
 class NoBrowser(PageRequired):
@@ -267,6 +272,7 @@ class PageNotFound(BrowseError):
 
     code = "PAGE_NOT_FOUND"
     status = 404
+    subject_missing = True
 
 
 class PageOwned(BrowseError):
@@ -332,6 +338,7 @@ class SessionNotFound(BrowseError):
 
     code = "SESSION_NOT_FOUND"
     status = 404
+    subject_missing = True
 
 
 class SessionExpired(BrowseError):
@@ -339,6 +346,7 @@ class SessionExpired(BrowseError):
 
     code = "SESSION_EXPIRED"
     status = 410
+    subject_missing = True
 
 
 class Cancelled(BrowseError):
