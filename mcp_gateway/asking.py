@@ -1,16 +1,17 @@
-"""Asking the person in the chat, by a form or a link: one more way to answer what agents ask people for."""
+"""The person in a chat is shown a form or a link: one more way to answer what agents ask people for."""
 
 import asyncio
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
 from mcp import types as protocol
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 
 from client.http import ServiceClient
 from client.reply import Reply
@@ -31,21 +32,21 @@ log = structlog.get_logger()
 
 
 class Way(StrEnum):
-    """How a client shows its person what is asked."""
+    """A client shows its person a form, or a link to the service's own page."""
 
     FORM = "form"
     LINK = "link"
 
 
 class Answered(NamedTuple):
-    """What a repeated call brings of the person."""
+    """A call that comes again brings what the person answered."""
 
     arguments: Json
-    """How the call reads on in its request."""
+    """These make the call read on in its request."""
     shown: int = 0
-    """How often the form was shown."""
+    """So often was the form shown."""
     why: str = ""
-    """Why what came back is no answer, if it is none."""
+    """This says why what came back is no answer, if it is none."""
 
 
 class Asking:
@@ -59,7 +60,7 @@ class Asking:
         self._left: set[asyncio.Future[Reply]] = set()
 
     async def answered(self, params: protocol.CallToolRequestParams) -> Answered:
-        """What a repeated call brings, passed on to the service."""
+        """Return what a repeated call brings, and pass the answer on to the service."""
         state = _STATE.fullmatch(params.request_state or "")
         if state is None or params.input_responses is None:
             return Answered({})
@@ -69,9 +70,9 @@ class Asking:
         return Answered({"requestId": request_id}, int(shown), why)
 
     async def beside(
-        self, ctx: ServerRequestContext, answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
+        self, ctx: Context, answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
     ) -> Reply | protocol.InputRequiredResult:
-        """The reply of a call. While it waits for a person, the one in this chat is asked."""
+        """Return the reply of a call. While it waits for a person, the one in this chat is asked."""
         ways = _ways(ctx)
         asks = not answered.shown or (answered.why and answered.shown < _SHOWN_AT_MOST)
         if not ways or not asks:
@@ -83,8 +84,8 @@ class Asking:
             await self._over(ctx, str(answered_request))
         return reply
 
-    async def _over(self, ctx: ServerRequestContext, request_id: str) -> None:
-        """Whoever answered: nothing more is to be shown."""
+    async def _over(self, ctx: Context, request_id: str) -> None:
+        """Take back what is shown of a request that somebody has answered."""
         if form := self._forms.get(request_id):
             form.cancel()
         if request_id in self._links:
@@ -94,12 +95,11 @@ class Asking:
     async def _until_asked(
         self, ways: frozenset[Way], answered: Answered, call: Callable[[OnPerson], Awaitable[Reply]]
     ) -> Reply | protocol.InputRequiredResult:
-        """The later revisions have no requests to the client: the call is answered with a form, and comes again."""
+        """Return what asks the person: later revisions have no requests to the client, whose call comes again."""
         asked: asyncio.Future[HumanRequestState] = asyncio.get_running_loop().create_future()
         running = asyncio.ensure_future(call(lambda request: None if asked.done() else asked.set_result(request)))
-        both: set[asyncio.Future[Any]] = {asked, running}  # Any: of two kinds
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((asked, running), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             running.cancel()
             raise
@@ -107,15 +107,14 @@ class Asking:
             return running.result()
         self._left.add(running)
         running.add_done_callback(self._left.discard)
-        request = asked.result()
-        way = _way(ways, request)
+        way = _way(ways, request := asked.result())
         return protocol.InputRequiredResult(
-            input_requests={_KEY: self._request(way, request, answered.why)},
+            input_requests={_KEY: self._asked(way, request, answered.why, link_id=None)},
             request_state=f"{way}:{request.request_id}:{answered.shown + 1}",
         )
 
-    def _show(self, ctx: ServerRequestContext, way: Way, request: HumanRequestState) -> None:
-        """Once in this chat, however often the service tells that it waits."""
+    def _show(self, ctx: Context, way: Way, request: HumanRequestState) -> None:
+        """Show a request once in this chat, however often the service tells that it waits."""
         if request.request_id in self._shown:
             return
         self._shown.append(request.request_id)
@@ -123,19 +122,15 @@ class Asking:
         self._forms[request.request_id] = form
         form.add_done_callback(lambda _: self._forms.pop(request.request_id, None))
 
-    async def _ask(self, ctx: ServerRequestContext, way: Way, request: HumanRequestState) -> None:
-        session, why = ctx.session, ""
+    async def _ask(self, ctx: Context, way: Way, request: HumanRequestState) -> None:
+        why, here = "", ServerMessageMetadata(related_request_id=ctx.request_id)
+        if way is Way.LINK:
+            self._links.add(request.request_id)
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 for _ in range(_SHOWN_AT_MOST):
-                    message, link = request.question(why), self._service.url + request.link
-                    if way is Way.LINK:
-                        self._links.add(request.request_id)
-                        answer = await session.elicit_url(message, link, request.request_id, ctx.request_id)
-                    else:
-                        answer = await session.elicit_form(
-                            message, request.answer_schema(), related_request_id=ctx.request_id
-                        )
+                    asked = self._asked(way, request, why, link_id=request.request_id)
+                    answer = await ctx.session.send_request(asked, protocol.ElicitResult, metadata=here)
                     why = await self._resolve(way, request.request_id, answer)
                     if not why:
                         return
@@ -143,38 +138,40 @@ class Asking:
             log.info("the client asked nobody", request=request.request_id, reason=type(error).__name__)
 
     async def _resolve(self, way: Way, request_id: str, answer: protocol.ElicitResult) -> str:
-        """Why it is no answer, if it is none. Who follows a link answers behind it."""
-        if way is Way.FORM or answer.action != "accept":
-            refused = await self._service.resolve(request_id, _resolution(answer))
-            if refused:
-                log.info("an answer came too late or does not fit", request=request_id, code=refused.code)
-            return refused.message if refused and refused.code == ValidationFailed.code else ""
-        return ""
+        """Say why it is no answer, if it is none. Who follows a link answers behind it."""
+        if way is Way.LINK and answer.action == "accept":
+            return ""
+        refused = await self._service.resolve(request_id, _resolution(answer))
+        if refused is None:
+            return ""
+        log.info("an answer came too late or does not fit", request=request_id, code=refused.code)
+        return refused.message if refused.code == ValidationFailed.code else ""
 
-    def _request(self, way: Way, request: HumanRequestState, why: str = "") -> protocol.ElicitRequest:
-        """Return what asks a client to show its person a form, or a link. `why`: what was wrong with the answer
-        before."""
-        if way is Way.LINK:
+    def _asked(self, way: Way, request: HumanRequestState, why: str, *, link_id: str | None) -> protocol.ElicitRequest:
+        """Make what asks a client to show a form or a link. `why` says what was wrong with the answer before;
+        `link_id` is for the revisions with a handshake, whose links have ids."""
+        params: protocol.ElicitRequestParams
+        if way is Way.FORM:
+            schema = request.answer_schema()
+            params = protocol.ElicitRequestFormParams(message=request.question(why), requested_schema=schema)
+        else:
             link = self._service.url + request.link
-            return protocol.ElicitRequest(params=protocol.ElicitRequestURLParams(message=request.question(), url=link))
-        schema = request.answer_schema()
-        return protocol.ElicitRequest(
-            params=protocol.ElicitRequestFormParams(message=request.question(why), requested_schema=schema)
-        )
+            params = protocol.ElicitRequestURLParams(message=request.question(why), url=link, elicitation_id=link_id)
+        return protocol.ElicitRequest(params=params)
 
 
-def _ways(ctx: ServerRequestContext) -> frozenset[Way]:
-    """A client that says no more than `elicitation` has forms."""
+def _ways(ctx: Context) -> frozenset[Way]:
+    """Return the ways that a client has: one that says no more than `elicitation` has forms."""
     capabilities = ctx.session.client_capabilities
     can = capabilities.elicitation if capabilities else None
     if can is None:
         return frozenset()
-    links = {Way.LINK} if can.url is not None else set[Way]()
-    return frozenset(links | ({Way.FORM} if can.form is not None or not links else set()))
+    has = {Way.LINK: can.url is not None, Way.FORM: can.form is not None or can.url is None}
+    return frozenset(way for way in Way if has[way])
 
 
 def _way(ways: frozenset[Way], request: HumanRequestState) -> Way:
-    """A code passes the chat by, where it can."""
+    """Choose a way: a code passes the chat by, where it can."""
     return Way.LINK if Way.LINK in ways and (request.kind == "code" or Way.FORM not in ways) else Way.FORM
 
 

@@ -1,13 +1,25 @@
-"""Everything that can be set about a gateway, from its environment."""
+"""A gateway is set up by its environment alone."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
+
+_Kind = Literal["pages", "elements", "screenshots", "sessions"]
+
+
+def _names(value: object, *, besides: str = "") -> object:
+    """Split at commas what the environment gives as one text; `besides` stands for no name."""
+    return frozenset(value.replace(",", " ").split()) - {besides} if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
@@ -22,17 +34,17 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("BROWSE_PORT", "PORT"),
         description="Port of the browser service on this machine, where no URL is given.",
     )
-    url: str = Field(
+    url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
         default_factory=lambda given: f"http://127.0.0.1:{given['port']}",
         pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
         description="Address of the browser service; http://127.0.0.1:$PORT by default.",
     )
     autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
-    toolsets: Annotated[frozenset[str], NoDecode] = Field(
+    toolsets: Annotated[frozenset[str], NoDecode, BeforeValidator(_names)] = Field(
         default=frozenset({"core"}),
         description="Toolsets to list, separated by commas: `core`, any category, `all`. `call_tool` runs any.",
     )
-    resources: Annotated[frozenset[Literal["pages", "elements", "screenshots", "sessions"]], NoDecode] = Field(
+    resources: Annotated[frozenset[_Kind], NoDecode, BeforeValidator(partial(_names, besides="none"))] = Field(
         default=frozenset({"pages", "elements", "screenshots", "sessions"}),
         description="Kinds of resources that can be read by page, separated by commas; `none` for none.",
     )
@@ -59,37 +71,12 @@ class Settings(BaseSettings):
     )
     token: SecretStr | None = Field(default=None, description="Token to send instead of one made from the secret.")
     token_file: Path | None = Field(default=None, description="File that holds that token.")
-    data_dir: Path = Field(
+    data_dir: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
         description="Where the service keeps its secret and log; by default the platform's user data directory.",
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = Field(
         default="info",
         validation_alias=AliasChoices("BROWSE_LOG_LEVEL", "LOG_LEVEL"),
         description="Least severity that is logged, to stderr.",
     )
-
-    @field_validator("toolsets", mode="before")
-    @classmethod
-    def _split_at_commas(cls, value: object) -> object:
-        return frozenset(value.replace(",", " ").split()) if isinstance(value, str) else value
-
-    @field_validator("resources", mode="before")
-    @classmethod
-    def _none_is_a_choice(cls, value: object) -> object:
-        return frozenset(value.replace(",", " ").split()) - {"none"} if isinstance(value, str) else value
-
-    @field_validator("log_level", mode="before")
-    @classmethod
-    def _any_case(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) else value
-
-    @field_validator("data_dir")
-    @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
-
-    @field_validator("url")
-    @classmethod
-    def _without_last_slash(cls, value: str) -> str:
-        return value.rstrip("/")
