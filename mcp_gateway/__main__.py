@@ -1,4 +1,4 @@
-"""Entry point: answers first, imports later."""
+"""The gateway's process answers first and imports later."""
 
 import gc
 import os
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def _leave_soon() -> None:
-    """A client that closed stdin waits for our end: whatever still holds on then is left behind."""
+    """End soon, as a client that closed stdin waits for it: whatever still holds on then is left behind."""
     last_resort = threading.Timer(EXIT_WITHIN_S, os._exit, [0])
     last_resort.daemon = True
     last_resort.start()

@@ -1,4 +1,4 @@
-"""What may stand on the command line: nothing that sets anything, for hosts give settings by the environment."""
+"""The command line takes nothing that sets anything, for hosts give settings by the environment."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,9 +1,10 @@
-"""Which chat a request comes from: one host process may carry many, and each is a client of its own."""
+"""A request comes from a chat: one host process may carry many, and each is a client of its own."""
 
 import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from client.http import ServiceClient
@@ -22,7 +23,7 @@ _PRESENT: Final = 32
 
 
 class Chat:
-    """One client of the service."""
+    """A chat is one client of the service."""
 
     def __init__(
         self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
@@ -34,7 +35,7 @@ class Chat:
         self.holding: asyncio.Task[None] | None = None
 
     def appear(self) -> None:
-        """Be present from now on."""
+        """Hold the stream of events from now on."""
         self.holding = asyncio.create_task(self.presence.hold())
 
     def leave(self) -> None:
@@ -43,18 +44,18 @@ class Chat:
 
 
 class Chats:
-    """The chats of a connection: its own, which those are whose host names none, and those that are named."""
+    """A connection has a chat of its own, for hosts that name none, and those that are named."""
 
     def __init__(
         self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
     ) -> None:
-        self.own = Chat(service, settings, subscriptions, faults)
         self._settings = settings
-        self._shared = (settings, subscriptions, faults)
+        self._chat = partial(Chat, settings=settings, subscriptions=subscriptions, faults=faults)
+        self.own = self._chat(service)
         self._named: OrderedDict[str, Chat] = OrderedDict()
 
     def of(self, meta: Mapping[str, object] | None) -> Chat:
-        """The chat of a request, by what its host says. Who was told in the settings who it is stays that."""
+        """Return the chat of a request, by what its host says. An identity in the settings is that of all chats."""
         name = _name(meta or {})
         settings = self._settings
         if name is None or settings.client_id or settings.token or settings.token_file:
@@ -63,14 +64,13 @@ class Chats:
         if chat is None:
             self._make_room()
             service = self.own.service.as_client(credentials(settings, chat=name))
-            chat = self._named[name] = Chat(service, *self._shared)
+            chat = self._named[name] = self._chat(service)
             chat.appear()
         self._named.move_to_end(name)
         return chat
 
     def read_list(self, chat: Chat) -> frozenset[str]:
-        """The toolsets of the list that is asked for in the name of a chat. A host that names none asks for all of
-        its chats."""
+        """Return the toolsets of the list that a chat asks for. A host that names none asks for all of its chats."""
         for_whom = [chat] if chat is not self.own else [self.own, *self._named.values()]
         chosen = frozenset[str]().union(*(each.listing.toolsets for each in for_whom))
         for each in for_whom:
@@ -78,7 +78,7 @@ class Chats:
         return chosen
 
     def _make_room(self) -> None:
-        """Those that were silent longest leave; none that waits for a reply."""
+        """Let those leave that were silent longest, but none that waits for a reply."""
         silent = [name for name, chat in self._named.items() if not chat.presence.awaits]
         for name in silent[: max(len(self._named) - _PRESENT + 1, 0)]:
             self._named.pop(name).leave()
@@ -89,7 +89,7 @@ class Chats:
 
 
 def _name(meta: Mapping[str, object]) -> str | None:
-    """A client id for it, of whatever characters the chat's own id is."""
+    """Return a client id for the chat, whose own id may have any characters."""
     for key in _KEYS:
         told = meta.get(key)
         if isinstance(told, str) and told:

@@ -1,4 +1,4 @@
-"""Replies as the protocol has them: what the service made of one is carried as it is; errors of this side get words."""
+"""What the service made of a reply is carried as it is; errors of this side get their words here."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What keeps this gateway's calls from the service, for who reads its stderr."""
+"""Faults keep calls from the service; who reads the gateway's stderr is told of each once."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ class Faults:
 
     @property
     def advice(self) -> str:
-        """A line for failed results, while the service has another catalogue."""
+        """A failed result gets this line while the service has another catalogue."""
         return OTHER_VERSION if self._other_catalogue else ""
 
     def note_catalogue(self, other: str) -> None:
@@ -36,19 +36,11 @@ class Faults:
     def note(self, client_id: str, failure: Failure | None) -> None:
         """Take in how a call of a client ended."""
         if failure is None or failure.code not in _LOGGED:
-            self._logged = {each for each in self._logged if not _is_over(each, client_id)}
+            over = {(_UNAVAILABLE, ""), ("UNAUTHORIZED", client_id)}  # what the answer shows to be gone
+            self._logged = {cause for cause in self._logged if cause[:2] not in over}
             return
         client = "" if failure.code == _UNAVAILABLE else client_id
         cause = (failure.code, client, str(failure.context.get("reason") or failure.message))
-        if cause in self._logged:
-            return
-        if len(self._logged) >= _MOST:
-            self._logged.clear()
-        self._logged.add(cause)
-        log.error(failure.message, code=failure.code, hint=failure.hint)
-
-
-def _is_over(cause: tuple[str, str, str], client_id: str) -> bool:
-    """Whether an answer to a client shows that a cause is gone; a fault of the service stays one of that call."""
-    code, client, _ = cause
-    return code == _UNAVAILABLE or (code == "UNAUTHORIZED" and client == client_id)
+        if cause not in self._logged:
+            self._logged = {cause} | (self._logged if len(self._logged) < _MOST else set())
+            log.error(failure.message, code=failure.code, hint=failure.hint)

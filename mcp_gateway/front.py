@@ -33,7 +33,7 @@ class Front:
         threading.Thread(target=self._read, daemon=True).start()
 
     def show(self, tools: Sequence[Message], instructions: str = INSTRUCTIONS) -> None:
-        """From now on `initialize` and `tools/list` are answered; those that came before are, now."""
+        """Answer `initialize` and `tools/list` from now on, and those that came before."""
         with self._lock:
             self._tools, self._instructions = tools, instructions
             self._opened = False  # what came is looked at again, from the first on
@@ -72,7 +72,7 @@ class Front:
         self._opened = True
 
     def _result(self, message: Message) -> Message | None:
-        """Only what is beyond doubt; the rest, and all of the era without a handshake, waits for the SDK."""
+        """Answer only what is beyond doubt; the rest, and all of the era without a handshake, waits for the SDK."""
         match message:
             case {"method": "initialize", "params": {"protocolVersion": str(version), **rest}} if not self._opened:
                 if not _is_plain(rest) or self._instructions is None:

@@ -1,4 +1,4 @@
-"""Who a connection is to the service: a client id that outlives it, and the credentials that prove it."""
+"""A connection has a client id that outlives it, and the credentials that prove it."""
 
 import os
 import re

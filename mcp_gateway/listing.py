@@ -1,13 +1,10 @@
-"""The list of tools that a chat is shown, and how it grows."""
+"""A chat is shown a list of tools, which grows as it asks for more."""
 
 from collections.abc import Collection
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from mcp_gateway.stdio import Message
 from shared import catalogue, toolsets
-
-if TYPE_CHECKING:
-    from mcp_gateway.stdio import Message
 
 
 def known(chosen: Collection[str]) -> frozenset[str]:
@@ -16,7 +13,7 @@ def known(chosen: Collection[str]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def messages(chosen: frozenset[str]) -> "tuple[Message, ...]":
+def messages(chosen: frozenset[str]) -> tuple[Message, ...]:
     """Return the tools of some toolsets as the protocol spells them."""
     return tuple(
         {
@@ -31,7 +28,7 @@ def messages(chosen: frozenset[str]) -> "tuple[Message, ...]":
 
 
 class Listing:
-    """The tools of one chat: those of the settings' toolsets, and of those that it has asked for since."""
+    """One chat's list has the tools of the settings' toolsets, and of those that it has asked for since."""
 
     def __init__(self, chosen: Collection[str]) -> None:
         self.toolsets = self.read_last = known(chosen)

@@ -1,4 +1,4 @@
-"""Parameters that the protocol does not take: every -32602 says "Invalid params", and what is wrong with which."""
+"""Wrong parameters are named: every -32602 says "Invalid params", and what is wrong with which."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ _MOST_NAMED: Final = 5
 
 
 async def named(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:  # Any: whatever lifespan
-    """Middleware of the SDK's server: the parameters at fault are named, where the SDK keeps their names back."""
+    """Name the parameters at fault, as middleware of the SDK's server, which keeps their names back."""
     try:
         return await call_next(ctx)
     except ValidationError as error:
@@ -32,7 +32,7 @@ async def named(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerR
 
 
 def explained(error: ErrorData) -> ErrorData:
-    """The error as it is sent: with the words of its code first."""
+    """Return the error as it is sent, with the words of its code first."""
     if error.code != INVALID_PARAMS or error.message.startswith(_SAYS):
         return error
     return error.model_copy(update={"message": f"{_SAYS}: {error.message}"})

@@ -1,4 +1,4 @@
-"""How a chat hears of its calls and of its pages: by the one stream of events that shows it to be there."""
+"""A chat hears of its calls and pages by the one stream of events that shows it to be there."""
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,13 +21,13 @@ OnPerson = Callable[[HumanRequestState], None]
 
 
 class Moved(CallMoved):
-    """A call's move as it is streamed: a newer service may say more."""
+    """A call's move may say more than is known here, where the service is newer."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
 
 class Presence:
-    """The stream of events of one chat, and which of its calls are under way."""
+    """One chat's presence holds its stream of events, and knows which of its calls are under way."""
 
     def __init__(self, service: ServiceClient, subscriptions: Subscriptions, faults: Faults) -> None:
         self._stream = EventStream(service, self)
@@ -39,12 +39,12 @@ class Presence:
 
     @property
     def awaits(self) -> bool:
-        """Whether a call is under way."""
+        """Say whether a call is under way."""
         return bool(self._watched)
 
     @contextlib.contextmanager
     def watch(self, call_id: str, report: Report, on_person: OnPerson) -> Iterator[None]:
-        """Report a call's moves as progress, meanwhile, and what a person is waited for."""
+        """Report a call's moves as progress while the block lasts, and the requests to a person that it waits for."""
         steps = 0
 
         async def tell(moved: Moved) -> None:

@@ -1,4 +1,4 @@
-"""A connection over stdin and stdout, from what the front has read so far to the last replies."""
+"""A relay carries a connection over stdin and stdout, from what the front has read so far to the last replies."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The roots of a chat's client: the folders from which the files that a call names are sent ahead."""
+"""A client's roots are the folders from which the files that a call names are sent ahead."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import structlog
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolRequestParams, InputRequiredResult, ListRootsRequest, ListRootsResult
 
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 async def sent_ahead(
-    ctx: ServerRequestContext, params: CallToolRequestParams, service: ServiceClient, tool: str, arguments: Json
+    ctx: Context, params: CallToolRequestParams, service: ServiceClient, tool: str, arguments: Json
 ) -> Json | InputRequiredResult:
     """Return the arguments with the files in the roots sent ahead, or what asks the client for its roots. It is asked
     each time, so that they are those of now. Raises BrowseError for what may not be sent."""
@@ -44,7 +44,7 @@ def without_roots(params: CallToolRequestParams) -> CallToolRequestParams:
     return params.model_copy(update={"request_state": None, "input_responses": None})
 
 
-async def _roots(ctx: ServerRequestContext, params: CallToolRequestParams) -> list[Path] | InputRequiredResult:
+async def _roots(ctx: Context, params: CallToolRequestParams) -> list[Path] | InputRequiredResult:
     if ctx.protocol_version in HANDSHAKE_VERSIONS:
         try:
             async with asyncio.timeout(_WITHIN_S):

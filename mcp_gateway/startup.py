@@ -1,4 +1,4 @@
-"""From an answered handshake to a complete server: the tools first, then the service, then the SDK."""
+"""An answered handshake becomes a complete server: the tools come first, then the service, then the SDK."""
 
 import asyncio
 import gc
@@ -37,7 +37,7 @@ def run(front: Front) -> None:
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Uvloop where there is one: a call passes the loop some twenty times."""
+    """Take uvloop where there is one: a call passes the loop some twenty times."""
     try:
         import uvloop  # noqa: PLC0415 - not on every platform
     except ImportError:
@@ -53,7 +53,7 @@ def _settings() -> Settings:
 
 
 def toolset_problem(settings: Settings) -> str:
-    """What to say of names that are no toolset's. The others are listed, or `core` where there is none."""
+    """Say which names are no toolset's. The others are listed, or `core` where there is none."""
     known = toolsets.names(catalogue.ACTIONS.values())
     unknown = sorted(settings.toolsets.difference(known))
     if not unknown:
@@ -64,5 +64,5 @@ def toolset_problem(settings: Settings) -> str:
 
 
 def listed(settings: Settings) -> list[Message]:
-    """The first list; no network is needed, so that it is complete."""
+    """Return the first list, which is complete without a network."""
     return [*messages(known(settings.toolsets))]

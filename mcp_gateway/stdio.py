@@ -1,4 +1,4 @@
-"""The wire: one JSON-RPC message a line on stdin and stdout; what is no message is refused here."""
+"""One line of stdin or stdout carries one JSON-RPC message; what is no message is refused here."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ _LAST_ID = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
 
 class Refused(Exception):
-    """A line that is no request; answered under its id where it has one."""
+    """Raised for a line that is no request, which is answered under its id where it has one."""
 
     def __init__(self, code: int, reason: str, request_id: object = None) -> None:
         super().__init__(reason)
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 class Stdio:
-    """Two descriptors that carry the protocol and nothing else."""
+    """A pair of descriptors carries the protocol and nothing else."""
 
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._in, self._out = incoming, outgoing
@@ -43,7 +43,7 @@ class Stdio:
 
     @classmethod
     def claimed(cls) -> "Stdio":
-        """The process's stdin and stdout. From now on children read nothing, and whatever prints goes to stderr."""
+        """Take the process's stdin and stdout: children then read nothing, and whatever prints goes to stderr."""
         stdio = cls(os.dup(0), os.dup(1))
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -53,14 +53,14 @@ class Stdio:
         return stdio
 
     def write(self, line: bytes) -> None:
-        """A whole line, from any thread. A client that no longer reads is told nothing more."""
+        """Write a whole line, from any thread. A client that no longer reads is told nothing more."""
         rest = memoryview(line + b"\n")
         with self._writing, contextlib.suppress(OSError):
             while rest:
                 rest = rest[os.write(self._out, rest) :]
 
     def takes(self, line: bytes) -> bool:
-        """Whether writing the line now blocks nobody: a pipe with room has it for `PIPE_BUF` bytes at least."""
+        """Say whether writing a line now blocks nobody: a pipe with room has it for `PIPE_BUF` bytes at least."""
         if len(line) >= getattr(select, "PIPE_BUF", 0):
             return False
         _, room, _ = select.select((), (self._out,), (), 0)
@@ -70,7 +70,7 @@ class Stdio:
         self.write(json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, separators=(",", ":")).encode())
 
     def messages(self) -> Iterator[Message]:
-        """What the client sends until it closes; what is no message is refused and passed over."""
+        """Yield what the client sends until it closes; what is no message is refused and passed over."""
         for line, whole in self._lines():
             try:
                 if not whole:
@@ -81,7 +81,7 @@ class Stdio:
                 self.reply(refused.request_id, error=refused.error)
 
     def _lines(self) -> Iterator[tuple[bytes, bool]]:
-        """Lines, and whether they are whole: of one over the limit only its two ends are held."""
+        """Yield lines, and whether they are whole: of one over the limit only its two ends are held."""
         held, whole = bytearray(), True
         while chunk := os.read(self._in, _CHUNK):
             *ends, rest = chunk.split(b"\n")
@@ -102,14 +102,14 @@ def _hold(held: bytearray, more: bytes, *, whole: bool) -> bool:
 
 
 def _too_large(ends: bytes) -> Refused:
-    """Clients put the id first or last, so it is known though the message was not kept."""
+    """Find the id, which clients put first or last, though the message was not kept."""
     found = _FIRST_ID.match(ends) or _LAST_ID.search(ends, len(ends) - _END)
     request_id = json.loads(found[1]) if found else None
     return Refused(INVALID_REQUEST, f"Invalid Request: a message has at most {MAX_MESSAGE_BYTES} bytes", request_id)
 
 
 def parse(line: bytes) -> Message:
-    """The message on a line. Raises Refused."""
+    """Return the message on a line. Raises Refused."""
     try:
         message = json.loads(line.decode(), parse_constant=_no_json)
         if b"\\u" in line:

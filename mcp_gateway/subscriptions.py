@@ -1,4 +1,4 @@
-"""Who wants to be told when a resource changes, in the protocol's old way and in its new one."""
+"""Subscribers are told when a resource changes, in the protocol's old way and in its new one."""
 
 import contextlib
 from collections import Counter, defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from anyio import BrokenResourceError, ClosedResourceError
 from mcp import types as protocol
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 
@@ -15,7 +15,7 @@ from shared.resources import RESOURCES, TEMPLATES
 
 
 class Subscriptions:
-    """A change of a page is a change of what is read from it, and of every listing."""
+    """A page that changes changes what is read from it, and every listing."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
@@ -23,20 +23,16 @@ class Subscriptions:
         self._heard: Counter[str] = Counter()
         self._subscribed: defaultdict[str, set[ServerSession]] = defaultdict(set)
 
-    async def subscribe(
-        self, ctx: ServerRequestContext, params: protocol.SubscribeRequestParams
-    ) -> protocol.EmptyResult:
+    async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self._subscribed[str(params.uri)].add(ctx.session)
         return protocol.EmptyResult()
 
-    async def unsubscribe(
-        self, ctx: ServerRequestContext, params: protocol.UnsubscribeRequestParams
-    ) -> protocol.EmptyResult:
+    async def unsubscribe(self, ctx: Context, params: protocol.UnsubscribeRequestParams) -> protocol.EmptyResult:
         self._subscribed[str(params.uri)].discard(ctx.session)
         return protocol.EmptyResult()
 
     async def listen(
-        self, ctx: ServerRequestContext, params: protocol.SubscriptionsListenRequestParams
+        self, ctx: Context, params: protocol.SubscriptionsListenRequestParams
     ) -> protocol.SubscriptionsListenResult:
         with self._hearing(params.notifications.resource_subscriptions or ()):
             return await self._listening(ctx, params)
@@ -45,13 +41,13 @@ class Subscriptions:
         await self._tell(uri for uri in self._wanted() if _concerns(uri, moved))
 
     async def tools_changed(self, session: ServerSession) -> None:
-        """To the chat's host, which may read the list again."""
+        """Tell the chat's host, which may read the list again."""
         await self._bus.publish(ToolsListChanged())
         with contextlib.suppress(BrokenResourceError, ClosedResourceError):
             await session.send_tool_list_changed()
 
     async def lost_sight(self) -> None:
-        """Events were missed: anything may have changed."""
+        """Tell all subscribers: events were missed, and anything may have changed."""
         await self._tell(self._wanted())
 
     def _wanted(self) -> set[str]:
