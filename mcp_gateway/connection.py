@@ -44,6 +44,7 @@ _LINKS_SINCE: Final = "2025-06-18"
 
 Requests = MemoryObjectReceiveStream[SessionMessage | Exception]
 Replies = MemoryObjectSendStream[SessionMessage]
+ListParams = protocol.PaginatedRequestParams | None
 Listed = TypeVar("Listed", bound=protocol.Result)
 
 log = structlog.get_logger()
@@ -95,9 +96,7 @@ class Connection:
         server.create_initialization_options = functools.partial(server.create_initialization_options, announced)  # type: ignore[method-assign]
         return server
 
-    async def list_tools(
-        self, ctx: Context, params: protocol.PaginatedRequestParams | None
-    ) -> protocol.ListToolsResult:
+    async def list_tools(self, ctx: Context, params: ListParams) -> protocol.ListToolsResult:
         chat = self._chat(ctx)
         if params and params.cursor is not None:
             raise MCPError(protocol.INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
@@ -107,9 +106,8 @@ class Connection:
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
         if params.name not in catalogue.NAMES:
-            raise MCPError(
-                protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", {"availableTools": [*catalogue.ACTIONS]}
-            )
+            known = {"availableTools": [*catalogue.ACTIONS]}
+            raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", known)
         chat = self._chat(ctx)
         tool, arguments = params.name, cast("Json", params.arguments or {})  # they came as JSON
         form = self._form(ctx, chat)
@@ -132,12 +130,7 @@ class Connection:
             return _failed(defect, params.name, form)
 
     async def _called(
-        self,
-        ctx: Context,
-        chat: Chat,
-        params: protocol.CallToolRequestParams,
-        called: Called,
-        form: ForModel,
+        self, ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, called: Called, form: ForModel
     ) -> Reply | protocol.InputRequiredResult:
         """Return the reply of a call whose files were sent ahead, or what its client is asked for before."""
         tool, arguments = called
@@ -210,10 +203,10 @@ class Connection:
         return chat
 
 
-def _always(result: Listed) -> Callable[[Context, protocol.PaginatedRequestParams | None], Awaitable[Listed]]:
+def _always(result: Listed) -> Callable[[Context, ListParams], Awaitable[Listed]]:
     """Make the handler of a list that is the same for everyone."""
 
-    async def handler(_: Context, __: protocol.PaginatedRequestParams | None) -> Listed:
+    async def handler(_: Context, __: ListParams) -> Listed:
         return result
 
     return handler

@@ -17,7 +17,7 @@ from mcp_gateway.front import Front
 from mcp_gateway.identity import credentials
 from mcp_gateway.parameters import explained
 from mcp_gateway.settings import Settings
-from mcp_gateway.stdio import INVALID_REQUEST, Message, is_request_id
+from mcp_gateway.stdio import Message
 from shared.catalogue import fingerprint
 
 _LAST_REPLIES_WITHIN_S = 0.4
@@ -63,8 +63,7 @@ class Relay:
             while (message := await self._inbox.get()) is not None:
                 try:
                     parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
-                except ValidationError:
-                    self._refuse(message)
+                except ValidationError:  # a reply that is none, and nobody waits for: wrong requests were refused
                     continue
                 if "method" in message and "id" in message:
                     self._unanswered.add(message["id"])
@@ -94,12 +93,6 @@ class Relay:
             self._front.stdio.write(line)
         else:  # a client may be slow to read
             await asyncio.to_thread(self._front.stdio.write, line)
-
-    def _refuse(self, message: Message) -> None:
-        if "method" in message:
-            request_id = message.get("id")
-            error = {"code": INVALID_REQUEST, "message": "Invalid Request"}
-            self._front.stdio.reply(request_id if is_request_id(request_id) else None, error=error)
 
 
 def _log_to_stderr(settings: Settings) -> None:

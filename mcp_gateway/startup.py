@@ -19,13 +19,11 @@ from shared.instructions import instructed
 
 def run(front: Front) -> None:
     settings = _settings()
-    problem = toolset_problem(settings)
-    if problem:
+    if problem := _toolset_problem(settings):
         sys.stderr.write(f"mcp-gateway: {problem}\n")
     instructions = instructed(problem)
     front.show(listed(settings), instructions)
-    enabled = settings.autostart and is_local(settings.url)
-    autostart = Autostart(settings.url, settings.data_dir, enabled=enabled)
+    autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()
     from mcp_gateway.relay import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
@@ -52,7 +50,7 @@ def _settings() -> Settings:
         sys.exit(f"mcp-gateway: {'; '.join(variables.explained(error, Settings))}")
 
 
-def toolset_problem(settings: Settings) -> str:
+def _toolset_problem(settings: Settings) -> str:
     """Say which names are no toolset's. The others are listed, or `core` where there is none."""
     known = toolsets.names(catalogue.ACTIONS.values())
     unknown = sorted(settings.toolsets.difference(known))

@@ -14,9 +14,9 @@ from shared.wire import MAX_MESSAGE_BYTES
 
 Message = dict[str, object]
 
-PARSE_ERROR: Final = -32700
-INVALID_REQUEST: Final = -32600
-INVALID_PARAMS: Final = -32602
+_PARSE_ERROR: Final = -32700
+_INVALID_REQUEST: Final = -32600
+_INVALID_PARAMS: Final = -32602
 
 _CHUNK = 65_536
 _END = 512
@@ -31,7 +31,7 @@ class Refused(Exception):
     def __init__(self, code: int, reason: str, request_id: object = None) -> None:
         super().__init__(reason)
         self.error = {"code": code, "message": reason}
-        self.request_id = request_id if is_request_id(request_id) else None
+        self.request_id = request_id if _is_request_id(request_id) else None
 
 
 class Stdio:
@@ -105,7 +105,7 @@ def _too_large(ends: bytes) -> Refused:
     """Find the id, which clients put first or last, though the message was not kept."""
     found = _FIRST_ID.match(ends) or _LAST_ID.search(ends, len(ends) - _END)
     request_id = json.loads(found[1]) if found else None
-    return Refused(INVALID_REQUEST, f"Invalid Request: a message has at most {MAX_MESSAGE_BYTES} bytes", request_id)
+    return Refused(_INVALID_REQUEST, f"Invalid Request: a message has at most {MAX_MESSAGE_BYTES} bytes", request_id)
 
 
 def parse(line: bytes) -> Message:
@@ -115,9 +115,9 @@ def parse(line: bytes) -> Message:
         if b"\\u" in line:
             json.dumps(message, ensure_ascii=False).encode()  # half a surrogate pair could never be sent on
     except (ValueError, RecursionError) as error:
-        raise Refused(PARSE_ERROR, f"Parse error: {error}") from None
+        raise Refused(_PARSE_ERROR, f"Parse error: {error}") from None
     if not isinstance(message, dict):
-        raise Refused(INVALID_REQUEST, "Invalid Request: a message is one JSON object on a line; there are no batches")
+        raise Refused(_INVALID_REQUEST, "Invalid Request: a message is one JSON object on a line; there are no batches")
     _check(message)
     return message
 
@@ -129,16 +129,16 @@ def _no_json(literal: str) -> None:
 def _check(message: Message) -> None:
     request_id, params = message.get("id"), message.get("params")
     if message.get("jsonrpc") != "2.0":
-        raise Refused(INVALID_REQUEST, 'Invalid Request: "jsonrpc" must be "2.0"', request_id)
+        raise Refused(_INVALID_REQUEST, 'Invalid Request: "jsonrpc" must be "2.0"', request_id)
     if "method" not in message and "id" in message and ("result" in message or "error" in message):
         return
     if not isinstance(message.get("method"), str):
-        raise Refused(INVALID_REQUEST, 'Invalid Request: "method" must be a string', request_id)
-    if "id" in message and not is_request_id(request_id):
-        raise Refused(INVALID_REQUEST, 'Invalid Request: "id" must be a string or an integer')
+        raise Refused(_INVALID_REQUEST, 'Invalid Request: "method" must be a string', request_id)
+    if "id" in message and not _is_request_id(request_id):
+        raise Refused(_INVALID_REQUEST, 'Invalid Request: "id" must be a string or an integer')
     if params is not None and not isinstance(params, dict):
-        raise Refused(INVALID_PARAMS, 'Invalid params: "params" must be an object', request_id)
+        raise Refused(_INVALID_PARAMS, 'Invalid params: "params" must be an object', request_id)
 
 
-def is_request_id(value: object) -> bool:
+def _is_request_id(value: object) -> bool:
     return isinstance(value, int | str) and not isinstance(value, bool)
