@@ -1,4 +1,4 @@
-"""A service that is started where none runs: once, however many calls wait for it."""
+"""A service is started where none runs: once, however many calls wait for it."""
 
 import http.client
 import threading

@@ -1,4 +1,4 @@
-"""What a caller proves itself with: the token that it is given, or makes of the account's secret."""
+"""A caller proves itself with a token that it is given, or makes of the account's secret."""
 
 import secrets
 import time
@@ -38,7 +38,7 @@ def token_id(token: str) -> str:
 
 
 class Credentials:
-    """One client's id and label, and the token that proves them.
+    """A client has an id and a label, and a token that proves them.
 
     The token is the given one, or that in a file, or made of the account's secret: the last is made anew twice a day,
     and has no id, since revoking it alone would not keep out who makes the next.
@@ -83,7 +83,7 @@ class Credentials:
 
     @property
     def source(self) -> str:
-        """Where the token comes from, as a sentence."""
+        """Say in a sentence where the token comes from."""
         if self._given:
             return f"{self._caller} sends the token in BROWSE_TOKEN."
         if self._file:

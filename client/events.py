@@ -1,4 +1,4 @@
-"""The stream of events that a client holds, by which the service knows that it is there."""
+"""A client holds a stream of events, by which the service knows that it is there."""
 
 import asyncio
 import contextlib
@@ -17,10 +17,10 @@ _UP_WITHIN_S: Final = 2.0
 
 
 class Listener(Protocol):
-    """Who is told of a stream and of what comes in it."""
+    """A listener is told of a stream and of what comes in it."""
 
     async def came_up(self) -> None:
-        """Events may have been missed before."""
+        """Take in that the stream is up; events may have been missed before."""
 
     async def heard(self, event: ServerSentEvent) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Files of this machine that a call names: those in the folders that are open to it are sent ahead, and no others."""
+"""A call names files of this machine: those in the folders that are open to it are sent ahead, and no others."""
 
 import asyncio
 import copy

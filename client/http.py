@@ -1,4 +1,4 @@
-"""Calls to the service over HTTP: each is done once, however often it must be sent."""
+"""Calls go to the service over HTTP: each is done once, however often it must be sent."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from shared.model import Json
 from shared.replies import ReplyForm
 
 UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
-"""Why what nobody waits for did not get to the service."""
+"""These say that what nobody waits for did not get to the service."""
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout)
 _BROKEN: Final = (httpx.ReadError, httpx.WriteError, httpx.WriteTimeout, httpx.RemoteProtocolError)
 _FILE_BYTES: Final = wire.MAX_MESSAGE_BYTES * 7 // 10
@@ -39,14 +39,14 @@ _PATIENCE: Final = httpx.Timeout(60, connect=5)
 
 @dataclass
 class _Answered:
-    """When the service answered last, to whichever client shares these connections."""
+    """Remembers when the service answered last, to whichever client shares these connections."""
 
     at: float = 0.0
 
 
 @dataclass
 class _Sending:
-    """How often and until when one call is sent."""
+    """Counts how often one call is sent, and knows until when."""
 
     may_start: bool
     patience_s: float
@@ -64,10 +64,10 @@ class _Sending:
 
 
 class ServiceClient:
-    """One client of the service at one address. Other clients may share its connections: `as_client`."""
+    """Reaches the service at one address as one client. Others may share its connections: `as_client`."""
 
     patience_s = 20.0
-    """How long a call that was broken off is sent again, from the break."""
+    """A call that was broken off is sent again for so many seconds from the break."""
 
     def __init__(self, url: str, credentials: Credentials, autostart: Autostart, catalogue: str) -> None:
         self.url = url

@@ -1,4 +1,4 @@
-"""The service as a process of its own: found by its data directory or address, started detached, and ended.
+"""The service, a process of its own, is found by its data directory or address, started detached, and ended.
 
 A gateway looks for the service while it still imports the rest of itself, so this module loads little: `http.client`
 stands where httpx would.

@@ -1,4 +1,4 @@
-"""The service as a child of ours that ends with us: for the demo, the benchmarks and the tests."""
+"""The service runs as a child of ours that ends with us: for the demo, the benchmarks and the tests."""
 
 import asyncio
 import subprocess

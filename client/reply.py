@@ -1,4 +1,4 @@
-"""The service's replies, as its clients read them: a service that is newer than its client may say more."""
+"""Clients read the service's replies leniently: a service that is newer than its client may say more."""
 
 from typing import Self
 
@@ -10,13 +10,13 @@ from shared.model import Json
 
 
 class Lenient(BaseModel):
-    """Part of a reply: what is not known here is kept."""
+    """A part of a reply keeps what is not known here."""
 
     model_config = ConfigDict(extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
 
 class Failure(Lenient):
-    """What went wrong."""
+    """A failure says what went wrong."""
 
     code: str
     message: str
@@ -36,13 +36,13 @@ class Failure(Lenient):
 
 
 class Reply(Lenient):
-    """The envelope of every answer, whatever its HTTP status."""
+    """Every answer comes in this envelope, whatever its HTTP status."""
 
     success: bool
     result: Json = {}
     error: Failure | None = None
     rendered: Json | None = None
-    """What the service made of the result, in the form that was asked for."""
+    """This is what the service made of the result, in the form that was asked for."""
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> "Reply":

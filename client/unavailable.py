@@ -1,4 +1,4 @@
-"""Why there is no reply to be had, and what to do about it."""
+"""Errors say why there is no reply to be had, and what to do about it."""
 
 from pathlib import Path
 from typing import Final
