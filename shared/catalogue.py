@@ -1,4 +1,7 @@
-"""Lists all actions, and parses every call."""
+"""Lists all actions, and parses every call.
+
+It is longer than 300 lines because a name, its aliases and its bags of options are told apart in one pass over a body.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,7 @@
-"""The one place where Playwright's errors become ours."""
+"""Translates Playwright's errors into ours, and is the only place that does.
+
+It is longer than 300 lines because it is one table with the words for each of its rows.
+"""
 
 import re
 from typing import Final
