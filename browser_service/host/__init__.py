@@ -1,1 +1,1 @@
-"""All that touches a live page."""
+"""Holds all that touches a live page."""

@@ -1,4 +1,4 @@
-"""Whether a call may do on a page what it asks for. Checked when it comes in, and again when its turn has come."""
+"""Decides whether a call may do what it asks of a page: when it comes in, and again at the head of the queue."""
 
 import fnmatch
 from collections.abc import Callable, Iterable, Mapping

@@ -23,7 +23,7 @@ class Background:
 
 
 async def within(seconds: float, *work: Coroutine[object, object, object]) -> None:
-    """All at once, and no longer than that; what fails or takes longer is no reason to wait."""
+    """Run all at once, cancel what takes longer than `seconds`, and ignore what fails."""
     tasks = [asyncio.ensure_future(each) for each in work]
     if tasks:
         _, late = await asyncio.wait(tasks, timeout=seconds)

@@ -1,4 +1,4 @@
-"""Whether there is room for one more page: in its session, in all, and in memory."""
+"""Tells whether there is room for one more page: in its session, in all, and in memory."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol

@@ -10,7 +10,7 @@ _CLOSES_WITHIN_S: Final = 5
 
 
 async def bounded(closing: Awaitable[object]) -> None:
-    """What does not close, or is gone already, is no reason to wait or to fail."""
+    """Wait a bounded time for something to close, and ignore that it does not, or is gone already."""
     try:
         async with asyncio.timeout(_CLOSES_WITHIN_S):
             await closing

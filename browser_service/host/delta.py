@@ -1,4 +1,4 @@
-"""What an act's reply shows of the page: an outline of a document that is new to its client, else what has changed."""
+"""Composes what an act's reply shows of the page: an outline of a document new to its client, else the changes."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a reply shows of the page, and what is known where it shows nothing."""
+    """Holds what a reply shows of the page, and what is known where it shows nothing."""
 
     more: Json
     changed: bool = False
@@ -61,7 +61,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """How a document differs from what its client was shown of it."""
+    """Compares a document with what its client was shown of it."""
 
     seen: ClientView
     before: ClientView
@@ -79,7 +79,7 @@ class _Comparison:
         return not self.title and len(self.found) == 1 and self.found[0].of_field
 
     def lines(self, limit: int, acted_on: str | None = None) -> str:
-        """What is shown by them is the client's from now on."""
+        """Word the changes, and remember that the client was shown them."""
         said = changes.report(self.found, self.seen.tree, limit, acted_on)
         self.seen.give(said.shown)
         if self.before.given is self.before.tree and not said.left:
@@ -89,7 +89,7 @@ class _Comparison:
 
 
 def wanted(page: BrowserPage, action: Action) -> bool:
-    """Whether the reply to an act shows what changed."""
+    """Tell whether the reply to an act shows what changed."""
     delta = action.shown == "observed" and action.reply_amount == "delta"
     unasked = page.quiet and "reply" not in action.model_fields_set
     speaks = not page.entry.record.dialog and not page.under_way
@@ -113,7 +113,7 @@ async def before(page: BrowserPage, action: Action) -> Before:
 
 
 async def _meanwhile(page: BrowserPage, state: State) -> str:
-    """What changed by itself since the client last acted, or looked; nothing where its own acts may have done it."""
+    """Describe what changed by itself since the client last acted or looked; "" where its own acts may have done it."""
     seen = page.seen
     if seen is None or seen.acted or seen.state is None or state.document != seen.document:
         return ""

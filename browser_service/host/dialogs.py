@@ -60,7 +60,7 @@ class Dialogs:
 
     @property
     def open(self) -> int:
-        """How many dialogs wait for an answer."""
+        """Return how many dialogs wait for an answer."""
         return len(self._open)
 
     # --- what the browser tells ----------------------------------------------------------------------------------

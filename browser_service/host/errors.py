@@ -134,12 +134,12 @@ def is_closed(error: Exception) -> bool:
 
 
 def is_crash(error: Exception) -> bool:
-    """Of one page's renderer, not of all."""
+    """Tell whether the renderer of this one page died, and not the browser."""
     return _reason(_first_line(str(error))).startswith(_CRASHED)
 
 
 def not_begun(error: Exception) -> bool:
-    """Whether an act was still waiting for its element, by Playwright's log of it."""
+    """Tell by Playwright's log whether an act was still waiting for its element."""
     _, logged, log = str(error).partition("Call log:\n")
     return bool(logged) and all(line.strip().startswith("- waiting for") for line in log.splitlines() if line.strip())
 
@@ -153,7 +153,7 @@ def is_timeout(error: Exception) -> bool:
 
 
 def began(error: Exception) -> bool:
-    """Whether the input of an act was under way when its time ended, and was not held back from its element again."""
+    """Tell whether an act's input was under way when its time ended, and was not held back from its element again."""
     log = str(error)
     held_up = log.rfind("- retrying ")
     return max(map(log.rfind, _INPUT)) > held_up or (held_up < 0 and log.rstrip().endswith(_SET_AS_ASKED))
@@ -202,7 +202,7 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
 
 
 def not_found(selector: str, timeout: int, *, url: str, hint: str | None = None) -> BrowseError:
-    """For what was looked for once more when Playwright, which does not count its own looks, had waited in vain."""
+    """Make the error for an element that one more look did not find either. Playwright does not count its own looks."""
     return ElementNotFound(
         f"Element matching selector '{selector}' not found after {timeout}ms",
         hint=hint,

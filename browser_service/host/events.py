@@ -1,4 +1,4 @@
-"""What a host has to tell, in order, for whoever asks for what came after."""
+"""Keeps a host's events in order, for whoever asks for those after a number."""
 
 import asyncio
 import itertools
@@ -15,7 +15,7 @@ _KEPT_BYTES = 64_000_000
 
 
 def sendable(result: Json) -> Json:
-    """The same, fit for a message: pages can make texts that are no Unicode."""
+    """Return the value fit for a message, because pages can make texts that are no Unicode."""
     return {well_formed(key): _sendable(value) for key, value in result.items()}
 
 

@@ -14,26 +14,26 @@ from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 
 class ArtifactPort(Protocol):
-    """Where a host hands over bytes: it has no disk of its own."""
+    """Takes the bytes that a host hands over, because a host has no disk of its own."""
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
     ) -> Artifact:
-        """With a name, people find it in the output directory."""
+        """Keep bytes. With a name, people find the file in the output directory."""
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """The same for a file of the browser's, which is moved."""
+        """Keep a file that the browser wrote, by moving it."""
 
     async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
-        """The bytes and the MIME type, for the client that it belongs to; None is the account's own person."""
+        """Return the bytes and the MIME type to the client that it belongs to; None is the account's own person."""
 
     async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
-        """What it is, where it is kept and how large it is, without its bytes."""
+        """Return what it is, where it is kept and how large it is, without its bytes."""
 
     async def text(self, artifact_id: str, client_id: str | None) -> str: ...
 
     async def upload(self, name: str, most: int) -> bytes:
-        """A file of the upload folders, of `most` bytes at most."""
+        """Read a file of the upload folders, of `most` bytes at most."""
 
 
 def dated(what: str, of: str) -> str:
@@ -42,8 +42,8 @@ def dated(what: str, of: str) -> str:
 
 
 class Files:
-    """What one client keeps. `share`: how many actions tell of their files in one reply; `inline_text`: how many
-    characters of text the client wants in it."""
+    """Keeps one client's files. `share` is how many actions tell of their files in one reply; `inline_text` is how
+    many characters of text the client wants in it."""
 
     def __init__(self, artifacts: ArtifactPort, client_id: str, share: int = 1, inline_text: int | None = None) -> None:
         self._artifacts = artifacts
@@ -61,7 +61,7 @@ class Files:
         return {key: text[:limit], "cursor": f"{whole.artifact_id}:{limit}", "length": len(text)}
 
     async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
-        """The same for data: as it is where it fits, else as JSON text, which is cut like any other."""
+        """Show data as it is where it fits, else as JSON text, which is cut like any other text."""
         if isinstance(value, str):
             return await self.shown(key, value, budget)
         cut = await self.shown(key, json.dumps(value, ensure_ascii=False), budget)

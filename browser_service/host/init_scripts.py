@@ -28,7 +28,7 @@ def _nobody() -> str:
 
 @dataclass(eq=False)
 class InitScripts:
-    """Of one page, or of all pages of a session."""
+    """Keeps the init scripts of one page, or of all pages of a session."""
 
     holder: Callable[[], str] = _nobody
     """The id of the client that holds the page; empty for nobody, and for a session."""
@@ -55,7 +55,7 @@ class InitScripts:
             await self._put(to, script_id)
 
     async def add(self, to: Page | BrowserContext, text: str) -> str:
-        """Its id. Raises ResourceExhausted for one too many."""
+        """Return the new script's id. Raises ResourceExhausted for one too many."""
         if len(self.texts) >= _MOST or sum(map(len, self.texts.values())) + len(text) > _MOST_CHARACTERS:
             raise ResourceExhausted(
                 f"There may be {_MOST} init scripts, of {_MOST_CHARACTERS:,} characters together.",
@@ -67,8 +67,8 @@ class InitScripts:
         return script_id
 
     async def remove(self, script_ids: Iterable[str] | None) -> dict[str, str]:
-        """Those that are gone. Raises ValidationFailed for one that is not there. A page that hangs keeps nobody: what
-        it still has goes with its window."""
+        """Return the removed scripts. Raises ValidationFailed for an unknown id. A page that hangs is not waited for,
+        because its scripts go with its window."""
         wanted = [*self.texts] if script_ids is None else [*script_ids]
         if unknown := [script_id for script_id in wanted if script_id not in self.texts]:
             raise ValidationFailed(
@@ -93,7 +93,7 @@ class InitScripts:
         return back
 
     def shown(self) -> list[Json]:
-        """That they are there, and not what they do: that may have secrets."""
+        """List the scripts without their text, which may hold secrets."""
         return [{"scriptId": script_id, "characters": len(text)} for script_id, text in self.texts.items()]
 
     async def _put(self, to: Page | BrowserContext, script_id: str) -> None:

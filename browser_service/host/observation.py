@@ -208,14 +208,14 @@ class Observation:
         return [*self.sent.items(), *reads]
 
     def requests(self, *, reads: bool = False) -> list[Json]:
-        """For programs. Without `reads` those alone that change things."""
+        """Return the requests as data; without `reads`, only those that change things."""
         return [
             {"method": r.method, "url": well_formed(r.url), "status": int(s) if s.isdigit() else None}
             for r, s in (self._requests() if reads else [*self.sent.items()])[:_TOLD]
         ]
 
     def facts(self, *, reads: bool = False) -> Json:
-        """The same for programs."""
+        """Return what was observed as data."""
         found: Json = {}
         if self.navigated:
             found["navigatedTo"] = self.navigated[-1]
@@ -234,7 +234,7 @@ class Observation:
         return found
 
     def delay(self) -> str:
-        """Which answers of the network a navigation lacks."""
+        """Name the answers of the network that a navigation lacks."""
         lacks = self.pending()
         if not lacks:
             return ""
@@ -242,7 +242,7 @@ class Observation:
         return f"no whole answer yet: {', '.join(url[:_URL_CHARACTERS] for url in lacks[:_SHOWN])}{more}"
 
     def pending(self) -> list[str]:
-        """What the document still waits for."""
+        """Name what the document still waits for."""
         return [well_formed(request.url) for request in self.loading]
 
 

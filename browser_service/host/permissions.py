@@ -1,5 +1,5 @@
-"""What sites may do in a session, such as read the clipboard: granted on request to one origin, and granted again where
-its browser was started anew."""
+"""Grants sites in a session what they may do, such as read the clipboard: on request, to one origin, and again when the
+browser was started anew."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ _MOST_ORIGINS = 100
 
 @dataclass(eq=False)
 class Permissions:
-    """Of one session."""
+    """Keeps the permissions of one session."""
 
     by_origin: dict[str, list[str]] = field(default_factory=dict)
 
@@ -25,7 +25,7 @@ class Permissions:
             await _put(context, windows, origin, names, ())
 
     async def grant(self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str]) -> list[str]:
-        """In place of what the origin was granted before, which is the answer."""
+        """Replace what the origin was granted, and return what it had before."""
         before = self.by_origin.get(origin, [])
         if names and not before and len(self.by_origin) >= _MOST_ORIGINS:
             raise ResourceExhausted(
@@ -43,8 +43,8 @@ class Permissions:
 async def _put(
     context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], ended: Sequence[str]
 ) -> None:
-    """One by one where that can be: Playwright's own call denies an origin everything that it does not name, and takes
-    back only from all origins at once."""
+    """Set permissions one by one where that can be. Playwright's own call denies an origin everything that it does not
+    name, and takes back only from all origins at once."""
     browser = context.browser
     if browser is None or browser.browser_type.name != "chromium":
         await context.grant_permissions([*granted], origin=origin)

@@ -1,4 +1,4 @@
-"""What an act's reply says: what was observed, and what it shows of the page."""
+"""Composes an act's reply: what was observed, and what it shows of the page."""
 
 import asyncio
 from typing import Final
@@ -20,7 +20,7 @@ _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
 async def told(page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.Before) -> Json:
-    """As much of an act as its `reply` asks for."""
+    """Compose as much of an act's reply as its `reply` argument asks for."""
     amount = action.reply_amount
     if action.shown != "observed":
         more = await _whole(page) if amount == "full" else {}
@@ -52,7 +52,7 @@ def _with_observation(action: Action, result: Json, observation: Observation, sh
 
 
 def _nothing_else(action: Action, observation: Observation, shown: delta.Shown | None) -> str:
-    """Of an act that did nothing by itself: of what kind nothing was seen, where that was looked at."""
+    """Name the kinds of effect that were looked for and not seen, for an act that did nothing by itself."""
     if action.only_tried:
         return _TRIED
     if action.unawaited:

@@ -1,4 +1,4 @@
-"""One action on one page: raced against its deadline and its cancel, observed, and its errors made ours."""
+"""Runs one action on one page: races it against its deadline and its cancel, observes it, and translates its errors."""
 
 import asyncio
 from collections.abc import Awaitable

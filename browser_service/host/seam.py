@@ -10,7 +10,7 @@ from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
 
 class CallKey(NamedTuple):
-    """How a call is known on both sides of the seam: the client's own callId, which means nothing to other clients."""
+    """Names a call on both sides of the seam, because a client's own callId means nothing to other clients."""
 
     client_id: str
     call_id: str
@@ -26,7 +26,7 @@ class CallKey(NamedTuple):
 
 
 class SessionHost(Protocol):
-    """Where sessions live. Every value passes through JSON, so that a host may be elsewhere."""
+    """Holds sessions. Every value passes through JSON, so that a host may be elsewhere."""
 
     async def run(self, call: Call) -> Outcome:
         """Perform a call. The same callId again joins the run, or gets its outcome."""
@@ -38,7 +38,7 @@ class SessionHost(Protocol):
         """Have a session, with its pages as they were. Idempotent."""
 
     async def close(self, session_id: str) -> SessionSpec | None:
-        """As it was: opened again with that, it is back. None where it is closed already."""
+        """Close a session, and return the spec that opens it again as it was; None where it is closed already."""
 
     async def cancel(self, call_id: str) -> None:
         """Stop a call, also one that has not arrived yet. Idempotent."""
@@ -47,7 +47,7 @@ class SessionHost(Protocol):
         """A client was gone at that point of the front's order: leases that it has not used since lapse. Idempotent."""
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
-        """What a person says to a request; whether that was still open."""
+        """Take a person's answer to a request, and return whether that was still open."""
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
         """Close a page that nobody has used for so long, and on which nothing was done. Idempotent."""
@@ -60,7 +60,7 @@ class SessionHost(Protocol):
 
 
 class Idle(NamedTuple):
-    """For how long something may be idle, in seconds, before it is closed."""
+    """Says for how many seconds something may be idle before it is closed."""
 
     page_s: float = 1_800
     """0: for ever."""

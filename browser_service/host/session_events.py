@@ -1,4 +1,4 @@
-"""Who hears of a session: of its pages, and of itself."""
+"""Declares who is told of a session's pages, and of the session itself."""
 
 from typing import Protocol, TypeVar
 

@@ -1,4 +1,4 @@
-"""One action on a whole session: raced against its deadline and its cancel, and its errors made ours."""
+"""Runs one action on a whole session: races it against its deadline and its cancel, and translates its errors."""
 
 from collections.abc import Callable
 

@@ -93,7 +93,7 @@ class Windows:
             self.crashed({"targetId": target_id})
 
     def _leave(self, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
-        """Nobody waits any more; a window that comes after all is closed."""
+        """Stop waiting for a window, and close it if it comes after all."""
         came = arrival.result().url if arrival.done() and not arrival.cancelled() and not arrival.exception() else ""
         arrival.cancel()
         for url, target_id in targets.items():
@@ -113,7 +113,7 @@ class Windows:
             await cdp.send(method, {**parameters, **of})
 
     async def _connected(self, browser: Browser) -> CDPSession:
-        """Of many first pages one finds out whose they are, before any of them opens."""
+        """Connect once, before any first page opens, so that it is known whose each window is."""
         async with self._connecting:
             if self.cdp is None:
                 cdp = await browser.new_browser_cdp_session()
@@ -140,7 +140,7 @@ class Windows:
         return str(found) if found else None
 
     async def _first_page(self) -> Page:
-        """One of ours, though it comes without a nonce."""
+        """Open a page of ours that comes without a nonce."""
         self._expected["about:blank"] = asyncio.get_running_loop().create_future()
         try:
             return await self._context.new_page()
@@ -169,7 +169,7 @@ class Windows:
         self._background.spawn(self._remove(page))
 
     async def _remove(self, dead: Page) -> None:
-        """What is done to a whole context fails as long as one of its pages has no renderer."""
+        """Close a page without a renderer, because what is done to a whole context fails as long as it has one."""
         async with self._connecting:  # one first page at a time
             if self._lasting and self.dead.issuperset(self._context.pages):  # with its last window the browser may end
                 await bounded(self._first_page())

@@ -51,7 +51,7 @@ Page = TypeVar("Page", bound=Parkable)
 
 
 class _Look(NamedTuple):
-    """What a page was found to have, before it is parked."""
+    """Holds what a page was found to have before it is parked."""
 
     place: Place
     unsent: bool
@@ -59,7 +59,7 @@ class _Look(NamedTuple):
 
 
 class Parking:
-    """Which pages may be parked, and their parking. Whoever uses a page later waits for nothing that is done here."""
+    """Chooses pages that may be parked, and parks them. Whoever uses a page later waits for nothing done here."""
 
     def __init__(
         self,

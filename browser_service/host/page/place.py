@@ -30,7 +30,7 @@ _FILL: Final = script("session_storage")
 
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
-    """Where in its document a page is, and its session storage, without which it loses something if that is large."""
+    """Read where in its document a page is, and its session storage, which is left out and counted as lost if large."""
     place = await page.evaluate(_PLACE)
     storage = dict(place["storage"])
     too_much = weight(storage) > _MOST_STORAGE

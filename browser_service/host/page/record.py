@@ -26,7 +26,7 @@ Clock = Callable[[], float]
 
 
 class DialogPolicy(NamedTuple):
-    """How a client wants the dialogs of a page answered while it holds the page."""
+    """Says how a client wants a page's dialogs answered while it holds the page."""
 
     client_id: str = ""
     accept: bool | None = None
@@ -35,7 +35,7 @@ class DialogPolicy(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a page was when its window was closed, to be given back to the next window."""
+    """Remembers where a page was when its window was closed, for the next window."""
 
     parked: Parked | None = None
     storage: Mapping[str, str] = MappingProxyType({})

@@ -15,14 +15,14 @@ _SHOWN = 200
 
 
 class PageSettings:
-    """What was set for one page by the client that held it. It ends when the page passes to another client."""
+    """Holds what a client set for a page that it held. It ends when the page passes to another client."""
 
     def __init__(self, holder: Callable[[], str], in_hand: Callable[[], bool]) -> None:
         """`holder` names the client that has the page now; `in_hand` says whether a person works in it."""
 
         def whose_traffic() -> str:
-            """Nobody's while a person has the page, or what another client set is sent along: neither is for an
-            agent."""
+            """Return whose the traffic is: nobody's while a person has the page, or while another client's settings
+            are sent along, because neither is for an agent."""
             return "" if in_hand() or self.network.foreign else holder()
 
         self.network = PageNetwork(Traffic(whose_traffic), holder)

@@ -19,7 +19,7 @@ _TITLE_WITHIN_S: Final = 0.2
 
 
 class Tab:
-    """One Playwright page from its opening to its end. What comes after it, or was before, is the record's."""
+    """Holds one Playwright page from its opening to its end. What was before or comes after is the record's."""
 
     def __init__(self, page: Page, owns: Callable[[Page], bool]) -> None:
         """`owns` says whether a page is of the browser that runs now."""
