@@ -98,7 +98,8 @@ class SessionLifecycle:
         )
         if before is None:
             return record
-        return record.model_copy(update=before.model_dump(include={"created_at", "accessed_at", "requests", "errors"}))
+        figures = ("created_at", "accessed_at", "requests", "errors")
+        return record.model_copy(update={name: getattr(before, name) for name in figures})
 
     async def _spec(self, record: SessionRecord, pages: list[PageState]) -> SessionSpec:
         state, *earlier = await self.vault.logins(record.session_id) or [{}]
