@@ -126,7 +126,9 @@ class Gateway:
         return result
 
     async def value(self, page_id: str, expression: str) -> object:
-        result = await self.call("evaluate_script", pageId=page_id, expression=expression)
+        """Return what an expression is in a page."""
+        # A reply shows a string as it is, other values as JSON: this way all are JSON.
+        result = await self.call("evaluate_script", pageId=page_id, expression=f"JSON.stringify({expression})")
         return json.loads(result["content"][0]["text"].splitlines()[-2])  # the last is the page's line
 
     def _write(self, message: dict[str, AnyJson]) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -336,7 +336,7 @@ def tools(toolsets: Collection[str] = ("core",), *, besides: Collection[str] = (
     ]
 
 
-@cache
+@lru_cache(maxsize=64)  # A caller names the toolsets, in any combination.
 def listed(toolsets: frozenset[str]) -> frozenset[str]:
     """Return the names of the tools in a list of some toolsets. `call_tool` is among them, because replies name calls
     through it; except if only the seven are listed, whose list is documented as it is."""

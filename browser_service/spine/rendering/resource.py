@@ -26,8 +26,8 @@ def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Content
 
 
 def for_completion(envelope: Json, form: ForCompletion) -> Completions:
-    """Return the ids of all that a listing lists."""
+    """Return the ids of all that a listing lists; none if its items have no such key."""
     result = envelope.get("result")
     parts = result.values() if isinstance(result, dict) else ()
     items = [item for part in parts if isinstance(part, list) for item in part]
-    return Completions(values=[str(item[form.key]) for item in items if isinstance(item, dict)])
+    return Completions(values=[str(item[form.key]) for item in items if isinstance(item, dict) and form.key in item])
