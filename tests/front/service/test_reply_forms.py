@@ -89,7 +89,5 @@ async def test_what_is_no_form_is_refused_and_the_call_is_not_made(agent: Agent)
 
 
 async def test_a_key_that_nothing_listed_has_completes_nothing(agent: Agent) -> None:
-    await agent.ok("open_page")
-    for key, count in (("pageId", 1), ("nope", 0)):
-        completions = (await asked(agent, ForCompletion(key=key), "list_pages"))["rendered"]
-        assert len(completions["values"]) == count
+    completions = await asked(agent, ForCompletion(key="nope"), "list_sessions")
+    assert completions["rendered"] == {}
