@@ -102,6 +102,15 @@ def parse(body: Body) -> Action:
     return _parse(body)
 
 
+def called(body: Body) -> type[Action]:
+    """Return the action that a body names, also through `call_tool`; CallTool itself if no action has that name."""
+    name = body.get("action")
+    if name == CallTool.name():
+        name = body.get("name", name)
+    named = NAMES.get(name) if isinstance(name, str) else None
+    return named.action if named else CallTool
+
+
 def parse_as(kind: type[A], body: Body) -> A:
     """Parse a body as an action of this class. Raises what `parse` does, and TypeError for another class."""
     action = parse({**body, "action": kind.name()})

@@ -9,8 +9,7 @@ from functools import partial
 from browser_service.rules.claims import Claim, Claims, Move, MoveCause
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
-from browser_service.spine.register import Record
-from browser_service.waits import until_granted
+from browser_service.waits import Cancel, until_granted
 from shared.actions.work import ClaimWork
 from shared.calls import ClientRef
 from shared.errors import Cancelled, ResourceExhausted, WorkOwned
@@ -30,7 +29,7 @@ class Work:
         self._claims = Claims(idle_ms / 1000, self._notify_loser, send, clock=clock)
         self._tell = tell
 
-    async def claim(self, who: ClientRef, asked: ClaimWork, call: Record) -> Json:
+    async def claim(self, who: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> Json:
         """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
         waited."""
         key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _one_line(asked.reason)
@@ -38,7 +37,7 @@ class Work:
         self._check_room(who, before)
         if self._claims.claim(key, who, reason, keep_s):
             return self._claim_reply(who, key, before)
-        if asked.wait_seconds and await self._wait(key, who, asked, call):
+        if asked.wait_seconds and await self._wait(who, asked, call_id, cancel):
             return self._offer_reply(key)
         if not reason:
             raise self._owned_error(key)
@@ -69,14 +68,15 @@ class Work:
         """Do what the clock has made due for all names that somebody waits for."""
         self._claims.advance_all()
 
-    async def _wait(self, key: str, who: ClientRef, asked: ClaimWork, call: Record) -> bool:
+    async def _wait(self, who: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> bool:
         """Wait in line, and return whether the name is offered to the caller now."""
-        candidate = self._claims.wait(key, who, _one_line(asked.reason), call.call_id)
+        key = asked.key
+        candidate = self._claims.wait(key, who, _one_line(asked.reason), call_id)
         try:
-            async with call.cancel.within(asked.wait_seconds):
+            async with cancel.within(asked.wait_seconds):
                 await until_granted(candidate, partial(self._claims.free_in, key), partial(self._claims.advance, key))
         except TimeoutError:
-            if call.cancel.requested:
+            if cancel.requested:
                 if candidate.granted:
                     self._claims.release(key, who.client_id)
                 raise Cancelled(f"The call was cancelled while it waited for {key}; it is not yours.") from None

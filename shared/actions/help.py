@@ -14,6 +14,7 @@ class Help(Action):
 
     lane = Lane.BESIDE
     unmetered = True
+    adds_toolset = True
     shown = "help"
 
     tool: str | None = Field(

@@ -114,6 +114,8 @@ class Traits(BaseModel):
     told: ClassVar[frozenset[str]] = frozenset()
     """Wire names of texts that are no secret: the account of who did what keeps them, and no others but elements,
     addresses and reasons."""
+    adds_toolset: ClassVar[bool] = False
+    """The list of tools that its reader has gets the toolset that its result names."""
 
     # --- its limits, and its end -------------------------------------------------------------------------------------
 

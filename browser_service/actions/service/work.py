@@ -6,7 +6,7 @@ from shared.model import Json
 
 
 async def claim_work(service: ServiceContext, action: work.ClaimWork) -> Json:
-    return await service.work.claim(service.who, action, service.record)
+    return await service.work.claim(service.who, action, service.record.call_id, service.record.cancel)
 
 
 async def release_work(service: ServiceContext, action: work.ReleaseWork) -> Json:

@@ -8,7 +8,6 @@ from pydantic import JsonValue
 from browser_service.spine.rendering.result import list_at
 from shared import catalogue, toolsets
 from shared.actions.base import Action
-from shared.actions.help import Help
 from shared.model import Json
 
 _OURS: Final = ("observed", "undo", "help")
@@ -34,19 +33,19 @@ def add_toolsets(envelope: Json, action: type[Action], chosen: frozenset[str] | 
     if chosen is None or not isinstance(result, dict):
         return envelope, []
     asked = list[str]()
-    result = _add_toolset(result, action.name(), chosen, asked)
+    result = _add_toolset(result, action, chosen, asked)
     if steps := list_at(result, "steps"):
         result = {**result, "steps": [_add_step_toolset(step, chosen, asked) for step in steps]}
     return {**envelope, "result": result}, asked
 
 
 def _add_step_toolset(step: JsonValue, chosen: frozenset[str], asked: list[str]) -> JsonValue:
-    return _add_toolset(step, str(step.get("action")), chosen, asked) if isinstance(step, dict) else step
+    return _add_toolset(step, catalogue.called(step), chosen, asked) if isinstance(step, dict) else step
 
 
-def _add_toolset(result: Json, name: str, chosen: frozenset[str], asked: list[str]) -> Json:
+def _add_toolset(result: Json, action: type[Action], chosen: frozenset[str], asked: list[str]) -> Json:
     toolset = result.get("toolset")
-    if name != Help.name() or not isinstance(toolset, str):
+    if not action.adds_toolset or not isinstance(toolset, str):
         return result
     known = frozenset({toolset}).intersection(toolsets.names(catalogue.ACTIONS.values()))
     before = catalogue.listed(chosen.union(asked))

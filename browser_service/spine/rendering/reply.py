@@ -12,7 +12,6 @@ from browser_service.spine.rendering.resource import for_completion, for_reader
 from browser_service.spine.rendering.terminal import for_terminal
 from shared import catalogue, wire
 from shared.actions.base import Action
-from shared.actions.help import CallTool
 from shared.errors import InvalidRequest
 from shared.model import Json
 from shared.replies import (
@@ -51,10 +50,10 @@ def rendered(envelope: Json, asked: Json, form: ReplyForm, advice: str = "") -> 
     """Return the envelope with what its caller shows in place of the result, the page and the notices; a terminal may
     print these too, and keeps them. `advice` is a line for failures."""
     if isinstance(form, ForTerminal):
-        called: Json = {"action": form.action} if form.action else asked
-        return {**envelope, "rendered": _sendable(for_terminal(envelope, _action(called)))}
+        body: Json = {"action": form.action} if form.action else asked
+        return {**envelope, "rendered": _sendable(for_terminal(envelope, catalogue.called(body)))}
     short: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
-    return {**short, "rendered": _sendable(_shown(envelope, _action(asked), form, advice))}
+    return {**short, "rendered": _sendable(_shown(envelope, catalogue.called(asked), form, advice))}
 
 
 def _shown(
@@ -75,12 +74,3 @@ def _form(header: str) -> ReplyForm:
 
 def _sendable(shown: BaseModel) -> Json:
     return shown.model_dump(mode="json", exclude_defaults=True)
-
-
-def _action(asked: Json) -> type[Action]:
-    """Return the called action class, also through `call_tool`; for an unknown name one that shows all as JSON."""
-    name = asked.get("action")
-    if name == CallTool.name():
-        name = asked.get("name", name)
-    named = catalogue.NAMES.get(name) if isinstance(name, str) else None
-    return named.action if named else CallTool
