@@ -5,10 +5,10 @@ from collections.abc import Callable
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, Idle
 from browser_service.rules.origin_turns import OriginLimits
+from browser_service.rules.quotas import ClientLimits
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
 from browser_service.settings import Settings
-from browser_service.spine.quotas import ClientLimits
 from shared.pages import SessionOptions, Size
 
 

@@ -18,15 +18,17 @@ from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.observability.notifications import Notifier
 from browser_service.rules.clock import Clock
+from browser_service.rules.quotas import Quotas
 from browser_service.security.revocation import Revocations
 from browser_service.security.seal import Seal
 from browser_service.security.urls import UrlPolicy
+from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.sessions.vault import SessionVault
 from browser_service.settings import Settings
 from browser_service.spine.abandoned import AbandonedPages
+from browser_service.spine.addressing import Addressing
 from browser_service.spine.administration import Administration
-from browser_service.spine.directory import Directory
 from browser_service.spine.dispatch import Dispatcher, Intake
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls
@@ -34,7 +36,6 @@ from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServiceActions, ServicePorts
-from browser_service.spine.quotas import Quotas
 from browser_service.spine.register import CallRegister
 from browser_service.spine.undo import UndoStore
 from browser_service.spine.undo_call import UndoPorts
@@ -157,11 +158,11 @@ class Services:
     @cached_property
     def lifecycle(self) -> SessionLifecycle:
         return SessionLifecycle(
-            *(self.host, self.directory, self.journal, self.vault, self.clients),
+            *(self.host, self.directory, self.journal, self.vault),
+            notify=self.clients.notify,
             report=self.storage.say,
             shared=configuration.shared_login(self.settings),
             idle_ms=self.settings.session_idle_ms,
-            blank_ms=self.settings.blank_pages_ms,
             drain=self.feed.session_closed,
         )
 
@@ -173,6 +174,10 @@ class Services:
         return Work(self.settings.idle_work_ms, tell, self.clients.send, self.clock)
 
     # --- the spine ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def addressing(self) -> Addressing:
+        return Addressing(self.directory)
 
     @cached_property
     def policy(self) -> Policy:
@@ -214,10 +219,10 @@ class Services:
 
     @cached_property
     def dispatcher(self) -> Dispatcher:
-        undo = UndoPorts(self.ledger, self.policy, self.directory, self.host_calls, self.lifecycle)
+        undo = UndoPorts(self.ledger, self.policy, self.directory, self.addressing, self.host_calls, self.lifecycle)
         ports = ServicePorts(self.host, undo, self.work, self.downloads)
         actions = ServiceActions(ports, _handlers(Scope.SERVICE))
-        intake = Intake(self.clients, self.directory, self.policy, self.quotas)
+        intake = Intake(self.clients, self.directory, self.addressing, self.policy, self.quotas)
         return Dispatcher(intake, self.host_calls, actions, self.ledger, self.feed)
 
     @cached_property
@@ -233,7 +238,8 @@ class Services:
 
     @cached_property
     def abandoned(self) -> AbandonedPages:
-        return AbandonedPages(self.host, self.clients, self.ledger, self.host_calls)
+        blank_ms = self.settings.blank_pages_ms
+        return AbandonedPages(self.host, self.clients, self.ledger, self.host_calls, blank_ms=blank_ms)
 
     def connect(self) -> None:
         """Register callbacks between parts that need each other, and so cannot all be made with one another."""

@@ -13,7 +13,7 @@ import structlog
 from browser_service.observability.visibility import MayKnow, is_recorded, may_see, private_to
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
-from browser_service.spine.directory import Directory
+from browser_service.sessions.directory import Directory
 from browser_service.store.activity import ActivityTable, Row, RowFilter
 from shared.actions.base import Action
 from shared.actions.traits import Scope

@@ -11,14 +11,13 @@ from zoneinfo import available_timezones
 
 import structlog
 
-from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
 from browser_service.security.seal import KEY_FILE
 from browser_service.sessions.closed_pages import ClosedPage
 from browser_service.sessions.closed_session import ClosedSession
+from browser_service.sessions.directory import Directory, with_new_revision
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
 from browser_service.sessions.vault import SessionVault
-from browser_service.spine.directory import Address, Directory, with_new_revision
 from browser_service.store.journal import Journal
 from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
@@ -49,11 +48,11 @@ class SessionLifecycle:
     directory: Directory
     journal: Journal
     vault: SessionVault
-    clients: Clients
+    notify: Callable[[str, Notice], None]
+    """Gives a notice to the client of an id."""
     report: Callable[[str], None]
     shared: SessionOptions
     idle_ms: int
-    blank_ms: int
     drain: Callable[[str], Awaitable[None]]
     """Returns when all is stored that the host reported of a session that it closed."""
     _unreadable: set[str] = field(default_factory=set, init=False)
@@ -116,7 +115,7 @@ class SessionLifecycle:
     async def create(self, owner: ClientRef, asked: CreateSession) -> Json:
         """Make a session of the client's own. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""
         session_id = asked.session_id or self._free_name()
-        if session_id in self._sessions or session_id in self._unreadable or self.directory.get(session_id):
+        if session_id in self._unreadable or self.directory.is_taken(session_id, owner.client_id):
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
                 hint="Leave sessionId out, and a free name is made.",
@@ -214,21 +213,29 @@ class SessionLifecycle:
         if closed.record.expired:
             raise self._sessions.over(closed.record.session_id)
         self._check_room(owner)
-        opened = closed.renamed(self.directory.claim)
-        self._sessions.add(opened.record)
-        self.directory.unmint(Address(opened.record.session_id))
-        await self.vault.restore(opened)
-        await self.host.open(opened.spec)
-        for page in opened.spec.pages:
-            self.directory.note(page)
+        with contextlib.ExitStack() as names:
+
+            def reserved(name: str) -> str:
+                free = self.directory.former_name(name)
+                return names.enter_context(self.directory.reserve(free, owner.client_id))
+
+            opened = closed.renamed(reserved)
+            self._sessions.add(opened.record)
+            try:
+                await self.vault.restore(opened)
+                await self.host.open(opened.spec)
+            except BaseException:
+                self._sessions.drop(opened.record)
+                raise
+            for page in opened.spec.pages:
+                self.directory.note(page)
         return closed.reopened_as(opened)
 
     async def run(self) -> None:
-        """Close expired sessions and blank pages, and store the figures of use, until cancelled."""
+        """Close expired sessions and store the figures of use, until cancelled."""
         while True:
             try:
                 await self.close_expired()
-                await self.close_blank()
                 await self.write_usage()
             except JournalFailed as error:
                 log.warning("the journal cannot be written", reason=str(error))
@@ -240,22 +247,14 @@ class SessionLifecycle:
             unused = not record.persistent and time.time() - record.accessed_at > self.idle_ms / 1000
             if record.owner is None or not (record.expired or unused):
                 continue
-            pages = [page for page in self.directory.pages() if page.session_id == record.session_id]
+            pages = self.directory.pages_of(record.session_id)
             if any(page.person is not None or (page.hold_left_ms and not record.expired) for page in pages):
                 continue
             log.info("a session is over", session=record.session_id, expired=record.expired)
             text = end_notice(record.session_id, timed_out=record.expired)
             for client_id in {page.holder_id for page in pages} - {None}:
-                self.clients.notify(str(client_id), Notice(text=text))
+                self.notify(str(client_id), Notice(text=text))
             await self._end(record, over=True)
-
-    async def close_blank(self) -> None:
-        """Close untouched pages of clients that are gone, unless a person works in one or holds it."""
-        for page in await self.host.describe() if self.blank_ms else []:
-            gone = page.holder_id is None or not self.clients.present(page.holder_id)
-            kept = page.person is not None or page.hold_left_ms
-            if page.untouched and gone and not kept and page.idle_ms >= self.blank_ms:
-                await self.host.discard(page.page_id, self.blank_ms)
 
     async def _end(self, record: SessionRecord, *, over: bool = False) -> SessionSpec | None:
         """Close a session on the host. Its name becomes free when nothing is left of it."""
@@ -296,6 +295,6 @@ class SessionLifecycle:
         return Counter(page.session_id for page in self.directory.pages())
 
     def _free_name(self) -> str:
-        while (session_id := f"session-{secrets.token_hex(3)}") in self._sessions:
+        while self.directory.is_taken(session_id := f"session-{secrets.token_hex(3)}"):
             pass
         return session_id

@@ -1,4 +1,4 @@
-"""Releases the pages of clients that are gone, and tells of a page that was closed to make room."""
+"""Releases or closes the pages of clients that are gone, and gives notice of a page that was closed to make room."""
 
 import asyncio
 import secrets
@@ -25,17 +25,21 @@ _GONE_AFTER_MS: Final = 600_000
 class AbandonedPages:
     """Does for pages what hosts cannot: it knows which clients are there, and whom to tell."""
 
-    def __init__(self, host: SessionHost, clients: Clients, ledger: Ledger, host_calls: HostCalls) -> None:
+    def __init__(
+        self, host: SessionHost, clients: Clients, ledger: Ledger, host_calls: HostCalls, *, blank_ms: int
+    ) -> None:
         self._host = host
         self._clients = clients
         self._ledger = ledger
         self._host_calls = host_calls
+        self._blank_ms = blank_ms
 
     async def run(self) -> None:
-        """Release leases now and then, until cancelled."""
+        """Release leases and close blank pages now and then, until cancelled."""
         while True:
             await asyncio.sleep(_CHECK_EVERY_S)
             await self.release_leases()
+            await self.close_blank()
 
     async def release_leases(self) -> None:
         """Release the leases of clients that are not there and have used none of their pages for ten minutes."""
@@ -47,6 +51,14 @@ class AbandonedPages:
             here = self._clients.present(client_id) or self._ledger.register.running(client_id)
             if not here and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
                 await self._host_calls.release(client_id)
+
+    async def close_blank(self) -> None:
+        """Close untouched pages of clients that are gone, unless a person works in one or holds it."""
+        for page in await self._host.describe() if self._blank_ms else []:
+            is_gone = page.holder_id is None or not self._clients.present(page.holder_id)
+            is_kept = page.person is not None or page.hold_left_ms
+            if page.untouched and is_gone and not is_kept and page.idle_ms >= self._blank_ms:
+                await self._host.discard(page.page_id, self._blank_ms)
 
     def notify_retired(self, event: PageRetired) -> None:
         """Tell who left a page and who came that it was closed to make room; both may bring it back."""

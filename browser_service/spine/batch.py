@@ -6,7 +6,7 @@ from typing import Final
 
 from browser_service.rules.partial import with_account
 from browser_service.security.auth import Identity
-from browser_service.spine.directory import Directory
+from browser_service.sessions.directory import Directory
 from browser_service.spine.front_call import FrontCall
 from browser_service.spine.register import Record, Reply
 from shared.actions.base import Action
@@ -44,9 +44,8 @@ class BatchRun:
         self._inlined = 0
 
     async def run(self) -> Outcome:
-        """Do the steps until one fails. Raises before the first for what the client may not touch."""
+        """Do the steps until one fails."""
         batch = self._batch
-        self._directory.check_touched(batch, self._caller.client_id)
         ends_at = asyncio.get_running_loop().time() + batch.allowed_ms() / 1000
         for at, part in enumerate(batch.parts()):
             try:

@@ -8,9 +8,11 @@ import structlog
 
 from browser_service.clients.presence import Clients
 from browser_service.observability.logging import unexpected
+from browser_service.rules.quotas import Quotas
 from browser_service.security.auth import Identity
+from browser_service.sessions.directory import Directory
+from browser_service.spine.addressing import Addressing
 from browser_service.spine.batch import BatchRun
-from browser_service.spine.directory import Directory
 from browser_service.spine.envelope import failed, reply_of, still_running, without_private
 from browser_service.spine.feed import Feed
 from browser_service.spine.front_call import CallRequest, FrontCall
@@ -18,7 +20,6 @@ from browser_service.spine.host_calls import HostCalls, HostTask
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.ports import ServiceActions
-from browser_service.spine.quotas import Quotas
 from browser_service.spine.register import Record, Reply
 from browser_service.spine.workflows import Workflows
 from shared import catalogue
@@ -41,6 +42,7 @@ class Intake:
 
     clients: Clients
     directory: Directory
+    addressing: Addressing
     policy: Policy
     quotas: Quotas
 
@@ -98,7 +100,7 @@ class Dispatcher:
         self._intake.clients.remember(caller.client_id, caller.label)
         try:
             request = replace(request, body=catalogue.unwrapped(request.body))
-            action = self._intake.directory.for_whole_session(catalogue.parse(request.merged()))
+            action = self._intake.addressing.for_whole_session(catalogue.parse(request.merged()))
         except BrowseError as error:
             return failed(error.body(request.request_id))
         try:
@@ -121,8 +123,8 @@ class Dispatcher:
             return self._reply(caller, request, action, call_id)
 
         record = self._ledger.register.begin(caller.client_id, call_id, request.attempt, action, admit)
-        if request.counted:
-            quotas.began(record, action)
+        if request.counted and not record.task.done() and quotas.begin(caller.client_id, call_id, action):
+            record.task.add_done_callback(lambda _: quotas.end(caller.client_id, call_id))
         return record
 
     def _begin_part(self, caller: Identity, body: Json, call_id: str, inline_text: int) -> Record | Reply:
@@ -173,8 +175,9 @@ class Dispatcher:
         if call.action.makes_session:
             return await self._workflows.in_new_session(call, self._do)
         if call.action.apart:
+            self._intake.addressing.check_touched(call.action, call.client_id)
             return await BatchRun(call, self._intake.directory, self._begin_part, self._host_calls.cancel).run()
-        address = self._intake.directory.address(call.action, call.client_id, call.caller.label)
+        address = self._intake.addressing.address(call.action, call.caller)
         if call.action.scope is Scope.SERVICE:
             return await self._service_actions.run(call, self.perform)
         inline_text, cancel = call.request.inline_text, call.record.cancel

@@ -1,10 +1,10 @@
 """Makes the envelope, which is the one shape of every reply and every error."""
 
 from browser_service.clients.listing import page_block
+from browser_service.rules.quotas import retry_after
 from browser_service.security.urls import abridged
-from browser_service.spine.directory import Directory
+from browser_service.sessions.directory import Directory
 from browser_service.spine.front_call import FrontCall
-from browser_service.spine.quotas import retry_after
 from browser_service.spine.register import Record, Reply
 from shared.calls import Outcome
 from shared.errors import ErrorBody, Relayed

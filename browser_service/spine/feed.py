@@ -8,7 +8,7 @@ from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
 from browser_service.security.seal import Seal
 from browser_service.security.urls import origin_of
-from browser_service.spine.directory import Directory
+from browser_service.sessions.directory import Directory
 from browser_service.spine.politeness import Origins
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
 from browser_service.rules.origin_turns import Visit
+from browser_service.rules.quotas import Quotas
 from browser_service.rules.visits import count_visits
 from browser_service.security.auth import Identity
+from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
-from browser_service.spine.directory import Address, Directory
+from browser_service.spine.addressing import Address
 from browser_service.spine.feed import Feed
 from browser_service.spine.politeness import Origins
-from browser_service.spine.quotas import Quotas
 from browser_service.spine.register import CallRegister, Record
 from browser_service.waits import Cancel
 from shared.actions.base import Action
@@ -64,15 +65,9 @@ class HostCalls:
         self._seq = itertools.count(1)
 
     async def run(self, task: HostTask) -> Outcome:
-        """Run a task. A page's name that was reserved for it is freed if no page was made."""
-        outcome = None
-        try:
-            async with self._within_limits(task):
-                outcome = await self._host.run(await self._call(task))
-        finally:
-            if outcome is None or outcome.page is None:
-                self._directory.unmint(task.address)
-        return outcome
+        """Run a task within the limits that hold for it."""
+        async with self._within_limits(task):
+            return await self._host.run(await self._call(task))
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, also one that is still on its way here. Raises CallNotFound for an unknown one."""
@@ -92,20 +87,21 @@ class HostCalls:
 
     @asynccontextmanager
     async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:
-        """Hold room for a new page, and a turn at each origin that the task sends requests to."""
+        """Hold the name and the room of a new page, and a turn at each origin that the task sends requests to."""
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
-        page = self._directory.get(page_id or "")
+        page = self._directory.get(page_id)
         origins = count_visits(action, self._directory.seen_by(page, client_id).url if page else "")
-        new_id = page_id if page is None else None
         async with AsyncExitStack() as limits:
-            if new_id:
-                limits.enter_context(self._quotas.reserve_page(client_id, new_id, self._directory.held_by(client_id)))
+            if task.address.is_new and page_id:
+                opening = self._directory.reserved_by(client_id) - {page_id}
+                self._quotas.check_pages(self._directory.held_by(client_id), opening)
+                limits.enter_context(self._directory.reserve(page_id, client_id))
             for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
                 if said := await limits.enter_async_context(self._origins.turn(origin, visit, task.cancel)):
                     self._clients.notify(client_id, Notice(text=said))
             yield
-            if origins or new_id:  # before the next one goes there: was a pause asked for? is the page open?
+            if origins or task.address.is_new:  # else the next call would not know of a pause, or of the page
                 await self._feed.catch_up()
 
     async def _call(self, task: HostTask) -> Call:

@@ -13,7 +13,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.line import Send
 from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
-from browser_service.spine.quotas import rate_limited, time_after
+from browser_service.rules.quotas import rate_limited, time_after
 from browser_service.waits import Cancel, until_granted
 from shared.errors import Cancelled, RateLimited
 from shared.events import Throttled

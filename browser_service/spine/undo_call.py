@@ -5,8 +5,9 @@ from typing import Final
 
 from browser_service.security.auth import Identity
 from browser_service.sessions.closed_session import ClosedSession
+from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
-from browser_service.spine.directory import Address, Directory
+from browser_service.spine.addressing import Address, Addressing
 from browser_service.spine.host_calls import HostCalls, HostTask
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
@@ -33,6 +34,7 @@ class UndoPorts:
     ledger: Ledger
     policy: Policy
     directory: Directory
+    addressing: Addressing
     host_calls: HostCalls
     lifecycle: SessionLifecycle
 
@@ -104,7 +106,7 @@ class UndoCall:
         """Return where a step is undone, and whose limits hold. A closed page keeps its id if it is free."""
         directory = self._ports.directory
         if not action.closes_page:
-            address = directory.address(action, self._caller.client_id, self._caller.label)
+            address = self._ports.addressing.address(action, self._caller)
             if address.session_id != step.session_id:
                 raise CannotUndo(f"{step.page_id} is a page of another session now.")
             return address, action
@@ -112,7 +114,8 @@ class UndoCall:
         directory.sessions.check_use(former.session_id, self._caller.client_id)
         url: Json = {} if former.url == "about:blank" else {"url": former.url}
         opening = catalogue.parse({"action": "open_page", **url})
-        return Address(directory.claim(former.page_id, former.session_id), former.session_id), opening
+        page_id = directory.former_name(former.page_id, former.session_id)
+        return Address(page_id, former.session_id, is_new=True), opening
 
     def _find(self, call_id: str | None) -> list[UndoableCall]:
         """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from browser_service.clients.presence import Clients
+from browser_service.sessions.directory import LAUNCHED, Directory
 from browser_service.sessions.records import Browser
-from browser_service.spine.directory import LAUNCHED, Address, Directory
+from browser_service.spine.addressing import Address
 from browser_service.spine.feed import Feed
 from browser_service.spine.front_call import FrontCall, Perform
 from shared.calls import Notice, Outcome
@@ -61,10 +62,10 @@ class Workflows:
     async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:
         """Close a session that was made for a page once its last page is closed."""
         await self._feed.catch_up()
-        sessions, pages = self._directory.sessions, self._directory.pages()
+        sessions = self._directory.sessions
         if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
             return
-        if all(page.session_id != session_id for page in pages):
+        if not self._directory.pages_of(session_id):
             await self._perform(call.caller, _closing(session_id), f"{call.call_id}.1")
             result["observed"] = f"{result.get('observed', 'done')}; so is session {session_id}, which was made for it"
 
@@ -87,8 +88,12 @@ class LaunchedBrowser:
         for."""
         if self._page() is not None:
             await self.quit()
-        page_id = self._directory.mint(LAUNCHED)
-        own = browser != self.shared
+        with self._directory.reserve(self._directory.free_name(LAUNCHED), self._client_id) as page_id:
+            await self._open(page_id, browser, own=browser != self.shared)
+        return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
+
+    async def _open(self, page_id: str, browser: Browser, *, own: bool) -> None:
+        """Open the page, in a session of its own or in the shared login. Closes the session again if that fails."""
         if own:
             size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
             options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
@@ -102,7 +107,6 @@ class LaunchedBrowser:
             raise
         if own:
             self._directory.sessions.record(page_id).of_page = True
-        return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 
     async def quit(self) -> Json:
         """Close what `launch` opened; the shared browser stays. Raises NoBrowser."""

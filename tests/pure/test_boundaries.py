@@ -71,10 +71,8 @@ BELOW = {
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
 ABOVE = {
     ("browser_service/observability/visibility.py", "browser_service.sessions.records"),
-    ("browser_service/observability/activity.py", "browser_service.spine.directory"),
+    ("browser_service/observability/activity.py", "browser_service.sessions.directory"),
     ("browser_service/observability/notifications.py", "browser_service.clients.inbox"),
-    ("browser_service/sessions/lifecycle.py", "browser_service.clients.presence"),
-    ("browser_service/sessions/lifecycle.py", "browser_service.spine.directory"),
     ("browser_service/store/journal.py", "browser_service.sessions.closed_pages"),
 }
 """What a layer knows of all the same. The list gets shorter, never longer."""

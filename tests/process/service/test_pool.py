@@ -11,7 +11,6 @@ from browser_service.clients.presence import Clients
 from browser_service.host.events import EventLog
 from browser_service.host.launching.memory import exact_mb, machine_mb, rough_mb
 from browser_service.rules.leases import Ownership
-from browser_service.spine.abandoned import AbandonedPages
 from shared.calls import Call, Notice
 from shared.events import StateSaved
 from shared.pages import PageState
@@ -131,7 +130,7 @@ async def test_a_client_without_a_stream_that_has_long_done_nothing_gives_its_pa
 ) -> None:
     parts = limited.parts
     pages = limited.host.pages
-    look = AbandonedPages(parts.host, parts.clients, parts.ledger, parts.host_calls).release_leases
+    look = parts.abandoned.release_leases
     async with limited.agent() as gone, limited.agent() as here:
         for agent, page_id in ((gone, "left"), (here, "used")):
             await agent.call("open_page", pageId=page_id)
@@ -202,7 +201,7 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
     start: StartService, site: Site
 ) -> None:
     service = await start(presence_grace_ms=0)
-    lifecycle = service.parts.lifecycle
+    abandoned = service.parts.abandoned
     async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
         await here.call("open_page", pageId="heres")
         async with watching(service, here.client_id):
@@ -212,11 +211,11 @@ async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_fi
                 await gone.call("goto", pageId="used", url=site.page("/", "x"))
                 await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
                 await rests(service, 700)
-                await lifecycle.close_blank()
+                await abandoned.close_blank()
                 assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
             await become(lambda: not service.host.pages["used"].record.ownership.lease)
             await rests(service, 700)
-            await lifecycle.close_blank()
+            await abandoned.close_blank()
             await service.parts.feed.catch_up()
             assert {page.page_id for page in service.parts.directory.pages()} == {"heres", "held", "used"}
             (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]

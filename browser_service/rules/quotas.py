@@ -2,8 +2,7 @@
 
 import math
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,7 +11,6 @@ from pydantic import JsonValue
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.clock import Clock
 from browser_service.rules.recent import Recent
-from browser_service.spine.register import Record
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
@@ -36,15 +34,14 @@ class _Client:
     recent: Recent
     running: dict[str, float] = field(default_factory=dict)
     """Maps a callId to when the call is due to end, by the clock."""
-    opening: set[str] = field(default_factory=set)
 
     @property
     def idle(self) -> bool:
-        return not self.running and not self.opening and not self.recent.entries()
+        return not self.running and not self.recent.entries()
 
 
 class Quotas:
-    """Counts what each client does. A call is admitted and then registered with no await in between."""
+    """Counts what each client does. A call is admitted and then begun with no other call in between."""
 
     def __init__(self, limits: ClientLimits, clock: Clock = time.monotonic) -> None:
         self._limits = limits
@@ -60,15 +57,21 @@ class Quotas:
         if limits.in_flight and len(client.running) >= limits.in_flight:
             raise self._too_many_at_once(client)
 
-    def began(self, record: Record, action: Action) -> None:
-        """Count a call that was admitted, until it ends; one that is joined counts once."""
-        client = self._client(record.client_id)
-        if action.unmetered or record.task.done() or record.call_id in client.running:
-            return
+    def begin(self, client_id: str, call_id: str, action: Action) -> bool:
+        """Count a call that was admitted, until `end`; return False for one that does not count, or is counted
+        already."""
+        client = self._client(client_id)
+        if action.unmetered or call_id in client.running:
+            return False
         for _ in range(_count_calls(action)):
-            client.recent.add(record.client_id)
-        client.running[record.call_id] = self._clock() + action.allowed_ms() / 1000
-        record.task.add_done_callback(lambda _: client.running.pop(record.call_id, None))
+            client.recent.add(client_id)
+        client.running[call_id] = self._clock() + action.allowed_ms() / 1000
+        return True
+
+    def end(self, client_id: str, call_id: str) -> None:
+        """Count a call no longer as one that runs."""
+        if client := self._clients.get(client_id):
+            client.running.pop(call_id, None)
 
     def count_upload(self, client_id: str, name: str) -> None:
         """Count a file that is sent ahead of a call of that name, as a call. Raises RateLimited."""
@@ -76,18 +79,11 @@ class Quotas:
         self._check_rate(client, name, 1)
         client.recent.add(client_id)
 
-    @contextmanager
-    def reserve_page(self, client_id: str, page_id: str, open_pages: Collection[str]) -> Iterator[None]:
-        """Count a page that is being opened as one of its client's. Raises ResourceExhausted."""
-        client = self._client(client_id)
-        counted = {*open_pages, *client.opening}
-        if self._limits.pages and len(counted) >= self._limits.pages:
-            raise _too_many_pages(self._limits.pages, [*open_pages])
-        client.opening.add(page_id)
-        try:
-            yield
-        finally:
-            client.opening.discard(page_id)
+    def check_pages(self, held: Sequence[str], opening: Collection[str]) -> None:
+        """Raise ResourceExhausted if a client may open no page beside those that it holds and is opening."""
+        limit = self._limits.pages
+        if limit and len({*held, *opening}) >= limit:
+            raise _too_many_pages(limit, held)
 
     def _check_rate(self, client: _Client, name: str, calls: int) -> None:
         limit, seen = self._limits.per_minute, len(client.recent.entries())
@@ -136,7 +132,7 @@ def time_after(seconds: float) -> str:
     return f"{at:%H:%M:%S} (in {math.ceil(seconds)} s)"
 
 
-def _too_many_pages(limit: int, pages: list[str]) -> ResourceExhausted:
+def _too_many_pages(limit: int, pages: Sequence[str]) -> ResourceExhausted:
     close = next_call("close_page", page_id=pages[0]) if pages else next_call("list_pages")
     return ResourceExhausted(
         f"You have {limit} pages open, which is the limit (BROWSE_CLIENT_PAGES). There is room when one is closed.",

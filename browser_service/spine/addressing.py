@@ -1,0 +1,220 @@
+"""Finds the page or session that a call means, and says why there is none."""
+
+from typing import NamedTuple
+
+from browser_service.sessions.closed_pages import ClosedPage
+from browser_service.sessions.directory import Directory
+from shared.actions.base import Action
+from shared.actions.traits import Scope, Unaddressed
+from shared.calls import ClientRef
+from shared.errors import (
+    BrowseError,
+    NoBrowser,
+    PageNotFound,
+    PageRequired,
+    SessionExpired,
+    SessionNotFound,
+    ValidationFailed,
+    of_field,
+)
+from shared.likeness import nearest
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.pages import PageState
+from shared.wire import DEFAULT_SESSION
+
+_MOST_URL_CHARACTERS = 300
+_MOST_NAMES = 5
+
+
+class Address(NamedTuple):
+    """Says where a call goes; an action of the whole service has neither page nor session."""
+
+    page_id: str | None = None
+    session_id: str | None = None
+    is_new: bool = False
+    """Is true if the call may open the page: there is none of that name yet."""
+
+
+class Addressing:
+    """Finds pages and sessions in the directory. It changes nothing there."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._sessions = directory.sessions
+
+    def address(self, action: Action, client: ClientRef) -> Address:
+        """Find the page or session of a call, which the client may use.
+
+        Raises PageRequired, PageNotFound, SessionNotFound, ValidationFailed, Forbidden.
+        """
+        self.check_touched(action, client.client_id)
+        if action.scope is Scope.PAGE:
+            address = self._page_address(action, client)
+        else:
+            address = Address(None, action.named_session if action.scope is Scope.SESSION else None)
+        if address.session_id is not None:
+            self._sessions.check_use(address.session_id, client.client_id)
+        return address
+
+    def check_touched(self, action: Action, client_id: str) -> None:
+        """Raise SessionNotFound or Forbidden where the sessions that a call names, or has pages of, are not for the
+        client to use."""
+        touched = action.touches()
+        session_ids = {page.session_id for page_id in touched.pages if (page := self._directory.get(page_id))}
+        session_ids |= {name for name in touched.sessions if self._directory.get(name) is None}
+        for session_id in session_ids:
+            self._sessions.check_use(session_id, client_id)
+
+    def for_whole_session(self, action: Action) -> Action:
+        """Return the form for the whole session of an action that names a session and no page, if it has one."""
+        if action.scope is not Scope.PAGE or action.named_page is not None or action.named_session is None:
+            return action
+        return (action.for_session() or action) if action.named_session in self._sessions else action
+
+    def _page_address(self, action: Action, client: ClientRef) -> Address:
+        named = action.named_session
+        main_page = self._directory.get(named)
+        if named is not None and named not in self._sessions and main_page is None:
+            raise self._sessions.not_found(named)
+        if action.named_page is not None:
+            return self._named(action, action.named_page, client)
+        if main_page is not None:
+            return _of(main_page)
+        if action.unaddressed is Unaddressed.NEW_PAGE:
+            return self._new(action, client)
+        if action.pageless:
+            return Address(None, named or DEFAULT_SESSION)
+        own = action.unaddressed is Unaddressed.OWN_PAGE
+        return self._launched(action, client) if own else self._only(action, client)
+
+    def _named(self, action: Action, page_id: str, client: ClientRef) -> Address:
+        page = self._directory.get(page_id)
+        if page is None:
+            return self._absent(action, page_id, client)
+        if action.opens_another and page.holder_id == client.client_id:
+            # opening never means what is open: another agent of this client may be at work there
+            return Address(self._directory.free_name(page_id), action.named_session or page.session_id, is_new=True)
+        if action.named_session not in {None, page.session_id, page.page_id}:
+            raise ValidationFailed(
+                f"pageId {page_id!r} is a page of session {page.session_id!r}, not of {action.named_session!r}.",
+                hint="Leave sessionId out.",
+                details=of_field("sessionId"),
+            )
+        return _of(page)
+
+    def _absent(self, action: Action, page_id: str, client: ClientRef) -> Address:
+        """Return the address of a new page of this name. Raises the error that there is none if the call may not open
+        it."""
+        closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
+        if closed is not None and action.named_session is None:
+            raise self._closed_error(closed, action, client.client_id)
+        if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
+            raise self._unknown_error(page_id)
+        return Address(page_id, self._session_of_new(action, page_id), is_new=True)
+
+    def _session_of_new(self, action: Action, page_id: str) -> str:
+        """Return the session of a new page. Raises ValidationFailed for a page with the name of another session."""
+        if page_id == DEFAULT_SESSION or page_id not in self._sessions:
+            return action.named_session or DEFAULT_SESSION
+        if action.named_session not in {None, page_id}:
+            raise ValidationFailed(
+                f"{page_id!r} is a session: of pages, its main page alone has that name.",
+                hint="Give the page another name, or leave sessionId out.",
+                details=of_field("pageId"),
+            )
+        return page_id
+
+    def _new(self, action: Action, client: ClientRef) -> Address:
+        """Return the address of a new page; a new main page has its session's name."""
+        session_id = action.named_session or DEFAULT_SESSION
+        if action.opens_main_page and session_id != DEFAULT_SESSION:
+            return Address(session_id, session_id, is_new=True)
+        page_id = self._directory.free_name()
+        closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
+        if closed is not None and closed.session_id != session_id:  # it may still be taken for the one of there
+            page_id = self._directory.other_name(page_id)
+        return Address(page_id, session_id, is_new=True)
+
+    def _launched(self, action: Action, client: ClientRef) -> Address:
+        page = self._directory.launched(client.client_id)
+        if page is None or action.named_session not in {None, page.session_id}:
+            raise NoBrowser("No browser instance found. Call browser_launch first.")
+        return _of(page)
+
+    def _only(self, action: Action, client: ClientRef) -> Address:
+        pages = [
+            page
+            for page in self._directory.belonging_to(client.client_id)
+            if action.named_session in {None, page.session_id} and (action.agent or None) in {None, page.holder_agent}
+        ]
+        if len(pages) == 1:
+            return _of(pages[0])
+        if not pages:
+            raise PageRequired(
+                f"{action.name()} needs a page, and you have none open.",
+                hint=f"Open one first: {next_call('goto', url='https://...')}; or name one with pageId: "
+                f"{next_call('list_pages')}." + self._left_pages_hint(client.label),
+            )
+        names = [page.page_id for page in pages]
+        raise PageRequired(
+            f"{action.name()} needs a pageId: you have {len(pages)} pages open.",
+            hint=f"Repeat it with the pageId of one of: {', '.join(names)}.",
+            details={"context": {"pages": [*names]}},
+        )
+
+    def _left_pages_hint(self, label: str) -> str:
+        """Return a hint with the pages that an earlier chat of this label left: the new chat has a new identity."""
+        page_ids = self._directory.left_by(label) if label else []
+        if not page_ids:
+            return ""
+        names = ", ".join(page_ids[:_MOST_NAMES])
+        return f' An earlier "{label}" left {names}: act on one by its pageId to go on with it.'
+
+    def _closed_error(self, closed: ClosedPage, action: Action, client_id: str) -> BrowseError:
+        """Return the error that says why a page of a closed or private session is not opened in the shared login."""
+        page_id, session_id, url = closed.page_id, closed.session_id, action.asked_url
+        url = url if url and len(url) <= _MOST_URL_CHARACTERS else "..."
+        there, shared = (
+            next_call("goto", page_id=page_id, session_id=each, url=url) for each in (session_id, DEFAULT_SESSION)
+        )
+        elsewhere = f"In the shared login, with the user's own logins: {shared}; or take another name."
+        details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
+        if session_id in self._sessions:
+            again = f"Open it there again: {there}. " if self._sessions.may_use(session_id, client_id) else ""
+            problem = f'Page {page_id!r} is closed; it was of session "{session_id}".'
+            return PageNotFound(problem, hint=again + elsewhere, details=details)
+        ended = self._sessions.not_found(session_id)
+        if isinstance(ended, SessionExpired):
+            hint = f"{ended.advice} {elsewhere}"
+            return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
+        made = next_call("create_session", session_id=session_id)
+        undo = f"Bring both back, within 10 minutes: {next_call('undo', list=True)} names the call. "
+        how = "ended with the service, which was restarted" if closed.by_restart else "is closed"
+        return SessionNotFound(
+            f'Page {page_id!r} was of session "{session_id}", which {how}.',
+            hint=f"{undo if self._directory.closed.can_be_undone(closed) else ''}A session anew, which is logged in "
+            f"nowhere: {made}, then {there}. {elsewhere}",
+            details=details,
+        )
+
+    def _unknown_error(self, page_id: str) -> PageNotFound:
+        """Return the error that there is no page of that name, with the nearest name that there is."""
+        root, names = page_id.partition("~")[0], self._directory.page_ids()
+        near = next(iter(nearest(page_id, names)), None)
+        hint = f'Did you mean "{near}"? ' if near and near != root else ""
+        if root != page_id and root in names:
+            there = f'A popup of "{root}" had that name; "{root}" is open: {next_call("snapshot", page_id=root)}. '
+            listed = f"See what else is: {next_call('list_pages')}."
+        else:
+            there = f"Open it with {next_call('goto', page_id=root, url='...')}, "
+            listed = f"or see what is open: {next_call('list_pages')}."
+        return PageNotFound(
+            f"There is no page {page_id!r}.",
+            hint=f"{hint}{there}{listed}",
+            details={"context": {"pageId": page_id, "nearest": near}},
+        )
+
+
+def _of(page: PageState) -> Address:
+    return Address(page.page_id, page.session_id)
