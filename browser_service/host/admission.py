@@ -1,12 +1,12 @@
 """Decides whether a call may do what it asks of a page: when it comes in, and again at the head of the queue."""
 
 import fnmatch
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from browser_service.host.call_run import Running
 from browser_service.host.dialogs import Dialogs
-from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
 from browser_service.rules.leases import Lease
 from browser_service.security.urls import UrlPolicy, origin_of
@@ -25,27 +25,27 @@ _NAMED = 5
 class Admission:
     """Decides whether a call may do what it asks for: when it comes in, and again when its turn has come."""
 
-    pages: Mapping[str, PageEntry]
+    records: Callable[[], Iterable[PageRecord]]
     policy: UrlPolicy
     dialogs: Dialogs
     check_free: Callable[[], None]
     """Raises where the browser is given to a person."""
 
-    def admit(self, entry: PageEntry, running: Running) -> None:
+    def admit(self, page: BrowserPage, running: Running) -> None:
         """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
         call, action = running.call, running.action
         self.check_free()
-        if not entry.record.guarded and entry.live:
-            self.policy.check(entry.record.url)
+        if not page.record.guarded and page.current.live:
+            self.policy.check(page.record.url)
         for each in (action, *action.parts()):
-            self.check_url(each, entry.record.url)
-        taken_from = admit(entry.record, call, action)
+            self.check_url(each, page.record.url)
+        taken_from = admit(page.record, call, action)
         if taken_from is not None:
             who = call.client_label or "another client"
-            entry.tell(taken_from.client_id, f'"{who}" took {entry.page_id}, which you had left idle.')
-            entry.tell(call.client_id, f'{entry.page_id} was taken from "{taken_from.label}", idle until now.')
-        check_origin(entry.record, call, action, (page.record for page in self.pages.values()))
-        self.dialogs.check(entry.record, call, action)
+            page.tell(taken_from.client_id, f'"{who}" took {page.page_id}, which you had left idle.')
+            page.tell(call.client_id, f'{page.page_id} was taken from "{taken_from.label}", idle until now.')
+        check_origin(page.record, call, action, self.records())
+        self.dialogs.check(page.record, call, action)
 
     def check_url(self, action: Action, page_url: str = "") -> None:
         """Raise Forbidden for an address that may not be visited. Only what a caller asks for by itself may lead to a

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, cast
 
 import structlog
@@ -17,9 +18,9 @@ from browser_service.host.files import ArtifactPort
 from browser_service.host.kept_outcomes import KeptOutcomes
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.entry import PageEntry
+from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.life import Life
 from browser_service.host.recovery import crashes
-from browser_service.host.recovery.closed_page import reopen
 from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
@@ -73,7 +74,7 @@ class Calls:
     _steps: StepRunner = field(init=False)
 
     def __post_init__(self) -> None:
-        self._steps = StepRunner(self.admission.admit, self.handlers, self.artifacts, self.dialogs)
+        self._steps = StepRunner(self.admission.admit, self.handlers, self.artifacts)
 
     async def run(self, call: Call) -> Outcome:
         reply = self._replies.get(call.call_id)
@@ -184,21 +185,22 @@ class Calls:
     async def _perform(self, entry: PageEntry, running: Running) -> Json:
         call, action = running.call, running.action
         running.check_not_cancelled()
-        self.admission.admit(entry, running)
+        answer_dialog = partial(self.dialogs.answer, entry.record, call)
+        page = entry.for_call(running, self.artifacts, partial(self._steps.do, running), answer_dialog)
+        self.admission.admit(page, running)
         handler = self._handler(running)
-        page = self._steps.page(entry, running)
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
-            if action.wakes_page and not entry.live:
-                await self._live_in_a_turn(entry, running)
+            if action.wakes_page and not page.current.live:
+                await self._live_in_a_turn(page, running)
             running.admitted = True
-            return await perform(entry, running, handler, page)
-        async with turn_on(entry.queue, call, action.name(), self.queue_wait_ms) as waited:
+            return await perform(page, running, handler)
+        async with turn_on(page.queue, call, action.name(), self.queue_wait_ms) as waited:
             running.check_not_cancelled()
-            self.admission.admit(entry, running)
+            self.admission.admit(page, running)
             if waited:
                 self._started(running)
             running.admitted = True
-            return await perform_live(entry, running, handler, page)
+            return await perform_live(page, running, handler)
 
     async def _on_session(self, running: Running, action: Action) -> Json:
         """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""
@@ -223,7 +225,7 @@ class Calls:
             check_others(action, running.call.client_id, [page.record for page in self._pages_of(session)])
             result = await perform_on_session(seen, running, handler, blocking)
             for entry in self._pages_of(session):
-                entry.look_at_trace()  # it may have just begun
+                entry.check_trace()  # it may have just begun
             return result
 
     def _handler(self, running: Running) -> Handler:
@@ -237,10 +239,10 @@ class Calls:
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self.pages.values() if entry.session is session]
 
-    async def _live_in_a_turn(self, entry: PageEntry, running: Running) -> None:
+    async def _live_in_a_turn(self, page: BrowserPage, running: Running) -> None:
         """Open, in a turn, a page on which a call is going to wait beside the turns."""
-        async with turn_on(entry.queue, running.call, running.action.name(), self.queue_wait_ms):
-            await bring_up(entry, running)
+        async with turn_on(page.queue, running.call, running.action.name(), self.queue_wait_ms):
+            await bring_up(page, running)
 
     async def _make_room(self, running: Running) -> None:
         """Close an abandoned page where there is no room for one that the call makes, and may make."""
@@ -266,7 +268,7 @@ class Calls:
             raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
         self.room.check(session.session_id, call.client_id)
         if reopens:
-            entry = reopen(self.registry, session, call)
+            entry = self.registry.reopen(session, call)
         else:
             state = PageState(page_id=page_id, session_id=session.session_id)
             entry = self.registry.add(state, session)
@@ -286,10 +288,10 @@ class Calls:
         new = entry.record.revision == 0 or call.undo is not None
         never_opened = entry.tab is None and new and not entry.record.life.over and not entry.queue.busy
         if entry.record.life.over or never_opened:
-            self.registry.forget(entry)
+            self.registry.forget(entry.record)
             return
         if running.admitted or taken:
-            entry.changed()
+            self.log.emit(entry.record.changed())
         if running.admitted:
             entry.session.logins.save_soon()
 

@@ -1,7 +1,6 @@
 """Tells whether there is room for one more page: in its session, in all, and in memory."""
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable
 
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.record import PageRecord
@@ -11,18 +10,11 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 
-class Counted(Protocol):
-    """A page that takes room."""
-
-    @property
-    def record(self) -> PageRecord: ...
-
-
 class Room:
     """Counts pages and memory. It never touches what is open already."""
 
-    def __init__(self, pages: Mapping[str, Counted], limits: HostLimits, memory: Memory) -> None:
-        self._pages = pages
+    def __init__(self, records: Callable[[], list[PageRecord]], limits: HostLimits, memory: Memory) -> None:
+        self._records = records
         self._limits = limits
         self._memory = memory
 
@@ -36,20 +28,20 @@ class Room:
         limits = self._limits
         if limits.session_pages and len(of_session := self._of(session_id)) >= limits.session_pages:
             return of_session
-        return self._all() if len(self._pages) >= limits.max_pages else []
+        return self._records() if len(self._records()) >= limits.max_pages else []
 
     def full(self, session_id: str) -> int:
         """Return the limit of pages that is reached; 0 where there is room."""
         limits = self._limits
-        if len(self._pages) >= limits.max_pages:
+        if len(self._records()) >= limits.max_pages:
             return limits.max_pages
         return limits.session_pages if self.crowd(session_id) else 0
 
     def check(self, session_id: str, client_id: str) -> None:
         """Raise ResourceExhausted where there is no room, naming what could be closed."""
         if most := self.full(session_id):
-            of_all = len(self._pages) >= self._limits.max_pages
-            pages = self._all() if of_all else self._of(session_id)
+            of_all = len(self._records()) >= self._limits.max_pages
+            pages = self._records() if of_all else self._of(session_id)
             where, setting = ("", "MAX_PAGES") if of_all else (f' in session "{session_id}"', "SESSION_PAGES")
             problem = f"{most} pages are open{where}, which is the limit (BROWSE_{setting})"
             limit: Json = {"limit": "pages" if of_all else "sessionPages", "value": most}
@@ -58,13 +50,10 @@ class Room:
             used, most = self._memory.used_mb, self._memory.limit_mb
             problem = f"The browsers have {used:,} MB of memory, and {most:,} MB is the limit (BROWSE_MEMORY_MB)"
             limit = {"limit": "memoryMb", "value": most, "usedMb": used}
-            raise _exhausted(f"{problem}; no page was opened", _closable(self._all(), client_id), limit)
-
-    def _all(self) -> list[PageRecord]:
-        return [page.record for page in self._pages.values()]
+            raise _exhausted(f"{problem}; no page was opened", _closable(self._records(), client_id), limit)
 
     def _of(self, session_id: str) -> list[PageRecord]:
-        return [page for page in self._all() if page.session_id == session_id]
+        return [page for page in self._records() if page.session_id == session_id]
 
 
 def _closable(pages: Iterable[PageRecord], client_id: str) -> list[str]:

@@ -92,7 +92,7 @@ def wanted(page: BrowserPage, action: Action) -> bool:
     """Tell whether the reply to an act shows what changed."""
     delta = action.shown == "observed" and action.reply_amount == "delta"
     unasked = page.quiet and "reply" not in action.model_fields_set
-    speaks = not page.entry.record.dialog and not page.under_way
+    speaks = not page.record.dialog and not page.under_way
     return delta and not unasked and not action.only_tried and speaks
 
 
@@ -100,7 +100,7 @@ async def before(page: BrowserPage, action: Action) -> Before:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     began = Before()
     told = not (action.tells_all or action.navigates) and wanted(page, action)
-    if page.entry.live and told and (page.seen is None or time.monotonic() - page.seen.at > _SOON_S):
+    if page.current.live and told and (page.seen is None or time.monotonic() - page.seen.at > _SOON_S):
         try:
             async with asyncio.timeout(_BEFORE_S):
                 began = Before(state := await page.state())
@@ -119,7 +119,7 @@ async def _meanwhile(page: BrowserPage, state: State) -> str:
         return ""
     if state.is_like(seen.state):
         return ""
-    heading = _BY_ITSELF if page.entry.record.last_act[0] == page.call.client_id else _EARLIER
+    heading = _BY_ITSELF if page.record.last_act[0] == page.call.client_id else _EARLIER
     if len(seen.tree) > _MANY:
         return f"{heading} {_ASK}"
     compared = await _compared(page, state)

@@ -22,7 +22,8 @@ from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.life import Life, LifeEvent
 from browser_service.host.page.parking import Parking
-from browser_service.host.recovery.closed_page import remember, restore_entry
+from browser_service.host.page.record import PageRecord
+from browser_service.host.recovery.closed_page import remember
 from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.idleness import IdleSweep
 from browser_service.host.registry import PageRegistry
@@ -34,7 +35,7 @@ from shared.errors import (
     BrowseError,
     ErrorBody,
 )
-from shared.events import CallMoved, EventBatch, NoticeGiven, PageChanged, StateSaved
+from shared.events import CallMoved, EventBatch, NoticeGiven, StateSaved
 from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 
@@ -76,11 +77,13 @@ class LocalHost:
         self.dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
-        self._room = Room(self._pages, limits, self.memory)
+        self._room = Room(self._records, limits, self.memory)
         kept = (self._pages, self._log, self.dialogs, policy, limits)
         self._registry = PageRegistry(*kept, downloads=self.downloads, busy=self._busy, room=self._room)
         self.people = self._registry.people
-        self._parking = Parking(*(self._pages, self._running, self.downloads), headed=not launcher.options.headless)
+        self._parking = Parking(
+            *(self._pages, self._running, self.downloads, self._log.emit), headed=not launcher.options.headless
+        )
         retiring = Eviction(self._room, self._parking, self._registry, self._log.emit)
         self._registry.make_room = retiring.make_room
         self._calls = self._make_calls(handlers, artifacts, retiring)
@@ -99,7 +102,7 @@ class LocalHost:
     def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Eviction) -> Calls:
         return Calls(
             *(self._pages, self._sessions, self._running, handlers, artifacts),
-            admission=Admission(self._pages, self._policy, self.dialogs, self.launcher.check_free),
+            admission=Admission(self._records, self._policy, self.dialogs, self.launcher.check_free),
             dialogs=self.dialogs,
             registry=self._registry,
             retiring=retiring,
@@ -132,17 +135,18 @@ class LocalHost:
         session = SessionEntry(spec, self.launcher, self._policy, pages=self._registry, on=self)
         self._sessions[spec.session_id] = session
         for state in spec.pages:
-            restore_entry(self._registry, session, state, spec.former.get(state.page_id))
+            self._registry.add(state, session, spec.former.get(state.page_id))
 
     async def close(self, session_id: str) -> SessionSpec | None:
         session = self._sessions.pop(session_id, None)
         if session is None:
             return None
         entries = self._pages_of(session)
-        pages, former = [entry.record.state() for entry in entries], await asyncio.gather(*map(remember, entries))
+        pages = [entry.record.state() for entry in entries]
+        former = await asyncio.gather(*(remember(each.record, each.current, each.settings) for each in entries))
         keep_back = any(entry.record.dialog or entry.life is Life.SUSPECT for entry in entries)
         for entry in entries:
-            self._registry.forget(entry, LifeEvent.SESSION_CLOSED)
+            self._registry.forget(entry.record, LifeEvent.SESSION_CLOSED)
         await session.close(whole=not keep_back)
         if session.kind is not None and session.kind.session_id:
             await self.launcher.close_unused(session.kind)
@@ -154,9 +158,10 @@ class LocalHost:
 
     async def release(self, client_id: str, before_seq: int) -> None:
         for entry in self._pages.values():
-            entry.seen.pop(client_id, None)
+            if entry.tab is not None:
+                entry.tab.views.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq):
-                self._log.emit(PageChanged(page=entry.record.state()))
+                self._log.emit(entry.record.changed())
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)
@@ -164,14 +169,14 @@ class LocalHost:
     async def discard(self, page_id: str, idle_ms: int) -> None:
         entry = self._pages.get(page_id)
         if entry is not None and self._parking.to_discard(entry, idle_ms):
-            self._registry.forget(entry)
-            await bounded(entry.leave())
+            self._registry.forget(entry.record)
+            await bounded(entry.current.leave())
 
     async def describe(self) -> list[PageState]:
-        return [entry.record.state() for entry in self._pages.values()]
+        return [record.state() for record in self._records()]
 
     async def figures(self) -> Figures:
-        parked = sum(entry.record.place.parked is not None for entry in self._pages.values())
+        parked = sum(record.place.parked is not None for record in self._records())
         return Figures(
             pages=len(self._pages),
             parked=parked,
@@ -222,10 +227,13 @@ class LocalHost:
         await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
         for entry in [*self._pages.values()]:
             if entry.session.attached and not entry.record.of_person:
-                await entry.leave()
+                await entry.current.leave()
         await self.downloads.stop()
         await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self._sessions.values()))
         await self.launcher.stop()
+
+    def _records(self) -> list[PageRecord]:
+        return [entry.record for entry in self._pages.values()]
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self._pages.values() if entry.session is session]

@@ -12,15 +12,18 @@ from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.entry import Busy, PageEntry
 from browser_service.host.page.life import Life, LifeEvent
+from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab, target_of
+from browser_service.host.recovery import closed_page
 from browser_service.host.seam import HostLimits
 from browser_service.host.session import SessionEntry
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
-from shared.calls import ClientRef
+from shared.calls import Call, ClientRef
 from shared.errors import BrowserCrashed
 from shared.events import PageClosed, PageOpened
+from shared.model import Json
 from shared.pages import PageState
 
 if TYPE_CHECKING:
@@ -66,13 +69,15 @@ class PageRegistry:
         self._room = room
         self._background = Background()
 
-    def add(self, state: PageState, session: SessionEntry) -> PageEntry:
-        """Make an entry for a page, which need not be open yet."""
+    def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
+        """Make an entry for a page, which need not be open yet; `former` brings back what an earlier one had."""
+        if former is not None:
+            state = closed_page.renewed(state, former)
 
         def on_close(entry: PageEntry, tab: Tab) -> None:
             opener = self._pages.get(entry.record.opener_id or "")
-            if opener is not None and opener.observer is not None and not entry.record.life.over:
-                opener.observer.noted([f"popup {entry.page_id} closed"], "")
+            if opener is not None and opener.current.observer is not None and not entry.record.life.over:
+                opener.current.observer.noted([f"popup {entry.page_id} closed"], "")
             self._background.spawn(self._closed(entry, tab))
 
         entry = self._pages[state.page_id] = PageEntry(
@@ -89,30 +94,47 @@ class PageRegistry:
         )
         if state.person is not None and state.asker_id is not None:
             self.people.restore(entry.record, state.person, state.asker_id)
+        if former is not None:
+            closed_page.restore(entry.record, entry.settings, former)
+        return entry
+
+    def reopen(self, session: SessionEntry, call: Call) -> PageEntry:
+        """Make an entry for a closed page, held by the client that undoes its closing. The head of the queue opens
+        it."""
+        state = PageState.model_validate((former := call.undo or {})["page"])
+        state = state.model_copy(update={"page_id": call.page_id, "session_id": session.session_id})
+        entry = self.add(state, session, former)
+        if entry.lease is None or entry.lease.client_id != call.client_id:
+            entry.record.ownership.take(call, state.holder_agent)
+            entry.record.ownership.share(state.access)
+            entry.check_trace()
+            entry.settings.own(call.client_id)
+        entry.record.ownership.used_by(call)
         return entry
 
     def find(self, page_id: str) -> PageEntry | None:
         """Return the page of an id."""
         return self._pages.get(page_id)
 
-    def forget(self, entry: PageEntry, event: LifeEvent = LifeEvent.CLOSED) -> None:
-        """Have no page of that id any more; whoever waits for it is told. `event` says how it ended."""
-        entry.record.move(event)
-        entry.record.ownership.close()
-        self.people.page_closed(entry.record)
-        if self._pages.get(entry.page_id) is entry:  # and not a later page of that name
-            del self._pages[entry.page_id]
+    def forget(self, page: PageRecord, event: LifeEvent = LifeEvent.CLOSED) -> None:
+        """Remove a page, and tell whoever waits for it. `event` says how it ended."""
+        page.move(event)
+        page.ownership.close()
+        self.people.page_closed(page)
+        entry = self._pages.get(page.page_id)
+        if entry is not None and entry.record is page:  # and not a later page of that name
+            del self._pages[page.page_id]
             for popup in (each.record for each in self._pages.values()):
-                popup.opener_id = None if popup.opener_id == entry.page_id else popup.opener_id
-            self._log.emit(PageClosed(page_id=entry.page_id, session_id=entry.session.session_id))
+                popup.opener_id = None if popup.opener_id == page.page_id else popup.opener_id
+            self._log.emit(PageClosed(page_id=page.page_id, session_id=page.session_id))
 
     def foreign_page(self, session: SessionEntry, page: "Page") -> None:
         self._background.spawn(self._register(session, page))
 
     def popup_coming(self, opener_target: str) -> None:
         opener = next((entry for entry in self._pages.values() if entry.record.target_id == opener_target), None)
-        if opener is not None and opener.observer is not None:
-            opener.observer.popup_coming()
+        if opener is not None and opener.current.observer is not None:
+            opener.current.observer.popup_coming()
 
     async def _register(self, session: SessionEntry, page: "Page") -> None:
         """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
@@ -136,14 +158,14 @@ class PageRegistry:
             state = state.model_copy(update=opener.record.inherited())
         entry = self.add(state, session)
         if opener is not None:
-            entry.set_up_as(opener)
+            entry.inherit(opener)
         try:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened
             self._pages.pop(state.page_id, None)
             return
         if opener is not None:
-            opener.popup(entry.page_id)
+            opener.add_popup(entry.page_id)
             if opener.record.person is not None:
                 self.people.cover(opener.record.person, entry.record)
         self._log.emit(PageOpened(page=entry.record.state()))
@@ -162,7 +184,7 @@ class PageRegistry:
                 await entry.adopt(page)
         for entry in entries:
             if entry.record.of_person and not entry.live:
-                self.forget(entry)
+                self.forget(entry.record)
 
     async def _closed(self, entry: PageEntry, tab: Tab) -> None:
         """Forget a page that its own script or a person closed, unless its browser is just ending, which closes all."""
@@ -170,7 +192,7 @@ class PageRegistry:
         if entry.tab is tab and entry.life is Life.VANISHED:
             if entry.lease is not None:
                 entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
-            self.forget(entry)
+            self.forget(entry.record)
 
     def _adopted(self, entry: PageEntry) -> None:
         if entry.tab is not None:
@@ -179,8 +201,8 @@ class PageRegistry:
     def _held(self, page: HeldPage) -> None:
         """Tell that a person took a page, or gave it back."""
         if (entry := self._pages.get(page.page_id)) is not None:
-            entry.look_at_trace()
-            entry.changed()
+            entry.check_trace()
+            self._log.emit(entry.record.changed())
 
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)

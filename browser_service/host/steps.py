@@ -1,15 +1,13 @@
 """A call that carries other actions: its parts one by one."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from browser_service.host.call_run import Handler, Running
 from browser_service.host.cursors import read_on, read_picture
-from browser_service.host.dialogs import Dialogs
 from browser_service.host.files import ArtifactPort, Files
-from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_kept
 from browser_service.host.run import bring_up, perform
@@ -26,47 +24,43 @@ from shared.model import Json
 class StepRunner:
     """Does what calls carry, in their turns, each part admitted and performed as if it came by itself."""
 
-    admit: Callable[[PageEntry, Running], None]
+    admit: Callable[[BrowserPage, Running], None]
     handlers: Mapping[str, Handler]
     artifacts: ArtifactPort
-    dialogs: Dialogs
-
-    def page(self, entry: PageEntry, running: Running, share: int = 1) -> BrowserPage:
-        """Make the page as a call sees it, or a part of one that shares its reply with others."""
-        do: Callable[[Action], Awaitable[Json]] = partial(self._do, entry, running)
-        answer = partial(self.dialogs.answer, entry.record, running.call)
-        undoable = running.undoable
-        return BrowserPage(
-            entry, running.call, self.artifacts, do=do, answer_dialog=answer, undoable=undoable, share=share
-        )
 
     async def without_page(self, running: Running) -> Json:
         """Do what concerns only what is kept already, for which no page is needed, nor a turn."""
         return await _KEPT.get(running.action.name(), _text)(self.artifacts, running.call, running.action)
 
-    async def _do(self, entry: PageEntry, running: Running, part: Action) -> Json:
+    async def do(self, running: Running, page: BrowserPage, part: Action) -> Json:
+        """Do one part of a call, in the call's turn."""
         await _no_dialog(running)
         step = running.part(part)
         running.at = len(running.done)
         result: Json = {"action": part.name()}
         try:
             share = sum(each.shown != "observed" for each in running.action.parts())
-            result |= await self._work(entry, step, share, quiet=running.at + 1 < len(running.action.parts()))
+            result |= await self._work(page, step, share, quiet=running.at + 1 < len(running.action.parts()))
         finally:
             running.requests += step.requests
         running.done.append(result)
         running.at = None
         return result
 
-    async def _work(self, entry: PageEntry, step: Running, share: int, *, quiet: bool) -> Json:
-        self.admit(entry, step)
-        _begin(entry, step.action)
+    async def _work(self, page: BrowserPage, step: Running, reply_shares: int, *, quiet: bool) -> Json:
+        self.admit(page, step)
+        _begin(page, step.action)
         if step.action.pageless:
             return await self.without_page(step)
-        await bring_up(entry, step)
-        page = self.page(entry, step, max(1, share))
-        page.quiet = quiet
-        return await perform(entry, step, self.handlers[step.action.name()], page)
+        await bring_up(page, step)
+        page = replace(
+            page,
+            perform_part=partial(self.do, step),
+            undoable=step.undoable,
+            reply_shares=max(1, reply_shares),
+            quiet=quiet,
+        )
+        return await perform(page, step, self.handlers[step.action.name()])
 
 
 async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreenshots) -> Json:
@@ -97,14 +91,14 @@ async def _no_dialog(running: Running) -> None:
             raise running.cancelled_error() from None
 
 
-def _begin(entry: PageEntry, part: Action) -> None:
+def _begin(page: BrowserPage, part: Action) -> None:
     """Note what is under way. Raises for what would go where a part before was asked for a pause."""
-    turn = entry.queue.current
+    turn = page.queue.current
     if turn is None:
         return
     turn.part = part.name()
     for url in turn.throttled:
-        if (origin := origin_of(url)) in count_visits(part, entry.record.url):
+        if (origin := origin_of(url)) in count_visits(part, page.record.url):
             raise NetworkError(
                 f"{origin} asked for a pause when a step before went there, and is left alone: nothing was sent.",
                 hint="Go on there later: RATE_LIMITED says until when.",

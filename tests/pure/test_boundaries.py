@@ -279,6 +279,43 @@ def test_what_policy_asks_of_an_action_is_an_attribute_of_it() -> None:
     assert asked == set()
 
 
+WHOLE_ENTRY = {
+    "browser_service/host/page/entry.py": "it is one",
+    "browser_service/host/registry.py": "it makes them, and forgets them",
+    "browser_service/host/host.py": "it keeps them by their pageIds, for the seam",
+    "browser_service/host/calls.py": "it finds the page of a call, and gives the call the parts that it may use",
+}
+"""Who may take a page's whole entry, and why. All others take its record, its tab, or the one part that they use."""
+
+
+def takers_of_entries(code: ast.Module) -> Iterator[str]:
+    """Yield each parameter, attribute and return value that is declared to be, or to have, a page's whole entry."""
+    for node in ast.walk(code):
+        declared = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        if isinstance(declared, ast.AST) and "PageEntry" in ast.unparse(declared):
+            yield ast.unparse(node)
+
+
+def test_a_taker_of_entries_is_seen() -> None:
+    code = "def f(a: PageEntry, b: 'dict[str, PageEntry]', c: Page) -> None: ...\nclass D:\n    e: PageEntry | None"
+    assert len([*takers_of_entries(ast.parse(code))]) == 3
+
+
+def test_nobody_takes_the_whole_entry_of_a_page_but_a_few() -> None:
+    takers = {place(path) for path in files("browser_service") if [*takers_of_entries(tree(path))]}
+    assert takers == WHOLE_ENTRY.keys()
+
+
+def test_a_handler_of_a_page_does_not_reach_its_entry() -> None:
+    reached = {
+        (place(path), ast.unparse(node))
+        for path in files("browser_service/actions/page")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute) and node.attr == "entry" and ast.unparse(node.value) != "session"
+    }
+    assert reached == set()
+
+
 def test_no_file_is_longer_than_500_lines_and_no_function_than_60() -> None:
     sources = files(*PACKAGES, *AROUND)
     long_files = {place(path) for path in sources if len(path.read_text(encoding="utf-8").splitlines()) > 500}

@@ -22,8 +22,8 @@ async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) 
             hint="Leave it out.",
             details=of_field("promptText"),
         )
-    entry = page.entry
-    entry.record.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
+    record = page.record
+    record.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)
     how = "wait for handle_dialog" if action.policy == "ask" else f"are {action.policy}ed at once"
-    still = f"; {entry.record.dialog}, which is open, still waits for handle_dialog" if entry.record.dialog else ""
-    return {"policy": action.policy, "observed": f"dialogs of {entry.page_id} {how} from now on{still}"}
+    still = f"; {record.dialog}, which is open, still waits for handle_dialog" if record.dialog else ""
+    return {"policy": action.policy, "observed": f"dialogs of {page.page_id} {how} from now on{still}"}

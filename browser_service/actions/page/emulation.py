@@ -8,19 +8,19 @@ from shared.model import Json
 
 
 async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
-    entry, changes = page.entry, action.changes()
+    settings, changes = page.settings, action.changes()
     if action.device is not None:
-        changes["device"] = entry.session.device(action.device)
+        changes["device"] = page.session.device(action.device)
     if action.reset:
-        changes = {**dict.fromkeys(entry.settings.emulation.settings), **changes}
-    was = {**entry.settings.emulation.settings}
-    await entry.settings.emulation.change(page.live, page.tab.cdp, changes)
-    await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
-    if was != entry.settings.emulation.settings:
-        state: Json = {"was": was, "made": {**entry.settings.emulation.settings}}
-        lost = any(entry.settings.emulation.settings.get(name) != value for name, value in was.items())
-        page.undoable(f"emulation of page {entry.page_id} changed", state, lost=lost)
-    shown = entry.settings.emulation.describe()
+        changes = {**dict.fromkeys(settings.emulation.settings), **changes}
+    was = {**settings.emulation.settings}
+    await settings.emulation.change(page.live, page.tab.cdp, changes)
+    await settings.network.set_offline(page.live, offline=settings.emulation.offline)
+    if was != settings.emulation.settings:
+        state: Json = {"was": was, "made": {**settings.emulation.settings}}
+        lost = any(settings.emulation.settings.get(name) != value for name, value in was.items())
+        page.undoable(f"emulation of page {page.page_id} changed", state, lost=lost)
+    shown = settings.emulation.describe()
     said = ", ".join(f"{name} {value}" for name, value in shown.items()) or "nothing"
     site = await _allowed(page) if action.geolocation is not None else ""
     return {"emulated": shown, "observed": f"emulated on this page alone: {said}{site}"}

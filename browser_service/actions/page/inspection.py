@@ -30,7 +30,7 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
 
 
 async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:
-    messages, last, left_out = page.entry.console.read(
+    messages, last, left_out = page.console.read(
         page.call.client_id, kinds=[*action.types] if action.types else None, text=action.text, since=action.since,
         limit=action.limit, earlier=action.all,
     )  # fmt: skip

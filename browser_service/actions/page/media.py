@@ -5,8 +5,6 @@ import base64
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import marks, screenshots
 from browser_service.host.reading.comparison import compare_with
-from browser_service.host.recording import recording
-from browser_service.host.recording.recording import Recording
 from shared.actions import media
 from shared.model import Json
 
@@ -38,10 +36,10 @@ async def compare_screenshots(page: BrowserPage, action: media.CompareScreenshot
 
 async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
     if action.command == "stop":
-        return await recording.stop(page.entry, page.call)
+        return await page.recorder.stop(page.call)
     limits = {"fps": action.fps, "max_seconds": action.max_seconds}
-    await recording.start(page.entry, page.live, Recording(page.entry, page.call, page.files, **limits))
-    return {"observed": f"{page.entry.page_id} is being recorded, for {action.max_seconds} s at most"}
+    await page.recorder.start(page.live, page.call, page.files, **limits)
+    return {"observed": f"{page.page_id} is being recorded, for {action.max_seconds} s at most"}
 
 
 async def highlight(page: BrowserPage, action: media.Highlight) -> Json:

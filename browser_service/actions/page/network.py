@@ -22,7 +22,7 @@ from shared.moments import iso
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
     answer = Answer(action.status, action.response_headers(), action.body, action.delay / 1000)
     rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
-    rule = await page.entry.settings.network.add(page.live, rule)
+    rule = await page.settings.network.add(page.live, rule)
     asked = f"{action.method or 'every method'} {action.pattern}"
     said = f"{asked} is answered with {action.status} on this page from now on (route {rule.route_id})"
     return {"routeId": rule.route_id, "observed": said}
@@ -37,35 +37,34 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
         )
     patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
-    rule = await page.entry.settings.network.add(page.live, rule)
+    rule = await page.settings.network.add(page.live, rule)
     blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
     said = f"{blocked} blocked on this page from now on (route {rule.route_id})"
     return {"routeId": rule.route_id, "observed": said}
 
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
-    entry = page.entry
-    ours: Json = {**entry.settings.network.describe(), "initScripts": [*entry.settings.init_scripts.shown()]}
-    scripts = entry.session.init_scripts.shown()
-    return {**ours, "sessionHeaders": [*entry.session.headers], "sessionInitScripts": [*scripts]}
+    ours: Json = {**page.settings.network.describe(), "initScripts": [*page.settings.init_scripts.shown()]}
+    scripts = page.session.init_scripts.shown()
+    return {**ours, "sessionHeaders": [*page.session.headers], "sessionInitScripts": [*scripts]}
 
 
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
-    gone = await page.entry.settings.network.remove(page.live, action.route_ids)
-    left = len(page.entry.settings.network.rules)
+    gone = await page.settings.network.remove(page.live, action.route_ids)
+    left = len(page.settings.network.rules)
     if gone:
         rules: list[JsonValue] = [rule.to_json() for rule in gone]
-        page.undoable(f"{len(gone)} routes of page {page.entry.page_id} removed", {"rules": rules})
+        page.undoable(f"{len(gone)} routes of page {page.page_id} removed", {"rules": rules})
     names = [rule.route_id for rule in gone]
     return {"removed": [*names], "observed": f"routes removed: {', '.join(names) or 'none'}; {left} left"}
 
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
-    was = page.entry.settings.network.headers
-    await page.entry.settings.network.set_headers(page.live, action.headers)
+    was = page.settings.network.headers
+    await page.settings.network.set_headers(page.live, action.headers)
     if was != action.headers:
         state: Json = {"was": {**was}, "made": {**action.headers}}
-        page.undoable(f"extra headers of page {page.entry.page_id} set", state, lost=bool(was))
+        page.undoable(f"extra headers of page {page.page_id} set", state, lost=bool(was))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of this page from now on"}
 
@@ -82,7 +81,7 @@ async def set_session_headers(session: BrowserSession, action: network.SetSessio
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
     sight = RequestView(page.call.client_id, action.include_secrets)
-    found = _found(page.entry.settings.network.traffic.since(action.since or 0), action, sight.client_id)
+    found = _found(page.settings.network.traffic.since(action.since or 0), action, sight.client_id)
     records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found)}
     if action.format == "text":
@@ -114,7 +113,7 @@ async def _awaited(
 ) -> Json:
     client, during = page.call.client_id, action.during
     wait = RequestWait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
-    async with page.entry.settings.network.traffic.expect(wait) as arrival:
+    async with page.settings.network.traffic.expect(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()
     return {**await _record(sent, action, RequestView(client, action.include_secrets)), **done}
@@ -123,11 +122,11 @@ async def _awaited(
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
     sight = RequestView(page.call.client_id, action.include_secrets)
-    sent = page.entry.settings.network.traffic.since()
+    sent = page.settings.network.traffic.since()
     found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
     data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
     withheld = sum(not sight.owns(each) for each in found)
-    name = dated("requests", page.entry.page_id) + (".har" if mime_type == "application/json" else "")
+    name = dated("requests", page.page_id) + (".har" if mime_type == "application/json" else "")
     return {"artifact": await page.files.keep(data, mime_type, name), "count": len(found), "withheld": withheld}
 
 

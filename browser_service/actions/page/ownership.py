@@ -10,7 +10,7 @@ from shared.model import Json
 
 
 async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
-    mine, call, page_id = page.entry.record.ownership, page.call, page.entry.page_id
+    mine, call, page_id = page.record.ownership, page.call, page.page_id
     agent, seconds = action.agent, action.wait_seconds
     holder = mine.holder()
     if holder is not None and holder.client_id == call.client_id:
@@ -29,34 +29,34 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     elif seconds:
         raise mine.timeout_error(seconds)
     else:
-        raise owned(page.entry.record, holder, action)
+        raise owned(page.record, holder, action)
     return {"claimed": page_id, "observed": f"{page_id} is yours now"}
 
 
 async def release_page(page: BrowserPage, action: ownership.ReleasePage) -> Json:  # noqa: ARG001 - it says nothing more
-    page.entry.record.ownership.free()
-    return {"released": page.entry.page_id, "observed": f"{page.entry.page_id} is free now"}
+    page.record.ownership.free()
+    return {"released": page.page_id, "observed": f"{page.page_id} is free now"}
 
 
 async def hold_page(page: BrowserPage, action: ownership.HoldPage) -> Json:
-    page.entry.record.ownership.hold(action.reason, action.minutes)
-    until = page.entry.record.ownership.free_at()
-    return {"heldUntil": until, "observed": f"{page.entry.page_id} is kept for you until {until}"}
+    page.record.ownership.hold(action.reason, action.minutes)
+    until = page.record.ownership.free_at()
+    return {"heldUntil": until, "observed": f"{page.page_id} is kept for you until {until}"}
 
 
 async def share_page(page: BrowserPage, action: ownership.SharePage) -> Json:
-    page.entry.share(action.access)
-    return {"access": action.access, "observed": f"{page.entry.page_id}: {_ACCESS[action.access]}"}
+    page.set_access(action.access)
+    return {"access": action.access, "observed": f"{page.page_id}: {_ACCESS[action.access]}"}
 
 
 async def hand_over_page(page: BrowserPage, action: ownership.HandOverPage) -> Json:
-    recipient, entry = page.call.recipient, page.entry
+    recipient, page_id = page.call.recipient, page.page_id
     if recipient is None:
         raise InternalError("A page was handed over to nobody.")
-    entry.record.ownership.give(recipient)
+    page.record.ownership.give(recipient)
     note = f": {action.note}" if action.note else "."
-    entry.tell(recipient.client_id, f'"{page.call.client_label}" handed {entry.page_id} over to you{note}')
-    return {"owner": recipient.label, "observed": f'{entry.page_id} belongs to "{recipient.label}" now'}
+    page.tell(recipient.client_id, f'"{page.call.client_label}" handed {page_id} over to you{note}')
+    return {"owner": recipient.label, "observed": f'{page_id} belongs to "{recipient.label}" now'}
 
 
 _ACCESS = {

@@ -14,8 +14,8 @@ async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
-    before = await closed_page.remember(page.entry)
-    if not await page.entry.close(run_before_unload=action.run_before_unload):
-        return {"observed": f"page {page.entry.page_id} stays open: its beforeunload dialog was dismissed"}
-    page.undoable(f"page {page.entry.page_id} closed", before)
-    return {"closed": page.entry.page_id, "observed": f"page {page.entry.page_id} is closed"}
+    before = await closed_page.remember(page.record, page.current, page.settings)
+    if not await page.current.close(run_before_unload=action.run_before_unload):
+        return {"observed": f"page {page.page_id} stays open: its beforeunload dialog was dismissed"}
+    page.undoable(f"page {page.page_id} closed", before)
+    return {"closed": page.page_id, "observed": f"page {page.page_id} is closed"}

@@ -7,10 +7,10 @@ from shared.model import Json
 
 
 async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
-    asked, call = page.entry.people, page.call
-    request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.entry.record, call, action)
+    asked, call = page.human_requests, page.call
+    request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.record, call, action)
     if action.withdraw:
         asked.withdraw(request, call.client_id)
     await until_answered(asked, request, call, action.timeout / 1000)
-    await page.entry.titles.read()
-    return request.reply_to(call.client_id, page.entry.record)
+    await page.titles.read()
+    return request.reply_to(call.client_id, page.record)

@@ -40,15 +40,15 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
 
 
 async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) -> Json:
-    script_id = await page.entry.settings.init_scripts.add(page.live, action.script)
+    script_id = await page.settings.init_scripts.add(page.live, action.script)
     return {"scriptId": script_id, "observed": f"{script_id} runs in each document of this page from the next one on"}
 
 
 async def remove_init_scripts(page: BrowserPage, action: scripting.RemoveInitScripts) -> Json:
-    gone = await page.entry.settings.init_scripts.remove(action.script_ids)
+    gone = await page.settings.init_scripts.remove(action.script_ids)
     if gone:
-        page.undoable(f"{len(gone)} init scripts of page {page.entry.page_id} removed", {"texts": {**gone}})
-    return _removed(gone, page.entry.settings.init_scripts)
+        page.undoable(f"{len(gone)} init scripts of page {page.page_id} removed", {"texts": {**gone}})
+    return _removed(gone, page.settings.init_scripts)
 
 
 async def add_session_init_script(session: BrowserSession, action: scripting.AddSessionInitScript) -> Json:

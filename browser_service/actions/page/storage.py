@@ -60,6 +60,6 @@ async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any: 
     if origin_of(page.url) is None:
         raise ValidationFailed(
             f"A page at {page.url[:200]} has no storage.",
-            hint=f"Go to the site first: {next_call('goto', page_id=page.entry.page_id, url='...')}.",
+            hint=f"Go to the site first: {next_call('goto', page_id=page.page_id, url='...')}.",
         )
     return await page.live.evaluate(script, [kind, what])

@@ -27,8 +27,8 @@ async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) 
 
 async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigation) -> Json:
     wanted = UrlPattern(action.pattern or "*", "url")
-    client, before = page.entry.record.last_act
-    if client == page.call.client_id and page.entry.record.navigations > before and wanted.matches(page.url):
+    client, before = page.record.last_act
+    if client == page.call.client_id and page.record.navigations > before and wanted.matches(page.url):
         await _loaded(page, action)
     else:
         async with page.live.expect_navigation(
@@ -36,7 +36,7 @@ async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigati
         ) as arrival:
             pass
         await arrival.value
-    page.entry.record.last_act = (page.call.client_id, page.entry.record.navigations)
+    page.record.last_act = (page.call.client_id, page.record.navigations)
     return {"url": page.url, "observed": f"the page has navigated to {page.url}"}
 
 

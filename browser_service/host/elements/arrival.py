@@ -25,9 +25,9 @@ _URL: Final = 120
 
 async def arrive(page: BrowserPage, action: NavigationAction, going: Coroutine[None, None, Response | None]) -> Json:
     """Wait for the arrival, and report it. A server's error page is an arrival too."""
-    if page.entry.observer is None:
+    if page.observer is None:
         return _arrived(page, await going)
-    seen, began = page.entry.observer.begin(navigates=True), asyncio.get_running_loop().time()
+    seen, began = page.observer.begin(navigates=True), asyncio.get_running_loop().time()
     task = asyncio.ensure_future(going)
     try:
         await _loaded_or_usable(task, seen)
@@ -39,7 +39,7 @@ async def arrive(page: BrowserPage, action: NavigationAction, going: Coroutine[N
         if not (errors.is_timeout(error) and seen.ready):
             raise
     finally:
-        page.entry.observer.end(seen)
+        page.observer.end(seen)
         task.cancel()
     return _still_loading(page, action, seen, asyncio.get_running_loop().time() - began)
 

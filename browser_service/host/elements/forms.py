@@ -92,8 +92,8 @@ class Form:
 
     async def report(self) -> Json:
         """Report what each field has now, once the answers to what was sent meanwhile have had their effect."""
-        if self._page.entry.observer is not None:
-            await self._page.entry.observer.answered(_ANSWERED_WITHIN_S)
+        if self._page.observer is not None:
+            await self._page.observer.answered(_ANSWERED_WITHIN_S)
         looks = await _states_of([field.handle for field in self._fields if field.handle], watch_ms=_STAYS_MS)
         now = [
             (field, look if look["there"] else await self._reread(field))
@@ -122,9 +122,7 @@ class Form:
         """Have the field looked at again, unless it is submitted, which may empty it."""
         if not self._action.submit:
             page = self._page
-            page.entry.fields_left.note(
-                page.call.client_id, page.moves, field.asked.selector, field.locator, look["shows"]
-            )
+            page.fields_left.note(page.call.client_id, page.moves, field.asked.selector, field.locator, look["shows"])
 
     async def submit(self, selector: str) -> None:
         button = await self._field("submit", FormField(selector=selector, value=True))

@@ -33,7 +33,7 @@ async def read_after_act(page: BrowserPage, selector: str, element: Locator, exp
         found = await _read(element, expression, 0)
     if found is None:
         return None
-    page.entry.fields_left.note(page.call.client_id, page.moves, selector, element, str(found["shows"]))
+    page.fields_left.note(page.call.client_id, page.moves, selector, element, str(found["shows"]))
     return found["value"]
 
 

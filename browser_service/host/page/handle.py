@@ -1,6 +1,7 @@
 """A page as one call sees it: what handlers are given."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
@@ -11,51 +12,105 @@ from browser_service.host.call_run import Undoes
 from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
+from browser_service.host.elements.fields_left import FieldsLeft
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
-from browser_service.host.page.entry import PageEntry
-from browser_service.host.page.record import BLANK
+from browser_service.host.page.current_tab import CurrentTab
+from browser_service.host.page.observer import Observer
+from browser_service.host.page.record import BLANK, PageRecord
+from browser_service.host.page.recovery import Recovery
+from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
+from browser_service.host.page.titles import Titles
 from browser_service.host.reading import identity, snapshot, tree
+from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView, Refs, State
+from browser_service.host.recording.console import Console
+from browser_service.host.recording.recording import Recorder
+from browser_service.host.recovery.filled_fields import FilledFields
+from browser_service.host.session import SessionEntry
+from browser_service.rules.human_requests import HumanRequests
+from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call
 from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed, of_field
+from shared.events import HostEvent
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.pages import Access
 
 _FRAME_MS = 1_000
 _SAME = 5
 _HEAD = 1_000
 
 
-class BrowserPage:
-    """Is a live page as one call sees it. Handlers are given it."""
+PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
+"""Does one action of a call that carries several, on the page as the call sees it."""
 
-    def __init__(
-        self,
-        entry: PageEntry,
-        call: Call,
-        artifacts: ArtifactPort,
-        *,
-        do: Callable[[Action], Awaitable[Json]],
-        answer_dialog: Callable[[HandleDialog], Awaitable[Json]],
-        undoable: Undoes,
-        share: int = 1,
-    ) -> None:
-        self.entry = entry
-        self.call = call
-        self.undoable = undoable
-        """Notes what it takes to take the act back."""
-        self.do = do
-        """Does an action that the call carries, and gives what came of it."""
-        self.answer_dialog = answer_dialog
-        self.files = Files(artifacts, call.client_id, share, call.inline_text)
-        self._artifacts = artifacts
-        self.quiet = False
-        """Others of the same call follow: the last of them tells what all did to the page."""
+
+@dataclass(eq=False)
+class BrowserPage:
+    """A live page as one call sees it. Handlers are given it."""
+
+    record: PageRecord
+    current: CurrentTab
+    session: SessionEntry
+    queue: PageQueue
+    settings: PageSettings
+    recovery: Recovery
+    _: KW_ONLY
+    call: Call
+    artifacts: ArtifactPort
+    emit: Callable[[HostEvent], None]
+    titles: Titles
+    console: Console
+    recorder: Recorder
+    filled_fields: FilledFields
+    fields_left: FieldsLeft
+    read_cache: ReadCache
+    human_requests: HumanRequests
+    perform_part: PartRunner
+    answer_dialog: Callable[[HandleDialog], Awaitable[Json]]
+    undoable: Undoes
+    """Notes what it takes to undo the act."""
+    reply_shares: int = 1
+    """How many parts of a call share the room for text in its reply."""
+    quiet: bool = False
+    """Others of the same call follow: the last of them tells what all did to the page."""
+    files: Files = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.files = Files(self.artifacts, self.call.client_id, self.reply_shares, self.call.inline_text)
+
+    @property
+    def page_id(self) -> str:
+        return self.record.page_id
+
+    @property
+    def observer(self) -> Observer | None:
+        return self.current.observer
+
+    async def do(self, action: Action) -> Json:
+        """Do an action that the call carries, and return its result."""
+        return await self.perform_part(self, action)
+
+    def tell(self, client_id: str, text: str) -> None:
+        """Give a client a notice about the page."""
+        self.emit(self.record.notice(client_id, text))
+
+    def set_access(self, access: Access) -> None:
+        """Set what others than its holder may do with the page."""
+        self.record.ownership.share(access)
+        for notice in self.session.tracing.check_page(self.record):
+            self.emit(notice)
+
+    def begin_act(self) -> None:
+        """Note that the client begins to do something to what the page shows."""
+        self.record.last_act = (self.call.client_id, self.record.navigations)
+        if self.current.tab is not None:
+            self.current.tab.acted_on = True
 
     @property
     def live(self) -> Page:
@@ -65,9 +120,9 @@ class BrowserPage:
     @property
     def tab(self) -> Tab:
         """Return the tab behind the pageId. Raises BrowserCrashed where there is none."""
-        if self.entry.tab is None:
-            raise BrowserCrashed(f"Page {self.entry.page_id!r} is not open.")
-        return self.entry.tab
+        if self.current.tab is None:
+            raise BrowserCrashed(f"Page {self.page_id!r} is not open.")
+        return self.current.tab
 
     @property
     def url(self) -> str:
@@ -102,38 +157,38 @@ class BrowserPage:
     async def answered(self, seconds: float) -> bool:
         """Wait for the answers to requests that the running act sent, which may change what it left; whether there
         were any."""
-        return self.entry.observer is not None and await self.entry.observer.answered(seconds)
+        return self.observer is not None and await self.observer.answered(seconds)
 
     def pending(self) -> list[str]:
         """Return the addresses of requests that the page waits for, without those that it sends again and again."""
-        observer, traffic = self.entry.observer, self.entry.settings.network.traffic
+        observer, traffic = self.observer, self.settings.network.traffic
         waits = [sent for sent in traffic.pending() if observer is None or not observer.polling.includes(sent.request)]
         return [sent.url(self.call.client_id) for sent in waits]
 
     @property
     def under_way(self) -> str:
         """Return the address that the page goes to, whose server has not answered yet."""
-        return self.entry.observer.under_way if self.entry.observer else ""
+        return self.observer.under_way if self.observer else ""
 
     def led_on(self, error: PlaywrightError) -> bool:
         """Say whether an act that did not end in time was done: only the navigation that it began goes on."""
-        observer = self.entry.observer
+        observer = self.observer
         return observer is not None and errors.is_timeout(error) and errors.began(error) and observer.led_on()
 
     @property
     def acted(self) -> bool:
         """True where the running act was seen to do anything besides what it may have changed on the page."""
-        return self.entry.observer is not None and self.entry.observer.acted()
+        return self.observer is not None and self.observer.acted()
 
     def noted(self, *lines: str, silence: str = "") -> None:
         """Note what else was seen of the act that runs; `silence` says why nothing else may be."""
-        if self.entry.observer is not None:
-            self.entry.observer.noted(lines, silence)
+        if self.observer is not None:
+            self.observer.noted(lines, silence)
 
     def filled(self, selector: str, frame: str | None, seen: Json | None, *, strict: bool = True) -> None:
         """Remember what an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
         if seen is not None:
-            self.entry.fields.note(self.call.client_id, selector, frame, strict, seen)
+            self.filled_fields.note(self.call.client_id, selector, frame, strict, seen)
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
         """Return the frame that an element is in, where that needs no looking: the main one."""
@@ -157,7 +212,7 @@ class BrowserPage:
     @property
     def seen(self) -> ClientView | None:
         """Return what this client was shown of the page, whichever document that was."""
-        return self.entry.seen.get(self.call.client_id)
+        return self.current.tab.views.get(self.call.client_id) if self.current.tab is not None else None
 
     async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Look at the whole page as it is now, beside what this client was shown of it."""
@@ -166,7 +221,7 @@ class BrowserPage:
         if seen is None or seen.document != look.state.document:
             older = seen.elements if seen else {}
             seen = ClientView(look.state.document, older=older)
-        self.entry.seen[self.call.client_id] = seen
+        self.tab.views[self.call.client_id] = seen
         seen.looked(look)
         return seen
 
@@ -174,13 +229,13 @@ class BrowserPage:
         """Read what differs when anything on the page does, in a tenth of the time of a look."""
         state = await snapshot.state_of(self.live, turns)
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
-            self.entry.titles.note(well_formed(state.title))
+            self.titles.note(well_formed(state.title))
         return state
 
     @property
     def moves(self) -> int:
         """Count how often the page has gone anywhere."""
-        return self.entry.observer.moves if self.entry.observer else 0
+        return self.observer.moves if self.observer else 0
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
         """Return the refs of the first elements of a locator; their own are this client's from now on."""
@@ -201,7 +256,7 @@ class BrowserPage:
         self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
     ) -> Json:
         """Hand bytes over as a file of that name, or one that says what it is; the reply names it."""
-        return await self.files.keep(data, mime_type, name or dated(what, self.entry.page_id), inline=inline)
+        return await self.files.keep(data, mime_type, name or dated(what, self.page_id), inline=inline)
 
     async def saved(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
         """Keep `text` as a file, and return its head under `key` with a cursor to read on."""
@@ -213,30 +268,28 @@ class BrowserPage:
 
     async def artifact(self, artifact_id: str) -> tuple[bytes, str]:
         """Return the bytes and MIME type of what an earlier reply to this client named."""
-        return await self._artifacts.data(artifact_id, reader(self.call))
+        return await self.artifacts.data(artifact_id, reader(self.call))
 
     async def known(self, artifact_id: str) -> Artifact:
         """Return what is known of it, without its bytes."""
-        return await self._artifacts.known(artifact_id, reader(self.call))
+        return await self.artifacts.known(artifact_id, reader(self.call))
 
     async def upload(self, name: str, most: int) -> bytes:
         """Read a file of the folders that the operator opened for uploads."""
-        return await self._artifacts.upload(name, most)
+        return await self.artifacts.upload(name, most)
 
     async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
         """Return what `look` finds, or found for the same client not longer ago than that, at the same revision."""
         key = self.call.client_id, what
-        return await self.entry.recall.answer(key, lambda: self.entry.record.revision, max_age_ms, look)
+        return await self.read_cache.answer(key, lambda: self.record.revision, max_age_ms, look)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """Raise for a ref that does not mean what it meant to the client when it was given."""
         seen = self.seen
         was = (seen.elements.get(ref) or seen.older.get(ref)) if seen else None
         if seen is None or was is None:
-            raise self._stale(
-                f"ref {ref} is of nothing that you were shown of what {self.entry.page_id!r} shows now.", ref
-            )
-        older = f"ref {ref} ({was}) is of an older document than {self.entry.page_id!r} shows now."
+            raise self._stale(f"ref {ref} is of nothing that you were shown of what {self.page_id!r} shows now.", ref)
+        older = f"ref {ref} ({was}) is of an older document than {self.page_id!r} shows now."
         if ref not in seen.elements or not await self._shows(seen):
             raise self._stale(older, ref)
         element = self.live.locator(f"aria-ref={ref}")
@@ -257,7 +310,7 @@ class BrowserPage:
         return seen.moves == moves
 
     def _stale(self, said: str, ref: str) -> StaleRevision:
-        hint = f"Take a new snapshot: {next_call('snapshot', page_id=self.entry.page_id)}."
+        hint = f"Take a new snapshot: {next_call('snapshot', page_id=self.page_id)}."
         return StaleRevision(said, hint=hint, details={"selector": ref, "url": self.url})
 
     async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:

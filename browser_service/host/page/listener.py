@@ -1,6 +1,7 @@
-"""The listener to a page's tabs: notes in its record what they do, and tells it."""
+"""The listener to a page's tabs: notes in the page's record what they do, and emits events of it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from playwright.async_api import Download, Frame, Request, Response
@@ -8,49 +9,39 @@ from playwright.async_api import Download, Frame, Request, Response
 from browser_service.host.background import Background
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.traffic import throttled
-from browser_service.host.page.record import BLANK, PageRecord
+from browser_service.host.page.current_tab import CurrentTab
+from browser_service.host.page.record import BLANK, ERROR_PAGE, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.recovery.filled_fields import FilledFields
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
-from shared.events import HostEvent, PageChanged
+from shared.events import HostEvent
 
-_ERROR_PAGE: Final = "chrome-error:"
-_SENDING: Final = frozenset({"document", "xhr", "fetch"})
-"""Of what a page sends; the rest are its own measurements (ping) and files."""
+_FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
+"""The resource types by which a page sends a form; the rest are its own measurements (ping) and files."""
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
+@dataclass(eq=False)
 class Listener:
-    """Hears one page's tabs, one after the other."""
+    """Listens to the tabs of one page, one after the other."""
 
-    def __init__(
-        self,
-        record: PageRecord,
-        queue: PageQueue,
-        fields: FilledFields,
-        titles: Titles,
-        *,
-        policy: UrlPolicy,
-        downloads: Downloads,
-        emit: Callable[[HostEvent], None],
-        save_logins: Callable[[], None],
-    ) -> None:
-        self._record = record
-        self._queue = queue
-        self._fields = fields
-        self._titles = titles
-        self._policy = policy
-        self._downloads = downloads
-        self._emit = emit
-        self._save_logins = save_logins
-        self._background = Background()
+    record: PageRecord
+    current: CurrentTab
+    queue: PageQueue
+    fields: FilledFields
+    titles: Titles
+    policy: UrlPolicy
+    downloads: Downloads
+    emit: Callable[[HostEvent], None]
+    save_logins: Callable[[], None]
+    _background: Background = field(default_factory=Background)
 
-    def listen(self, tab: Tab, current: Callable[[], Tab | None]) -> None:
-        """Hear a tab to its end; where it goes counts while it is the `current` one."""
+    def listen(self, tab: Tab) -> None:
+        """Listen to a tab until it ends. Its navigations count only while it is the page's current one."""
         page = tab.page
-        page.on("framenavigated", lambda frame: self._on_navigated(tab, frame) if tab is current() else None)
+        page.on("framenavigated", lambda frame: self._on_navigated(tab, frame))
         page.on("domcontentloaded", lambda _: self._on_document())
         page.on("request", self._on_request)
         page.on("response", self._on_response)
@@ -58,70 +49,70 @@ class Listener:
 
     async def guard(self, tab: Tab) -> None:
         """Have the URL policy asked about each document of a new tab, where it holds."""
-        await tab.guard(self._policy if self._record.guarded else None, self.refused)
+        await tab.guard(self.policy if self.record.guarded else None, self._refuse)
 
     def watch_downloads(self, tab: Tab) -> None:
-        """Have Chromium tell how downloads of a new tab go on; a person's own are for no agent."""
-        if tab.cdp is not None and self._record.guarded:
-            self._downloads.watch(tab.cdp)
+        """Have Chromium report the progress of a new tab's downloads; a person's own are for no agent."""
+        if tab.cdp is not None and self.record.guarded:
+            self.downloads.watch(tab.cdp)
 
-    def check_place(self, tab: Tab) -> bool:
-        """Note where a tab is. Returns False for an address that it may not show, which it is sent away from."""
+    def check_url(self, tab: Tab) -> bool:
+        """Note the URL of a tab. Returns False for one that it may not show, which it is sent away from."""
         url = tab.page.url
-        self._record.shows(url)
-        if url in {BLANK, ""} or url.startswith((f"{BLANK}#", _ERROR_PAGE)):
+        self.record.set_url(url)
+        if url in {BLANK, ""} or url.startswith((f"{BLANK}#", ERROR_PAGE)):
             return True
-        if self._record.guarded and url.startswith(("http:", "https:")) and not self._policy.permits(url):
-            self.refused(url)
+        if self.record.guarded and url.startswith(("http:", "https:")) and not self.policy.permits(url):
+            self._refuse(url)
             self._background.spawn(tab.page.goto(BLANK))
             return False
-        self._fields.set_url(url)
+        self.fields.set_url(url)
         return True
 
-    def refused(self, url: str) -> None:
+    def _refuse(self, url: str) -> None:
         """Tell the page's holder that the URL policy refused an address."""
-        if client_id := self._record.holder_id:
-            said = f"{self._record.page_id}: {url[:200]} may not be opened and was blocked."
-            self._emit(self._record.notice(client_id, said))
+        if client_id := self.record.holder_id:
+            text = f"{self.record.page_id}: {url[:200]} may not be opened and was blocked."
+            self.emit(self.record.notice(client_id, text))
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:
-        record = self._record
-        if frame != tab.page.main_frame or record.life.over:
+        record = self.record
+        if tab is not self.current.tab or frame != tab.page.main_frame or record.life.over:
             return
         record.revision += 1
         record.navigations += 1
         if record.person is not None:
             record.person.note_presence()
-        if self.check_place(tab):
-            self._emit(PageChanged(page=record.state()))
+        if self.check_url(tab):
+            self.emit(record.changed())
 
     def _on_document(self) -> None:
-        self._fields.clear()
-        self._titles.read_soon()
+        self.fields.clear()
+        self.titles.read_soon()
 
     def _on_request(self, request: Request) -> None:
-        if request.method not in _SAFE and request.resource_type in _SENDING:
-            self._fields.clear()
+        if request.method not in _SAFE and request.resource_type in _FORM_TYPES:
+            self.fields.clear()
 
     def _on_response(self, response: Response) -> None:
-        self._save_logins()  # it may have set a cookie
-        turn, lease = self._queue.current, self._record.lease
-        met = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
-        if met is None:
+        self.save_logins()  # it may have set a cookie
+        turn, lease = self.queue.current, self.record.lease
+        event = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
+        if event is None:
             return
         if turn is not None:
-            turn.throttled.append(met.url)
-            met.client_id, met.client_label = turn.call.client_id, turn.call.client_label
+            turn.throttled.append(event.url)
+            event.client_id, event.client_label = turn.call.client_id, turn.call.client_label
         elif lease is not None:
-            met.client_id, met.client_label = lease.client_id, lease.label
-        self._emit(met)
+            event.client_id, event.client_label = lease.client_id, lease.label
+        self.emit(event)
 
     def _on_download(self, tab: Tab, download: Download) -> None:
-        """A download belongs to who holds the page, else to who acts there. A person's own is for no agent."""
-        record, turn = self._record, self._queue.current
+        """Follow a download for the page's holder, else for who acts there. A person's own is for no agent."""
+        record, turn = self.record, self.queue.current
         owner = record.holder_id or (turn.call.client_id if turn else "")
         if owner and record.guarded and record.person is None:
-            self._downloads.follow(
+            self.downloads.follow(
                 *(download, record.page_id, owner, tab.observer),
-                tell=lambda text: self._emit(record.notice(owner, text)),
+                tell=lambda text: self.emit(record.notice(owner, text)),
             )

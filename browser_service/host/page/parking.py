@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from playwright.async_api import Error as PlaywrightError
@@ -10,27 +10,28 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.call_run import Running
 from browser_service.host.close import bounded
 from browser_service.host.network.downloads import Downloads
-from browser_service.host.page.life import Life
+from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.place import history_of, place_of, unsent
 from browser_service.host.page.record import PageRecord, Place
 from browser_service.host.page.tab import Tab
 from browser_service.host.recovery.filled_fields import FilledFields
+from shared.events import HostEvent
 from shared.pages import Parked
 
 _LOOKS_WITHIN_S: Final = 2.0
 
 
 class Parkable(Protocol):
-    """A page as its parking needs it."""
+    """The parts of a page that its parking needs."""
 
     @property
     def record(self) -> PageRecord: ...
 
     @property
-    def tab(self) -> Tab | None: ...
+    def current(self) -> CurrentTab: ...
 
     @property
-    def life(self) -> Life: ...
+    def filled_fields(self) -> FilledFields: ...
 
     @property
     def needed(self) -> bool:
@@ -39,12 +40,6 @@ class Parkable(Protocol):
     @property
     def irreplaceable(self) -> bool:
         """True where another window would not show what this one does, or is not ours to close."""
-
-    @property
-    def fields(self) -> FilledFields: ...
-
-    def park(self, place: Place) -> None:
-        """Let go of the tab, which is going to be closed, and keep where it was."""
 
 
 Page = TypeVar("Page", bound=Parkable)
@@ -66,12 +61,14 @@ class Parking:
         pages: Mapping[str, Parkable],
         running: Mapping[str, Running],
         downloads: Downloads,
+        emit: Callable[[HostEvent], None],
         *,
         headed: bool,
     ) -> None:
         self._pages = pages
         self._running = running
         self._downloads = downloads
+        self._emit = emit
         self._headed = headed
 
     def idle(self, for_s: float, pages: Iterable[Page]) -> list[Page]:
@@ -80,7 +77,7 @@ class Parking:
         found = [
             page
             for page in pages
-            if page.life.live
+            if page.current.live
             and all(each.record.used_at <= horizon and not self.kept(each) for each in self._family(page))
         ]
         return sorted(found, key=lambda page: page.record.used_at)
@@ -114,24 +111,25 @@ class Parking:
     async def park(self, page: Parkable, for_s: float) -> bool:
         """Park a page that is idle for so long, and say whether it was: it is not where something was entered and not
         sent, or where it is used by now."""
-        tab = page.tab
+        tab = page.current.tab
         if tab is None:
             return False
         look = await self._look(page, tab)
-        if look.unsent or page.tab is not tab or page not in self.idle(for_s, [page]):
+        if look.unsent or page.current.tab is not tab or page not in self.idle(for_s, [page]):
             return False
-        page.park(look.place)
+        page.current.park(look.place)
+        self._emit(page.record.changed())
         await bounded(tab.page.close())
         return True
 
     def _family(self, page: Parkable) -> list[Parkable]:
         """Windows that scripts opened from one another know each other: they go together."""
         family = page.record.family
-        return [each for each in self._pages.values() if each.record.family == family and each.life.live]
+        return [each for each in self._pages.values() if each.record.family == family and each.current.live]
 
     async def _look(self, page: Parkable, tab: Tab) -> _Look:
         """Look at what a page has. One that does not answer is taken for what is known of it."""
-        judged = page.fields.has_unsent or self._headed
+        judged = page.filled_fields.has_unsent or self._headed
         try:
             async with asyncio.timeout(_LOOKS_WITHIN_S):
                 parked, storage = await place_of(tab.page)

@@ -13,12 +13,12 @@ from browser_service.rules.leases import Lease, Ownership
 from browser_service.security.urls import abridged_in
 from shared.calls import Notice
 from shared.errors import BrowseError, PageNotFound, SessionNotFound
-from shared.events import NoticeGiven
+from shared.events import NoticeGiven, PageChanged
 from shared.next_calls import next_call
 from shared.pages import Access, PageState, Parked
 
 BLANK: Final = "about:blank"
-_ERROR_PAGE: Final = "chrome-error:"
+ERROR_PAGE: Final = "chrome-error:"
 _LOADING: Final = ("Loading http://", "Loading https://")
 """Playwright answers so for the title of a page that goes somewhere."""
 
@@ -65,6 +65,8 @@ class PageRecord:
     opener_id: str | None = None
     of_person: bool = False
     """A tab that nobody here opened."""
+    shares_window: bool = False
+    """It is a popup, or has opened one: the two are tabs of one window."""
     target_id: str = ""
     """Chromium's name of its tab."""
     family: str = ""
@@ -102,6 +104,7 @@ class PageRecord:
             revision=state.revision,
             opener_id=state.opener_id,
             of_person=state.of_person,
+            shares_window=state.opener_id is not None,
             target_id=state.target_id,
             life=Life.PARKED if state.parked is not None else Life.NEW,
             place=Place(parked=state.parked),
@@ -199,13 +202,13 @@ class PageRecord:
         """True while it is blank, and nothing was done to it since it was opened."""
         return self.url == BLANK and self.revision <= self.first_revision + 1
 
-    def shows(self, url: str) -> None:
-        """Note the address that its tab shows. A new window's own and an error page are no places."""
-        if not url.startswith((_ERROR_PAGE, f"{BLANK}#")):
+    def set_url(self, url: str) -> None:
+        """Note the URL of its tab, unless that is a new window's own or of an error page."""
+        if not url.startswith((ERROR_PAGE, f"{BLANK}#")):
             self.url = url
 
-    def named(self, title: str) -> bool:
-        """Note the title that its tab has. Returns whether it is another than before."""
+    def rename(self, title: str) -> bool:
+        """Note the title of its tab. Returns whether it differs from the one before."""
         if title == self.title or title.startswith(_LOADING) or self.life.over:
             return False
         self.title = title
@@ -217,6 +220,10 @@ class PageRecord:
         """Make a notice about it for a client."""
         text = str(abridged_in(text, [self.url]))
         return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=self.page_id))
+
+    def changed(self) -> PageChanged:
+        """Make the event that says how the page is now."""
+        return PageChanged(page=self.state())
 
     def closed_error(self, when: str = "") -> BrowseError:
         """Make the error of a call that waited or ran when the page was closed."""

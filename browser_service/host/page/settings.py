@@ -1,13 +1,13 @@
 """The settings of a page that calls made: routes, headers, init scripts, emulation. Each new tab of it gets them."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.network.emulation import Emulation
 from browser_service.host.network.routes import PageNetwork, Rule
 from browser_service.host.network.traffic import Traffic
+from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
 from shared.model import Json
 
@@ -17,13 +17,14 @@ _SHOWN = 200
 class PageSettings:
     """Holds what a client set for a page that it held. It ends when the page passes to another client."""
 
-    def __init__(self, holder: Callable[[], str], in_hand: Callable[[], bool]) -> None:
-        """`holder` names the client that has the page now; `in_hand` says whether a person works in it."""
+    def __init__(self, record: PageRecord) -> None:
+        def holder() -> str:
+            return record.holder_id
 
         def whose_traffic() -> str:
             """Return whose the traffic is: nobody's while a person has the page, or while another client's settings
             are sent along, because neither is for an agent."""
-            return "" if in_hand() or self.network.foreign else holder()
+            return "" if record.person is not None or self.network.foreign else record.holder_id
 
         self.network = PageNetwork(Traffic(whose_traffic), holder)
         self.emulation = Emulation(holder)
@@ -68,7 +69,7 @@ class PageSettings:
             *([f"emulation {json.dumps(self.emulation.describe())[:_SHOWN]}"] if self.emulation.settings else []),
         ]
 
-    def kept(self) -> Json:
+    def to_json(self) -> Json:
         """Return what it takes to make them again."""
         return {
             "rules": [rule.to_json() for rule in self.network.rules],
@@ -77,7 +78,7 @@ class PageSettings:
             "emulation": {**self.emulation.settings},
         }
 
-    def restore(self, kept: dict[str, Any], owner: str) -> None:  # Any: JSON, as `kept` gave it
+    def restore(self, kept: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
         """Make them again, as those of a client."""
         self.own(owner)
         self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in kept["rules"]], kept["headers"]

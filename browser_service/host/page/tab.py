@@ -12,10 +12,13 @@ from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.observer import Observer
+from browser_service.host.reading.snapshot import ClientView
+from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import UrlPolicy
 
 _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
+_MOST_VIEWS: Final = 50
 
 
 class Tab:
@@ -32,6 +35,8 @@ class Tab:
         """Something was done to the document that it shows."""
         self.dead = False
         """Its renderer is gone."""
+        self.views = Bounded[str, ClientView](_MOST_VIEWS)
+        """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
         self._owns = owns
         self._leaving: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
@@ -59,13 +64,19 @@ class Tab:
     async def responds(self) -> bool:
         """Say whether its scripts have their turn again, within a second."""
         try:
-            async with asyncio.timeout(_PROBE_S):
-                await self.page.evaluate("1")
+            error = await self.probe()
         except TimeoutError:
             return False
-        except PlaywrightError as error:
-            return "Execution context was destroyed" in str(error)
-        return True
+        return error is None or "Execution context was destroyed" in str(error)
+
+    async def probe(self) -> PlaywrightError | None:
+        """Evaluate a script, and return the error that this ends in. Raises TimeoutError after a second."""
+        async with asyncio.timeout(_PROBE_S):
+            try:
+                await self.page.evaluate("1")
+            except PlaywrightError as error:
+                return error
+        return None
 
     async def interrupt(self) -> bool:
         """Act as a browser's stop button, for scripts too: while a page loads or spins, all calls on it wait.

@@ -2,50 +2,42 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from browser_service.host.background import Background
-from browser_service.host.page.life import Life
-from browser_service.host.page.record import PageRecord
-from browser_service.host.page.tab import Tab
-from shared.events import HostEvent, PageChanged
+from browser_service.host.page.current_tab import CurrentTab
+from browser_service.host.page.record import ERROR_PAGE, PageRecord
+from shared.events import HostEvent
 
-_ERROR_PAGE: Final = "chrome-error:"
 _AFTER_S: Final = 0.1
 
 
+@dataclass(eq=False)
 class Titles:
     """Keeps the title in a page's record up to date."""
 
-    def __init__(
-        self,
-        record: PageRecord,
-        tab: Callable[[], Tab | None],
-        life: Callable[[], Life],
-        emit: Callable[[HostEvent], None],
-    ) -> None:
-        self._record = record
-        self._tab = tab
-        self._life = life
-        self._emit = emit
-        self._asking: asyncio.TimerHandle | None = None
-        self._background = Background()
+    record: PageRecord
+    current: CurrentTab
+    emit: Callable[[HostEvent], None]
+    _timer: asyncio.TimerHandle | None = None
+    _background: Background = field(default_factory=Background)
 
     def note(self, title: str) -> None:
-        """Keep the title that a look at the page has found."""
-        if self._record.named(title):
-            self._emit(PageChanged(page=self._record.state()))
+        """Note the title that a look at the page has found."""
+        if self.record.rename(title):
+            self.emit(self.record.changed())
 
     async def read(self) -> None:
-        """Ask the tab for it, for 200 ms at most."""
-        tab = self._tab()
-        if tab is None or self._record.dialog or not self._life().live or tab.page.url.startswith(_ERROR_PAGE):
+        """Ask the tab for its title, for 200 ms at most."""
+        tab = self.current.tab
+        if tab is None or self.record.dialog or not self.current.live or tab.page.url.startswith(ERROR_PAGE):
             return
         if (title := await tab.title()) is not None:
             self.note(title)
 
     def read_soon(self) -> None:
-        """Ask for it behind the replies, once for many acts in a row."""
-        if self._asking is not None:
-            self._asking.cancel()
-        self._asking = asyncio.get_running_loop().call_later(_AFTER_S, lambda: self._background.spawn(self.read()))
+        """Ask for the title behind the replies, once for many acts in a row."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(_AFTER_S, lambda: self._background.spawn(self.read()))

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
 from playwright.async_api import Page, ScreencastFrame
 
@@ -13,6 +14,7 @@ from browser_service.host.page.record import PageRecord
 from browser_service.host.recording.video import MIME_TYPE, Video
 from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, of_field
+from shared.events import HostEvent
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -25,30 +27,27 @@ _JPEG_QUALITY: Final = 80
 _LONGEST_SIDE: Final = 1_280
 
 
-class RecordablePage(Protocol):
-    """Is a page that may be recorded, at most once at a time."""
-
-    recording: "Recording | None"
-
-    @property
-    def record(self) -> PageRecord: ...
-
-    @property
-    def videos(self) -> "set[Recording]":
-        """Return the recordings that run in the page's session."""
-
-    def tell(self, client_id: str, text: str) -> None: ...
-
-
 class Recording:
     """Makes a video. If pictures come faster than they are wanted, only the newest waits."""
 
-    def __init__(self, page: RecordablePage, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+    def __init__(
+        self,
+        record: PageRecord,
+        others: "set[Recording]",
+        emit: Callable[[HostEvent], None],
+        call: Call,
+        files: Files,
+        *,
+        fps: int,
+        max_seconds: int,
+    ) -> None:
+        """`others` are the recordings that run in the page's session."""
         self.client_id = call.client_id
         self.label = call.client_label or "another client"
-        self._page_id, self._others = page.record.page_id, page.videos
-        self._hidden: Callable[[], bool] = lambda: page.record.hidden_from(call.client_id)
-        self._tell: Callable[[str], None] = lambda text: page.tell(call.client_id, text)
+        self._record = record
+        self._page_id = record.page_id
+        self._others = others
+        self._emit = emit
         self._files = files
         self._every_s = 1 / fps
         self._max_s = max_seconds
@@ -112,11 +111,14 @@ class Recording:
     def _on_frame(self, frame: ScreencastFrame) -> None:
         if not self.running:
             return
-        if self._hidden():
+        if self._record.hidden_from(self.client_id):
             self._end("the page became private to somebody else")
             return
         self._waiting = frame["data"]
         self._news.set()
+
+    def _tell(self, text: str) -> None:
+        self._emit(self._record.notice(self.client_id, text))
 
     def _end(self, why: str) -> None:
         if self.running:
@@ -177,32 +179,45 @@ class Recording:
 STOPPED: Final = "it was stopped"
 
 
-async def start(recorded: RecordablePage, page: Page, recording: Recording) -> None:
-    """Begin a recording. Raises ValidationFailed while another of the same page runs."""
-    other = recorded.recording
-    if other is not None and other.running:
-        raise _wrong(
-            f'"{recorded.record.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
-            f"End that first, who began it keeps it: {next_call('record_video', command='stop')}.",
-        )
-    await recording.begin(page)
-    recorded.recording = recording
+@dataclass(eq=False)
+class Recorder:
+    """Records one page, at most once at a time."""
 
+    record: PageRecord
+    others: set[Recording]
+    """The recordings that run in the page's session."""
+    emit: Callable[[HostEvent], None]
+    _recording: Recording | None = None
 
-async def stop(recorded: RecordablePage, call: Call) -> Json:
-    """End it, or return what was kept when it ended by itself. The file belongs to the client that began it."""
-    recording = recorded.recording
-    if recording is None:
-        raise _wrong(
-            f'"{recorded.record.page_id}" is not being recorded.',
-            f"Begin: {next_call('record_video', command='start')}.",
-        )
-    recorded.recording = None
-    own = recording.client_id == call.client_id
-    found = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')
-    if own:
-        return found
-    return {"observed": f'the video that "{recording.label}" was making has ended; it is kept for them'}
+    @property
+    def running(self) -> bool:
+        return self._recording is not None and self._recording.running
+
+    async def start(self, page: Page, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
+        """Begin a recording. Raises ValidationFailed while another of the same page runs."""
+        other = self._recording
+        if other is not None and other.running:
+            raise _wrong(
+                f'"{self.record.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
+                f"End that first, who began it keeps it: {next_call('record_video', command='stop')}.",
+            )
+        recording = Recording(self.record, self.others, self.emit, call, files, fps=fps, max_seconds=max_seconds)
+        await recording.begin(page)
+        self._recording = recording
+
+    async def stop(self, call: Call) -> Json:
+        """End it, or return what was kept when it ended by itself. The file belongs to the client that began it."""
+        recording, self._recording = self._recording, None
+        if recording is None:
+            raise _wrong(
+                f'"{self.record.page_id}" is not being recorded.',
+                f"Begin: {next_call('record_video', command='start')}.",
+            )
+        own = recording.client_id == call.client_id
+        result = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')
+        if own:
+            return result
+        return {"observed": f'the video that "{recording.label}" was making has ended; it is kept for them'}
 
 
 def _wrong(problem: str, hint: str) -> ValidationFailed:

@@ -12,10 +12,11 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.close import bounded
 from browser_service.host.files import Files, dated
-from browser_service.rules.leases import Lease
+from browser_service.host.page.record import PageRecord
 from shared.actions.tracing import StartTracing
 from shared.calls import Call
 from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
+from shared.events import NoticeGiven
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -36,21 +37,6 @@ class TracedSession(Protocol):
     def attached(self) -> bool: ...
 
     async def context(self) -> BrowserContext: ...
-
-
-class TracedPage(Protocol):
-    """Is a page of a session that may be traced."""
-
-    @property
-    def page_id(self) -> str: ...
-
-    @property
-    def of_person(self) -> bool: ...
-
-    @property
-    def lease(self) -> Lease | None: ...
-
-    def hidden_from(self, client_id: str) -> bool: ...
 
 
 class Trace:
@@ -161,7 +147,7 @@ class Tracing:
         line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
         return {"observed": line, "artifact": kept}
 
-    def check_page(self, page: TracedPage) -> list[tuple[str, str]]:
+    def check_page(self, page: PageRecord) -> list[NoticeGiven]:
         """Check a page that is new, or whose readers changed: a private one ends the trace. Return notices."""
         trace, holder = self._trace, page.lease
         if trace is None or trace.ending is not None:
@@ -172,11 +158,11 @@ class Tracing:
         if holder is None or holder.client_id == trace.client_id or page.page_id in trace.notified:
             return []
         trace.notified.add(page.page_id)
-        said = (
+        text = (
             f'"{trace.label}" records a trace of this session, {page.page_id} included; a page that you make private '
             "(share_page) ends it."
         )
-        return [(holder.client_id, said)]
+        return [page.notice(holder.client_id, text)]
 
     async def _begin(self, context: BrowserContext, action: StartTracing) -> None:
         how = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}

@@ -13,8 +13,7 @@ from browser_service.host.close import bounded
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import Memory
 from browser_service.host.launching.pool import BrowserKind
-from browser_service.host.page.entry import PageEntry
-from browser_service.host.page.parking import Parking
+from browser_service.host.page.parking import Parkable, Parking
 from browser_service.host.seam import Idle
 from browser_service.host.session import SessionEntry
 
@@ -28,7 +27,7 @@ log = structlog.get_logger(__name__)
 class IdleSweep:
     """Looks for what is idle every few seconds, and leaves what a person, a hold or a call needs."""
 
-    pages: Mapping[str, PageEntry]
+    pages: Mapping[str, Parkable]
     sessions: Mapping[str, SessionEntry]
     running: Mapping[str, Running]
     launcher: Launcher
@@ -51,8 +50,8 @@ class IdleSweep:
             abandoned_s = min(self.idle.page_s, self.idle.page_abandoned_s)
             abandoned = self.parking.abandoned([*self.pages.values()])
             for idle_s, pages in ((self.idle.page_s, [*self.pages.values()]), (abandoned_s, abandoned)):
-                for entry in self.parking.idle(idle_s, pages):
-                    await self.parking.park(entry, idle_s)
+                for page in self.parking.idle(idle_s, pages):
+                    await self.parking.park(page, idle_s)
         await self._relieve()
         for kind in self._to_rest():
             await self._rest(kind)
@@ -60,9 +59,9 @@ class IdleSweep:
     async def _relieve(self) -> None:
         """Park idle pages, one after another, until the browsers are within their memory again."""
         await self.memory.look()
-        for entry in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.short else []:
-            if await self.parking.park(entry, self.idle.page_in_need_s):
-                log.info("a page was parked, because memory is short", page=entry.page_id, **self.memory.known())
+        for page in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.short else []:
+            if await self.parking.park(page, self.idle.page_in_need_s):
+                log.info("a page was parked, because memory is short", page=page.record.page_id, **self.memory.known())
                 await self.memory.look(at_most_s=0)
             if not self.memory.short:
                 return
@@ -80,8 +79,9 @@ class IdleSweep:
     def _at_home(self, kind: BrowserKind | None) -> list[SessionEntry]:
         return [session for session in self.sessions.values() if session.kind == kind]
 
-    def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
-        return [entry for entry in self.pages.values() if entry.session in sessions and entry.live]
+    def _live(self, sessions: list[SessionEntry]) -> list[Parkable]:
+        ids = {session.session_id for session in sessions}
+        return [page for page in self.pages.values() if page.record.session_id in ids and page.current.live]
 
     def _used_at(self, kind: BrowserKind | None) -> float:
         return max((session.used_at for session in self._at_home(kind)), default=0.0)
@@ -100,8 +100,8 @@ class IdleSweep:
     async def _rest(self, kind: BrowserKind | None) -> None:
         """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
         sessions, idle_s = self._at_home(kind), self.idle.browser_s
-        for entry in self._live(sessions):
-            if not await self.parking.park(entry, idle_s):
+        for page in self._live(sessions):
+            if not await self.parking.park(page, idle_s):
                 return
         if not all([await session.logins.save_before_close() for session in sessions]) or self._busy(kind, idle_s):
             return

@@ -20,7 +20,7 @@ _SHOWN: Final = 100
 
 async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
     """Fill the caller's lost fields. Return what was filled, what was not and why, and what has to be given again."""
-    filled = page.entry.fields
+    filled = page.filled_fields
     fields = filled.offered(page.call.client_id)
     if not fields:
         return {"fields": [], "observed": "nothing is to be filled again: nothing that you had filled was lost"}

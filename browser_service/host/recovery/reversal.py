@@ -37,11 +37,10 @@ def cookie_changes(before: Iterable[Mapping[str, object]], after: Iterable[Mappi
 
 
 async def _close_page(page: BrowserPage, kept: UndoState) -> Json:
-    entry = page.entry
     x, y = await page.live.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
     scrolled = f", scrolled to {x}, {y}" if x or y else ""
     more = f", with {len(kept['history'])} entries of its history" if kept["history"] else ""
-    return {"url": page.url, "observed": f"page {entry.page_id} is open again at {page.url}{scrolled}{more}"}
+    return {"url": page.url, "observed": f"page {page.page_id} is open again at {page.url}{scrolled}{more}"}
 
 
 async def _cookies(session: BrowserSession, kept: UndoState) -> Json:
@@ -64,9 +63,9 @@ async def _cookies(session: BrowserSession, kept: UndoState) -> Json:
 
 async def _storage(page: BrowserPage, kept: UndoState) -> Json:
     if origin_of(page.url) != kept["origin"]:
-        go = json.dumps({"pageId": page.entry.page_id, "url": kept["origin"]})
+        go = json.dumps({"pageId": page.page_id, "url": kept["origin"]})
         raise CannotUndo(
-            f"Page {page.entry.page_id!r} is not at {kept['origin']} any more, whose storage it was.",
+            f"Page {page.page_id!r} is not at {kept['origin']} any more, whose storage it was.",
             hint=f"goto {go}, then undo again.",
         )
     back, newer = await page.live.evaluate(_PUT_BACK, [kept["kind"], kept["was"], kept["made"]])
@@ -81,13 +80,13 @@ async def _logins(session: BrowserSession, kept: UndoState) -> Json:
 
 async def _routes(page: BrowserPage, kept: UndoState) -> Json:
     rules = [Rule.from_json(rule) for rule in kept["rules"]]
-    back, newer = await page.entry.settings.network.put_back(page.live, rules)
+    back, newer = await page.settings.network.put_back(page.live, rules)
     return {"observed": _report(f"{counted(len(back), 'route')} back: {_names(back)}", back, newer)}
 
 
 async def _headers(page: BrowserPage, kept: UndoState) -> Json:
-    _check_same(page.entry.settings.network.headers, kept["made"], next_call("set_extra_headers", headers={...}))
-    await page.entry.settings.network.set_headers(page.live, kept["was"])
+    _check_same(page.settings.network.headers, kept["made"], next_call("set_extra_headers", headers={...}))
+    await page.settings.network.set_headers(page.live, kept["was"])
     return {"observed": f"the page's extra headers are as before: {_names(kept['was'])}"}
 
 
@@ -98,7 +97,7 @@ async def _session_headers(session: BrowserSession, kept: UndoState) -> Json:
 
 
 async def _init_scripts(page: BrowserPage, kept: UndoState) -> Json:
-    return _scripts_report(await page.entry.settings.init_scripts.put_back(page.live, kept["texts"]), kept)
+    return _scripts_report(await page.settings.init_scripts.put_back(page.live, kept["texts"]), kept)
 
 
 async def _session_init_scripts(session: BrowserSession, kept: UndoState) -> Json:
@@ -111,15 +110,15 @@ def _scripts_report(back: list[str], kept: UndoState) -> Json:
 
 
 async def _emulate(page: BrowserPage, kept: UndoState) -> Json:
-    entry, was, made = page.entry, kept["was"], kept["made"]
-    now = entry.settings.emulation.settings
+    settings, was, made = page.settings, kept["was"], kept["made"]
+    now = settings.emulation.settings
     changed = [name for name in was | made if was.get(name) != made.get(name)]
     newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
     back = {name: was.get(name) for name in changed if name not in newer}
-    await entry.settings.emulation.change(page.live, page.tab.cdp, back)
-    await entry.settings.network.set_offline(page.live, offline=entry.settings.emulation.offline)
+    await settings.emulation.change(page.live, page.tab.cdp, back)
+    await settings.network.set_offline(page.live, offline=settings.emulation.offline)
     report = _report(f"{_names(back)} as before", back, newer)
-    return {"emulated": entry.settings.emulation.describe(), "observed": report}
+    return {"emulated": settings.emulation.describe(), "observed": report}
 
 
 REVERSALS: Final[Mapping[str, Reversal]] = MappingProxyType(

@@ -306,7 +306,9 @@ async def test_a_page_remembers_what_it_showed_to_the_latest_fifty_who_looked(
         await first.call("find", pageId="looked-at", role="button")
         for agent in others[40:]:
             await agent.call("find", pageId="looked-at", role="button")
-        assert len(limited.host.pages["looked-at"].seen) == 50
+        looked_at = limited.host.pages["looked-at"].tab
+        assert looked_at is not None
+        assert len(looked_at.views) == 50
         await first.call("click", pageId="looked-at", selector=refs[0])
         error = await second.error("click", pageId="looked-at", selector=refs[1])
         assert error["code"] == "STALE_REVISION"

@@ -55,7 +55,7 @@ async def test_all_kinds_of_fields_are_offered_and_filled_again_and_secrets_are_
         (street,) = (await agent.call("find", pageId="p", role="textbox", name="Street"))["matches"]
         await agent.call("fill", pageId="p", selector=street["ref"], value="Main St 1")
         await agent.call("fill", pageId="p", selector="#inside", frame="#inner", value="within")
-        memory = repr(vars(service.host.pages["p"].fields))
+        memory = repr(vars(service.host.pages["p"].filled_fields))
         assert not any(secret in memory for secret in ("hunter2", "123456", "987"))
         await crashed(service, "p")
         told = await notice(agent, "p")

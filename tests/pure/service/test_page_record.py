@@ -78,7 +78,7 @@ def test_a_page_that_was_closed_says_whether_its_session_was() -> None:
 def test_no_place_is_noted_of_a_window_that_shows_none() -> None:
     page = record(url="https://a.test/")
     for nowhere in ("about:blank#0af3", "chrome-error://chromewebdata/"):
-        page.shows(nowhere)
+        page.set_url(nowhere)
     assert page.url == "https://a.test/"
-    page.shows("https://b.test/")
+    page.set_url("https://b.test/")
     assert page.url == "https://b.test/"

@@ -1,0 +1,163 @@
+"""The tab behind a pageId now. It may crash, vanish, be parked or be replaced, and the page's record says which."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host import errors
+from browser_service.host.background import Background
+from browser_service.host.page.crash_log import CrashLog
+from browser_service.host.page.life import Life, LifeEvent
+from browser_service.host.page.observer import Observer
+from browser_service.host.page.record import BLANK, PageRecord, Place
+from browser_service.host.page.tab import Tab
+from browser_service.host.recovery.filled_fields import FilledFields
+
+
+class TabBrowser(Protocol):
+    """The browser that the tabs of a page are opened in."""
+
+    browser_id: str
+
+    def ended(self) -> str:
+        """Say in words how an earlier browser ended."""
+
+
+class CurrentTab:
+    """Holds the tab of one page while there is one, and moves the page's life with it."""
+
+    def __init__(
+        self, record: PageRecord, browser: TabBrowser, fields: FilledFields, on_lost: Callable[[Tab], None]
+    ) -> None:
+        self.tab: Tab | None = None
+        self._record = record
+        self._browser = browser
+        self._fields = fields
+        self._on_lost = on_lost
+        self._crashes = CrashLog()
+        self._background = Background()
+
+    @property
+    def observer(self) -> Observer | None:
+        return self.tab.observer if self.tab is not None else None
+
+    @property
+    def life(self) -> Life:
+        """The state of the page. What has become of the tab in the browser is noted first."""
+        if self.tab is not None:
+            self._record.saw(self.tab.end())
+        return self._record.life
+
+    @property
+    def live(self) -> bool:
+        """True while the page has a tab that can be used."""
+        return self.life.live
+
+    @property
+    def gone(self) -> bool:
+        """True where the page was closed, by a call or in the browser: it was not lost with the browser."""
+        return self.life.over or self.life is Life.VANISHED
+
+    # --- how it comes and goes -----------------------------------------------------------------------------------
+
+    def replace(self, tab: Tab) -> None:
+        """Put a tab that has just been opened behind the pageId."""
+        self.tab, self._record.browser_id = tab, self._browser.browser_id
+        self._record.move(LifeEvent.OPENED)
+        self._record.used()
+
+    async def close(self, *, run_before_unload: bool = False) -> bool:
+        """Close the page. Returns False where its document was asked whether it may be left, and refused."""
+        tab = self.tab
+        if tab is not None and run_before_unload and self.live:
+            self._record.move(LifeEvent.ASKED_TO_LEAVE)
+            if not await tab.leaves():
+                if self._record.life is Life.LEAVING:
+                    self._record.move(LifeEvent.STAYED)
+                return False
+        self._record.move(LifeEvent.CLOSED)
+        if tab is not None and not tab.page.is_closed():
+            await tab.page.close()
+        return True
+
+    def park(self, place: Place) -> None:
+        """Let go of the tab, which the caller closes, and remember where the page was."""
+        self._record.move(LifeEvent.PARKED)
+        self.tab, self._record.place = None, place
+
+    async def leave(self) -> None:
+        """Close the tab, and keep the page for later."""
+        if (tab := self._let_go()) is not None:
+            await tab.close()
+
+    def abandon(self) -> None:
+        """Leave the tab, where there is one, without waiting for its end."""
+        tab, self._record.dialog = self._let_go(), None
+        if tab is not None:
+            self._on_lost(tab)
+            self._background.spawn(tab.close())
+
+    def _let_go(self) -> Tab | None:
+        self._record.move(LifeEvent.LEFT)
+        tab, self.tab = self.tab, None
+        self._fields.offer_all()
+        return tab
+
+    # --- whether it works ----------------------------------------------------------------------------------------
+
+    def crashed(self, tab: Tab) -> None:
+        """Note that the renderer is gone of a tab that is, or is about to be, the page's."""
+        if tab.dead:
+            return
+        tab.dead = True
+        url = tab.page.url if tab.page.url not in {"", BLANK} else self._record.url
+        repeatedly, is_current, life = self._crashes.note(url), tab is self.tab, self._record.life
+        if life.over:
+            return
+        if repeatedly and (is_current or not life.live):
+            self._record.move(LifeEvent.CRASHED_REPEATEDLY)
+        elif is_current:
+            self._record.move(LifeEvent.CRASHED)
+
+    def lift_quarantine(self, *, once: bool) -> None:
+        """Let the page be loaded again in spite of its crashes. With `once`, one more where it crashed before restores
+        the quarantine."""
+        if self._record.life is Life.QUARANTINED:
+            self._record.move(LifeEvent.FREED)
+            if once:
+                self._crashes.allow_one()
+
+    def cause(self) -> str:
+        """Say in words how the tab ended; nothing where it was left, or is of an earlier service."""
+        life = self.life
+        if life.died:
+            return "the page's renderer crashed"
+        return self._browser.ended() if life.live or life is Life.LOST else ""
+
+    async def died(self, error: PlaywrightError) -> bool:
+        """Say whether an error is of a tab that died, which Playwright may report as a navigation that was aborted."""
+        tab = self.tab
+        if "ERR_ABORTED" in str(error) and tab is not None:
+            try:
+                error = await tab.probe() or error
+            except TimeoutError:
+                return False
+        if errors.is_crash(error) and tab is not None:
+            self.crashed(tab)  # before its own event
+        life = self.life
+        ended = tab is not None and not (life.live or life.over or life is Life.VANISHED)
+        return errors.is_closed(error) or ended
+
+    def doubt(self, *, doubted: bool = True) -> None:
+        """Note that a call on the page ran out of time; not `doubted`: only because the page navigates."""
+        if self.live and (doubted or self._record.life is Life.SUSPECT):
+            self._record.move(LifeEvent.DOUBTED if doubted else LifeEvent.ANSWERED)
+
+    async def responds(self) -> bool:
+        """Say whether the tab answers a script within a second."""
+        return self.tab is not None and await self.tab.responds()
+
+    async def interrupt(self) -> bool:
+        """Stop what loads or runs in the tab. Returns whether the browser did."""
+        return self.tab is not None and await self.tab.interrupt()
