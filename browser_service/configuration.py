@@ -9,6 +9,7 @@ from browser_service.rules.quotas import ClientLimits
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
 from browser_service.settings import Settings
+from browser_service.store.journal_file import damage_of
 from shared.pages import SessionOptions, Size
 
 
@@ -44,6 +45,7 @@ def launch_options(settings: Settings) -> LaunchOptions:
         login_within_s=settings.login_within_s,
         cdp_url=settings.cdp_url,
         max_instances=settings.max_instances,
+        file_damage=damage_of,
     )
 
 

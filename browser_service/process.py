@@ -23,7 +23,7 @@ from browser_service.app import create_app
 from browser_service.observability.logging import configure
 from browser_service.services import Services
 from browser_service.settings import Settings
-from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
+from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret
@@ -56,7 +56,7 @@ def serve(settings: Settings) -> None:
     lock = FileLock(settings.data_dir / "instance.lock")
     _take(lock, settings.data_dir)
     try:
-        check_version(settings.data_dir / JOURNAL_FILE, MIGRATIONS)
+        check_version(settings.data_dir / JOURNAL_FILE)
         check_secret(settings.data_dir)
         instance.unlink(missing_ok=True)  # of one that was killed: nobody is to be sent to it
         with bind(settings) as listener:

@@ -9,6 +9,7 @@ from browser_service import configuration
 from browser_service.actions import HANDLERS
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import HumanInbox
+from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
 from browser_service.clients.work import Work
 from browser_service.host.host import LocalHost
@@ -16,7 +17,6 @@ from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, SessionHost
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
-from browser_service.observability.notifications import Notifier
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
 from browser_service.security.revocation import Revocations
@@ -41,11 +41,9 @@ from browser_service.spine.undo import UndoStore
 from browser_service.spine.undo_call import UndoPorts
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import Artifacts, Room
-from browser_service.store.downloads import DownloadTable
 from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.revocations import RevocationTable
 from browser_service.store.uploads import UploadRoots
 from shared.actions.traits import Scope
 from shared.calls import Notice
@@ -107,11 +105,11 @@ class Services:
 
     @cached_property
     def downloads(self) -> Downloads:
-        return Downloads(DownloadTable(self.journal))
+        return Downloads(self.journal)
 
     @cached_property
     def revoked(self) -> Revocations:
-        return Revocations(RevocationTable(self.journal))
+        return Revocations(self.journal)
 
     # --- clients, sessions, and the host -----------------------------------------------------------------------------
 

@@ -18,11 +18,10 @@ import psutil
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
+from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
-from browser_service.store import activity, downloads, revocations  # noqa: F401 - their steps are among those that are known
-from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
+from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
-from browser_service.store.quarantine import files_set_aside
 from client import instance
 from shared import wire
 from shared.catalogue import fingerprint
@@ -100,7 +99,7 @@ def check_journal(directory: Path, running: instance.Instance | None) -> Check:
     if not file.exists():
         return Check("journal", ok=True, found="none yet; made at first start")
     try:
-        check_version(file, MIGRATIONS)
+        check_version(file)
     except NewerJournal as error:
         return Check("journal", ok=False, found=str(error))
     if problem := damage_of(file):

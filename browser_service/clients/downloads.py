@@ -1,20 +1,23 @@
 """Lists each client's newest downloads, also those from before the service started."""
 
-from browser_service.store.downloads import DownloadTable
+import time
+
+from browser_service.store.journal import Journal
 from shared.calls import DownloadState
 from shared.model import Json
 
 _LISTED = 100
+_DAY_S = 86_400
 
 
 class Downloads:
-    def __init__(self, table: DownloadTable) -> None:
-        self._table = table
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self._known: dict[str, DownloadState] = {}
         self._unwritten: dict[str, None] = {}
 
     async def open(self) -> None:
-        self._known = {download.download_id: download for download in await self._table.all()}
+        self._known = {download.download_id: download for download in await self._journal.downloads()}
 
     def note(self, download: DownloadState) -> None:
         self._known[download.download_id] = download
@@ -28,7 +31,7 @@ class Downloads:
         """Write the downloads that have ended and are not in the journal yet. Raises JournalFailed."""
         for download_id in [*self._unwritten]:
             if download_id in self._known:
-                await self._table.keep(self._known[download_id])
+                await self._journal.keep_download(self._known[download_id])
             del self._unwritten[download_id]
 
     def listed(self, client_id: str | None) -> list[Json]:
@@ -41,5 +44,5 @@ class Downloads:
         return next((each.name for each in self._known.values() if each.artifact_id == artifact_id), None)
 
     async def clean(self, days: int) -> None:
-        for download_id in await self._table.clean(days):
+        for download_id in await self._journal.forget_downloads(time.time() - days * _DAY_S):
             self._known.pop(download_id, None)

@@ -102,7 +102,7 @@ class LocalHost:
     def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Eviction) -> Calls:
         return Calls(
             *(self._pages, self._sessions, self._running, handlers, artifacts),
-            admission=Admission(self._records, self._policy, self.dialogs, self.launcher.check_free),
+            admission=Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free),
             dialogs=self.dialogs,
             registry=self._registry,
             retiring=retiring,

@@ -10,8 +10,8 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.close import bounded
 from browser_service.host.init_scripts import InitScripts
 from browser_service.host.launching import person_window
-from browser_service.host.launching.isolation import context_options
 from browser_service.host.launching.launcher import Home, Launcher
+from browser_service.host.launching.options import context_options
 from browser_service.host.launching.person_window import SignedIn
 from browser_service.host.launching.pool import BrowserKind
 from browser_service.host.permissions import Permissions
@@ -164,17 +164,17 @@ class SessionEntry:
         """
         person_window.check(self._spec, self._launcher)
         await self._ready()  # with the cookies that were saved before: what the window has comes from the profile
-        self._launcher.reserve()
+        self._launcher.profile.reserve()
         try:
             await self._on.at_rest()
             before = self.logins.cookies
             self._home = self._context = self.windows = None
             await person_window.wait_until_closed(self._launcher, url)
         finally:
-            self._launcher.free()
+            self._launcher.profile.free()
         await self._ready()
         sites = person_window.changed_sites(before, self.logins.cookies)
-        return SignedIn(sites, has_session_cookies=self._launcher.has_session_cookies)
+        return SignedIn(sites, has_session_cookies=self._launcher.profile.has_session_cookies)
 
     def permits(self, url: str) -> bool:
         """Say whether the URL policy lets a page go there."""
@@ -265,8 +265,9 @@ class SessionEntry:
 
     async def _bring_back(self, context: BrowserContext, *, after_crash: bool) -> None:
         """Bring back the logins that the profile on disk lacks."""
-        mended, self._launcher.repairs = self._launcher.repairs, []
-        if self._launcher.has_session_cookies and not after_crash and not mended:
+        profile = self._launcher.profile
+        mended, profile.repairs = profile.repairs, []
+        if profile.has_session_cookies and not after_crash and not mended:
             return  # what the profile lacks now, a person has logged out of
         told = await restore_cookies(context, self.logins.cookies, after_crash=after_crash or bool(mended))
         for text in [*mended, *told]:

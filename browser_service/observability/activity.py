@@ -1,19 +1,19 @@
-"""Records who did what: noted at the end of each call, written in batches, shown to the clients that may see it."""
+"""Records who did what, at the end of each call; writes the records in batches, and shows them to those who may see."""
 
 import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import structlog
 
-from browser_service.observability.visibility import MayKnow, is_recorded, may_see, private_to
+from browser_service.observability.visibility import MayKnow, PageDirectory, is_recorded, may_see
+from browser_service.rules.bounded import Bounded
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
-from browser_service.sessions.directory import Directory
 from browser_service.store.activity import ActivityTable, Row, RowFilter
 from shared.actions.base import Action
 from shared.actions.traits import Scope
@@ -28,9 +28,9 @@ _RETRY_AFTER_S = 5.0
 _MOST_UNWRITTEN = 10_000
 _INBOX_ROWS = 1_000
 _BATCH_ROWS = 500
-_REQUESTS_KEPT = 20
+_MOST_REQUESTS = 20
 _DAY_S = 86_400
-_END = 2**62
+_AFTER_ALL_IDS = 2**62
 
 log = structlog.get_logger(__name__)
 
@@ -72,13 +72,13 @@ class _EndedCall:
 
     def _detail(self) -> Json:
         moved = self.url_after != self.url_before
-        found: Json = {
+        detail: Json = {
             "arguments": redaction.arguments(self.action),
             "urlBefore": redaction.safe_url(self.url_before) if self.url_before is not None else None,
             "urlAfter": redaction.safe_url(self.url_after) if self.url_after is not None and moved else None,
-            "requests": [*redaction.requests(self.requests, _REQUESTS_KEPT)],
+            "requests": [*redaction.requests(self.requests, _MOST_REQUESTS)],
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in detail.items() if value}
 
 
 class Watcher:
@@ -98,7 +98,7 @@ class Watcher:
 
     @property
     def full(self) -> bool:
-        """Tell whether another record would have no room."""
+        """Return whether another record would have no room."""
         return self._inbox.full()
 
     def offer(self, row: Row) -> None:
@@ -127,12 +127,12 @@ class Watcher:
 class Activity:
     """Holds the calls that are not written yet; the journal has all others."""
 
-    def __init__(self, table: ActivityTable, directory: Directory) -> None:
+    def __init__(self, table: ActivityTable, directory: PageDirectory) -> None:
         self._table = table
         self._directory = directory
         self._may_know = directory.may_know
         self._last_id = 0
-        self._unwritten: list[_EndedCall] = []
+        self._unwritten = Bounded[int, _EndedCall](_MOST_UNWRITTEN)
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()
@@ -161,14 +161,14 @@ class Activity:
             outcome=outcome.error.code if outcome.error else "ok",
             page_id=page.page_id if page else action.named_page,
             session_id=session_id,
-            private_to=private_to(page, session_id, identity.client_id, self._directory.sessions),
+            private_to=self._directory.private_to(page, session_id, identity.client_id),
             url_before=outcome.url_before,
             url_after=page.url if page and outcome.url_before is not None else None,
             requests=outcome.requests,
             ms=round(seconds * 1000),
             call_id=call_id,
         )
-        self._unwritten.append(ended)
+        self._unwritten[ended.id] = ended
         for watcher in self._watchers:
             watcher.offer(ended.row)
         if self._writing is None or self._writing.done():
@@ -179,15 +179,20 @@ class Activity:
     ) -> tuple[list[ActivityRecord], bool]:
         """Return the newest selected records that the client may see, and whether there are older ones."""
         await self.flush()
-        last = before or _END
-        unwritten = [ended.row for ended in reversed(self._unwritten) if ended.id < last]
-        found = [row for row in unwritten if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
+        before = before or _AFTER_ALL_IDS
+
+        def select(rows: Iterable[Row]) -> list[Row]:
+            return [row for row in rows if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
+
+        unwritten = [ended.row for ended in reversed([*self._unwritten.values()]) if ended.id < before]
+        found = select(unwritten)
+        before = unwritten[-1].id if unwritten else before
         while len(found) <= limit:
-            rows = await self._table.before(last, row_filter, _BATCH_ROWS)
-            found += [row for row in rows if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
+            rows = await self._table.before(before, row_filter, _BATCH_ROWS)
+            found += select(rows)
             if len(rows) < _BATCH_ROWS:
                 break
-            last = rows[-1].id
+            before = rows[-1].id
         return [activity_record(row, client_id) for row in found[:limit]], len(found) > limit
 
     @contextlib.contextmanager
@@ -209,9 +214,10 @@ class Activity:
     async def forget(self, client_ids: Collection[str]) -> int:
         """Remove the records of these clients, and return how many there were."""
         async with self._lock:
-            unwritten = len(self._unwritten)
-            self._unwritten = [one for one in self._unwritten if one.identity.client_id not in client_ids]
-            return unwritten - len(self._unwritten) + await self._table.forget(client_ids)
+            unwritten = [ended.id for ended in self._unwritten.values() if ended.identity.client_id in client_ids]
+            for call_id in unwritten:
+                del self._unwritten[call_id]
+            return len(unwritten) + await self._table.forget(client_ids)
 
     async def clean(self, days: int) -> None:
         await self._table.forget_before(time.time() - days * _DAY_S)
@@ -234,15 +240,16 @@ class Activity:
     async def flush(self) -> bool:
         """Write what is not written yet, and return whether that succeeded."""
         async with self._lock:
-            batch, self._unwritten = self._unwritten, []
+            batch = [*self._unwritten.values()]
             if not batch:
                 return True
             try:
                 await asyncio.shield(self._table.add(ended.row for ended in batch))
             except JournalFailed as error:
-                self._unwritten = [*batch, *self._unwritten][-_MOST_UNWRITTEN:]
                 log.warning("the account of what was done cannot be written", reason=str(error))
                 return False
+            for ended in batch:
+                self._unwritten.pop(ended.id, None)
         return True
 
     async def _write_soon(self) -> None:

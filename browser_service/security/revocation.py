@@ -1,19 +1,19 @@
 """Refuses signed tokens that were revoked: one by its id, or all that a client was given until then."""
 
-from browser_service.store.revocations import RevocationTable
+from browser_service.store.journal import Journal
 from shared.errors import Unauthorized
 
 
 class Revocations:
     """Decides from memory; the journal keeps the revocations for the next start."""
 
-    def __init__(self, table: RevocationTable) -> None:
-        self._table = table
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self._tokens: dict[str, float] = {}
         self._clients: dict[str, float] = {}
 
     async def open(self) -> None:
-        self._tokens, self._clients = await self._table.all()
+        self._tokens, self._clients = await self._journal.revoked()
 
     def check(self, client_id: str, token_id: str, issued_at: float) -> None:
         """Raise Unauthorized for a revoked token. A token issued to the client after the second of its revocation is
@@ -33,4 +33,4 @@ class Revocations:
         await self.write_down()
 
     async def write_down(self) -> None:
-        await self._table.keep(self._tokens, self._clients)
+        await self._journal.keep_revoked(self._tokens, self._clients)

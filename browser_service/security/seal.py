@@ -9,7 +9,7 @@ from typing import Final, Literal
 from cryptography.fernet import Fernet, InvalidToken
 from pydantic import JsonValue
 
-from browser_service.store.quarantine import set_aside
+from browser_service.quarantine import set_aside
 from shared.wire import APP_NAME
 
 KEY_FILE = "state.key"

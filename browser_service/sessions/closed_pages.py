@@ -4,41 +4,19 @@ unasked."""
 import time
 from typing import Final
 
-from pydantic import Field
-
 from browser_service.rules.bounded import Bounded
-from shared.model import Model
-from shared.pages import PageState
+from browser_service.store.records import MOST_CLOSED_PAGES, ClosedPage
 from shared.wire import DEFAULT_SESSION
 
-KEPT: Final = 1_000
 _KEPT_S: Final = 7 * 86_400.0
 _UNDONE_S: Final = 600.0
-
-
-class ClosedPage(Model):
-    """Records a closed page and the session that it was of."""
-
-    page_id: str
-    session_id: str
-    known_to: list[str] = Field(description="Ids and labels of the clients that may think of it; none: all may.")
-    closed_at: float = Field(default_factory=time.time)
-    by_restart: bool = Field(default=False, description="Its session was not persistent, and ended with the service.")
-
-    @classmethod
-    def of(cls, page: PageState, *owner: str) -> "ClosedPage":
-        """Make the record of a page. `owner` is the id and the label of its session's owner; empty if all could use the
-        session."""
-        holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
-        known_to = sorted({*owner, *holders} - {""}) if owner else []
-        return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)
 
 
 class ClosedPages:
     """Holds the latest closed pages for a week."""
 
     def __init__(self) -> None:
-        self._pages = Bounded[str, ClosedPage](KEPT)
+        self._pages = Bounded[str, ClosedPage](MOST_CLOSED_PAGES)
         self._started_at = time.time()
 
     def add(self, closed: ClosedPage) -> None:

@@ -5,8 +5,9 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from browser_service.sessions.closed_pages import ClosedPage, ClosedPages
+from browser_service.sessions.closed_pages import ClosedPages
 from browser_service.sessions.records import Sessions
+from browser_service.store.records import ClosedPage
 from shared.pages import PageState
 
 LAUNCHED = "browser"
@@ -127,6 +128,18 @@ class Directory:
         """Return whether a client may know where a page is and what was done there."""
         page = self.get(page_id)
         return page is None or self.open_to(page, client_id)
+
+    def private_to(self, page: PageState | None, session_id: str | None, client_id: str) -> str | None:
+        """Return the one client that may see a call of `client_id`, as page and session are shared now; None if all
+        may."""
+        if page is not None and page.access == "private":
+            return page.holder_id or client_id
+        if session_id is None:
+            return None
+        if session_id not in self.sessions:
+            return client_id
+        owner = self.sessions.private_to(session_id)
+        return owner.client_id if owner is not None else None
 
     def open_to(self, page: PageState, client_id: str) -> bool:
         """Return whether a client may know more of a page than that it is there."""

@@ -13,12 +13,12 @@ import structlog
 
 from browser_service.host.seam import SessionHost
 from browser_service.security.seal import KEY_FILE
-from browser_service.sessions.closed_pages import ClosedPage
 from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.directory import Directory, with_new_revision
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
 from browser_service.sessions.vault import SessionVault
 from browser_service.store.journal import Journal
+from browser_service.store.records import ClosedPage
 from shared.actions.sessions import CreateSession
 from shared.calls import ClientRef, Notice
 from shared.errors import (

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from browser_service.sessions.closed_pages import ClosedPage
 from browser_service.sessions.directory import Directory
+from browser_service.store.records import ClosedPage
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
 from shared.calls import ClientRef

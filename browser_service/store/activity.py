@@ -5,19 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from browser_service.store.journal import Journal, migration
+from browser_service.store.journal import Journal
 
 _MOST_ROWS = 50_000
 """A month of busy agents makes so many: some 20 MB."""
-
-
-@migration
-def m_activity(db: sqlite3.Connection) -> None:
-    db.execute(
-        "CREATE TABLE activity (id INTEGER PRIMARY KEY, at REAL NOT NULL, client_id TEXT NOT NULL, label TEXT NOT NULL,"
-        " private_to TEXT, page_id TEXT, session_id TEXT, action TEXT NOT NULL, outcome TEXT NOT NULL,"
-        " ms INTEGER NOT NULL, call_id TEXT NOT NULL, detail TEXT NOT NULL)"
-    )
 
 
 class Row(NamedTuple):
@@ -66,7 +57,7 @@ class RowFilter:
 
     def condition(self) -> tuple[str, list[object]]:
         """Return the selection as an SQL condition, with its values. SQLite ignores the case of ASCII letters only, so
-        `takes` must compare other labels."""
+        `matches` must compare other labels."""
         tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
         named = """instr('"action": "' || action || '"' || detail, ?) > 0"""
         tests |= {named: self._part} if self.action is not None else {}
@@ -81,10 +72,8 @@ class ActivityTable:
         self._journal = journal
 
     async def last_id(self) -> int:
-        def last(db: sqlite3.Connection) -> int:
-            return int(db.execute("SELECT coalesce(max(id), 0) FROM activity").fetchone()[0])
-
-        return await self._journal.transact(last)
+        ((last,),) = await self._journal.read("SELECT coalesce(max(id), 0) FROM activity")
+        return int(str(last))
 
     async def add(self, rows: Iterable[Row]) -> None:
         """Write rows. An iterator of them is consumed in the journal's thread, so that making them costs the event loop
@@ -101,22 +90,14 @@ class ActivityTable:
         """Return the newest `most` selected rows that are older than `row_id`."""
         condition, values = row_filter.condition()
         sql = f"SELECT * FROM activity WHERE id < ? AND {condition} ORDER BY id DESC LIMIT ?"  # noqa: S608 - our columns
-
-        def read(db: sqlite3.Connection) -> list[Row]:
-            return [Row(*found) for found in db.execute(sql, (row_id, *values, most))]
-
-        return await self._journal.transact(read)
+        return [Row._make(found) for found in await self._journal.read(sql, row_id, *values, most)]
 
     async def clients(self) -> dict[str, set[str]]:
         """Return the labels that each client has had, by the client's id."""
-
-        def read(db: sqlite3.Connection) -> dict[str, set[str]]:
-            known: dict[str, set[str]] = {}
-            for client_id, label in db.execute("SELECT DISTINCT client_id, label FROM activity"):
-                known.setdefault(str(client_id), set()).add(str(label))
-            return known
-
-        return await self._journal.transact(read)
+        labels: dict[str, set[str]] = {}
+        for client_id, label in await self._journal.read("SELECT DISTINCT client_id, label FROM activity"):
+            labels.setdefault(str(client_id), set()).add(str(label))
+        return labels
 
     async def forget(self, client_ids: Iterable[str]) -> int:
         """Delete the rows of these clients, overwriting their bytes on disk, and return how many there were."""
@@ -126,8 +107,8 @@ class ActivityTable:
             return sum(db.execute("DELETE FROM activity WHERE client_id = ?", (each,)).rowcount for each in client_ids)
 
         count = await self._journal.transact(delete)
-        await self._journal.transact(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        await self._journal.read("PRAGMA wal_checkpoint(TRUNCATE)")
         return count
 
     async def forget_before(self, at: float) -> None:
-        await self._journal.transact(lambda db: db.execute("DELETE FROM activity WHERE at < ?", (at,)))
+        await self._journal.write("DELETE FROM activity WHERE at < ?", at)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from browser_service.pictures import preview
-from browser_service.store.journal import ArtifactRecord, Journal
+from browser_service.store.journal import Journal
+from browser_service.store.records import ArtifactRecord
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, of_field

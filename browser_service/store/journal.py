@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 from pydantic import ValidationError
 
-from browser_service.sessions.closed_pages import KEPT, ClosedPage
 from browser_service.store import journal_file
-from browser_service.store.journal_file import Damage, Migration
+from browser_service.store.journal_file import Damage
+from browser_service.store.records import MOST_CLOSED_PAGES, ArtifactRecord, ClosedPage
+from shared.calls import DownloadState
 from shared.errors import JournalFailed
 from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
@@ -21,62 +22,6 @@ from shared.wire import DEFAULT_SESSION
 T = TypeVar("T")
 
 JOURNAL_FILE = "journal.sqlite3"
-MIGRATIONS: list[Migration] = []
-
-
-def migration(step: Migration) -> Migration:
-    """Append a migration, which runs once for each file and is known by its function's name."""
-    MIGRATIONS.append(step)
-    return step
-
-
-@migration
-def m001_pages_states_artifacts(db: sqlite3.Connection) -> None:
-    db.execute("CREATE TABLE pages (page_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, state TEXT NOT NULL)")
-    db.execute("CREATE TABLE session_states (session_id TEXT PRIMARY KEY, sealed BLOB NOT NULL)")
-    db.execute(
-        "CREATE TABLE artifacts (artifact_id TEXT PRIMARY KEY, client_id TEXT NOT NULL, mime_type TEXT NOT NULL,"
-        " size INTEGER NOT NULL, made_at REAL NOT NULL)"
-    )
-
-
-@migration
-def m003_sessions(db: sqlite3.Connection) -> None:
-    db.execute("CREATE TABLE sessions (session_id TEXT PRIMARY KEY, sealed BLOB NOT NULL)")
-    db.execute(
-        "CREATE TABLE saved_states (session_id TEXT NOT NULL, name TEXT NOT NULL, sealed BLOB NOT NULL,"
-        " PRIMARY KEY (session_id, name))"
-    )
-
-
-@migration
-def m_earlier_states(db: sqlite3.Connection) -> None:
-    db.execute(
-        "CREATE TABLE earlier_states (session_id TEXT NOT NULL, kept_at REAL NOT NULL, readable INTEGER NOT NULL,"
-        " sealed BLOB NOT NULL)"
-    )
-    db.execute("ALTER TABLE pages ADD COLUMN kept_at REAL NOT NULL DEFAULT 0")
-
-
-@migration
-def m_closed_pages(db: sqlite3.Connection) -> None:
-    db.execute("CREATE TABLE closed_pages (page_id TEXT PRIMARY KEY, record TEXT NOT NULL)")
-
-
-@migration
-def m_artifact_paths(db: sqlite3.Connection) -> None:
-    db.execute("ALTER TABLE artifacts ADD COLUMN path TEXT NOT NULL DEFAULT ''")
-
-
-class ArtifactRecord(NamedTuple):
-    """Describes an artifact's file; `path` is set if people see it under a name."""
-
-    artifact_id: str
-    client_id: str
-    mime_type: str
-    size: int
-    made_at: float
-    path: str = ""
 
 
 class Journal:
@@ -101,10 +46,12 @@ class Journal:
         await self._run(shut)
         self._thread.shutdown()
 
+    # --- pages -------------------------------------------------------------------------------------------------------
+
     async def pages(self) -> list[PageState]:
         """Return the pages, with their holds shortened by the time since. A page that cannot be read is left out."""
         pages = []
-        for state, kept_at in await self._query("SELECT state, kept_at FROM pages ORDER BY rowid"):
+        for state, kept_at in await self.read("SELECT state, kept_at FROM pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
                 page = PageState.model_validate_json(str(state))
                 pages.append(page.later(round((time.time() - float(str(kept_at))) * 1000)) if kept_at else page)
@@ -130,17 +77,19 @@ class Journal:
             if closed is not None:
                 db.execute("INSERT OR REPLACE INTO closed_pages VALUES (?, ?)", (page_id, closed.model_dump_json()))
                 oldest = "SELECT rowid FROM closed_pages ORDER BY rowid DESC LIMIT -1 OFFSET ?"
-                db.execute(f"DELETE FROM closed_pages WHERE rowid IN ({oldest})", (KEPT,))  # noqa: S608 - a text of ours
+                db.execute(f"DELETE FROM closed_pages WHERE rowid IN ({oldest})", (MOST_CLOSED_PAGES,))  # noqa: S608 - a text of ours
 
         await self.transact(close)
 
     async def closed_pages(self) -> list[ClosedPage]:
         """Return the closed pages, the latest last. One that cannot be read is left out."""
         closed = []
-        for (record,) in await self._query("SELECT record FROM closed_pages ORDER BY rowid"):
+        for (record,) in await self.read("SELECT record FROM closed_pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
                 closed.append(ClosedPage.model_validate_json(str(record)))
         return closed
+
+    # --- sessions and their logins -----------------------------------------------------------------------------------
 
     async def keep_state(self, session_id: str, sealed: bytes) -> None:
         """Store the newest logins of a session; those before them stay as an earlier state."""
@@ -154,9 +103,9 @@ class Journal:
 
     async def states(self, session_id: str) -> list[bytes]:
         """Return a session's logins: the newest, those before them, then those that were set aside as unreadable."""
-        newest = await self._query("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
+        newest = await self.read("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
         sql = "SELECT sealed FROM earlier_states WHERE session_id = ? ORDER BY readable DESC, kept_at DESC"
-        found = [*newest, *await self._query(sql, session_id)]
+        found = [*newest, *await self.read(sql, session_id)]
         return [row[0] for row in found if isinstance(row[0], bytes)]
 
     async def set_state_aside(self, session_id: str) -> None:
@@ -165,10 +114,10 @@ class Journal:
 
     async def keep_session(self, session_id: str, sealed: bytes) -> None:
         sql = "INSERT INTO sessions VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET sealed = excluded.sealed"
-        await self._write(sql, session_id, sealed)
+        await self.write(sql, session_id, sealed)
 
     async def sessions(self) -> dict[str, bytes]:
-        rows = await self._query("SELECT session_id, sealed FROM sessions ORDER BY rowid")
+        rows = await self.read("SELECT session_id, sealed FROM sessions ORDER BY rowid")
         return {str(name): sealed for name, sealed in rows if isinstance(sealed, bytes)}
 
     async def forget_session(self, session_id: str) -> None:
@@ -195,21 +144,23 @@ class Journal:
 
     async def keep_saved(self, session_id: str, name: str, sealed: bytes) -> None:
         sql = "INSERT INTO saved_states VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed"
-        await self._write(sql, session_id, name, sealed)
+        await self.write(sql, session_id, name, sealed)
 
     async def saved(self, session_id: str, name: str) -> bytes | None:
         sql = "SELECT sealed FROM saved_states WHERE session_id = ? AND name = ?"
-        rows = await self._query(sql, session_id, name)
+        rows = await self.read(sql, session_id, name)
         found = rows[0][0] if rows else None
         return found if isinstance(found, bytes) else None
 
     async def saved_names(self, session_id: str) -> list[str]:
         sql = "SELECT name FROM saved_states WHERE session_id = ? ORDER BY name"
-        return [str(row[0]) for row in await self._query(sql, session_id)]
+        return [str(row[0]) for row in await self.read(sql, session_id)]
+
+    # --- artifacts ---------------------------------------------------------------------------------------------------
 
     async def keep_artifact(self, kept: ArtifactRecord) -> None:
         sql = f"INSERT INTO artifacts ({', '.join(ArtifactRecord._fields)}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - ours
-        await self._write(sql, *kept)
+        await self.write(sql, *kept)
 
     async def artifact(self, artifact_id: str) -> ArtifactRecord | None:
         return next(iter(await self._artifacts("WHERE artifact_id = ?", artifact_id)), None)
@@ -228,11 +179,42 @@ class Journal:
         return await self._artifacts(excess, client_id, bytes_at_most)
 
     async def _artifacts(self, which: str, *values: object) -> list[ArtifactRecord]:
-        rows = await self._query(f"SELECT {', '.join(ArtifactRecord._fields)} FROM artifacts {which}", *values)  # noqa: S608 - likewise
+        rows = await self.read(f"SELECT {', '.join(ArtifactRecord._fields)} FROM artifacts {which}", *values)  # noqa: S608 - likewise
         return [ArtifactRecord(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
 
     async def forget_artifact(self, artifact_id: str) -> None:
-        await self._write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
+        await self.write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
+
+    # --- downloads that have ended, and revoked tokens ---------------------------------------------------------------
+
+    async def keep_download(self, download: DownloadState) -> None:
+        sql = "INSERT OR REPLACE INTO downloads VALUES (?, ?, ?)"
+        await self.write(sql, download.download_id, time.time(), download.model_dump_json())
+
+    async def downloads(self) -> list[DownloadState]:
+        """Return all downloads, the oldest first."""
+        rows = await self.read("SELECT state FROM downloads ORDER BY at")
+        return [DownloadState.model_validate_json(str(state)) for (state,) in rows]
+
+    async def forget_downloads(self, ended_before: float) -> list[str]:
+        """Forget the downloads that ended before a time, and return their ids."""
+        rows = await self.read("DELETE FROM downloads WHERE at < ? RETURNING download_id", ended_before)
+        return [str(download_id) for (download_id,) in rows]
+
+    async def keep_revoked(self, tokens: dict[str, float], clients: dict[str, float]) -> None:
+        """Store the ids of revoked tokens, and of clients, each with the time of its revocation."""
+        rows = [("token", *item) for item in tokens.items()] + [("client", *item) for item in clients.items()]
+        sql = "INSERT OR REPLACE INTO revoked VALUES (?, ?, ?)"
+        await self.transact(lambda db: db.executemany(sql, rows))
+
+    async def revoked(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the ids of revoked tokens, and those of clients, each with the time of its revocation."""
+        by_kind: dict[str, dict[str, float]] = {"token": {}, "client": {}}
+        for kind, value, at in await self.read("SELECT kind, value, at FROM revoked"):
+            by_kind[str(kind)][str(value)] = float(str(at))
+        return by_kind["token"], by_kind["client"]
+
+    # --- the connection ----------------------------------------------------------------------------------------------
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in the journal's thread, in a transaction of its own, and return its result."""
@@ -243,29 +225,23 @@ class Journal:
 
         return await self._run(run)
 
+    async def read(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        """Return the rows of one statement."""
+        return await self.transact(lambda db: db.execute(sql, values).fetchall())
+
+    async def write(self, sql: str, *values: object) -> None:
+        await self.transact(lambda db: db.execute(sql, values))
+
     def _connect(self) -> None:
-        self._db, damage = journal_file.connect(self._path, MIGRATIONS)
+        self._db, damage = journal_file.connect(self._path)
         if damage:
             self.on_damage(damage)
 
     def _replace(self, why: sqlite3.Error) -> None:
         if self._db is not None:
             self._db.close()
-        self._db, damage = journal_file.replace(self._path, MIGRATIONS, why)
+        self._db, damage = journal_file.replace(self._path, why)
         self.on_damage(damage)
-
-    async def _query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        def fetch() -> list[tuple[object, ...]]:
-            return self._connection().execute(sql, values).fetchall()
-
-        return await self._run(fetch)
-
-    async def _write(self, sql: str, *values: object) -> None:
-        def commit() -> None:
-            with self._connection() as db:
-                db.execute(sql, values)
-
-        await self._run(commit)
 
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:

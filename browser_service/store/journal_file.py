@@ -3,13 +3,11 @@ version is refused."""
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from browser_service.store.quarantine import set_aside
-
-Migration = Callable[[sqlite3.Connection], None]
+from browser_service.quarantine import set_aside
+from browser_service.store.migrations import MIGRATIONS
 
 COMPANIONS = ("-wal", "-shm")
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -39,32 +37,32 @@ def is_damage(error: sqlite3.Error) -> bool:
     return code & 0xFF in _DAMAGED or code == sqlite3.SQLITE_IOERR_SHORT_READ
 
 
-def connect(path: Path, migrations: Sequence[Migration]) -> tuple[sqlite3.Connection, Damage | None]:
+def connect(path: Path) -> tuple[sqlite3.Connection, Damage | None]:
     """Open the file, create it if it is missing, and migrate it. Raises NewerJournal, sqlite3.Error."""
     path.touch(mode=0o600)
     try:
-        return _sound(path, migrations), None
+        return _sound(path), None
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
-        return replace(path, migrations, error)
+        return replace(path, error)
 
 
-def check_version(path: Path, migrations: Sequence[Migration]) -> None:
+def check_version(path: Path) -> None:
     """Raise NewerJournal before anything is started. Other trouble with the file shows when it is opened."""
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
     ):
-        _refuse_newer(db, migrations)
+        _refuse_newer(db)
 
 
-def replace(path: Path, migrations: Sequence[Migration], why: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
+def replace(path: Path, why: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
     """Put a new file in the place of a damaged one, with the rows that can be read of it. The damaged file must be
     closed."""
     aside = set_aside(path, COMPANIONS)
     path.touch(mode=0o600)
-    db = _sound(path, migrations)
+    db = _sound(path)
     return db, Damage(aside, str(why), _salvage(aside, db))
 
 
@@ -87,30 +85,28 @@ def damage_of(path: Path) -> str:
     return ""
 
 
-def unknown(db: sqlite3.Connection, known: Iterable[Migration]) -> list[str]:
+def _unknown(db: sqlite3.Connection) -> list[str]:
     """Return the migrations that were run on the file, and that this version does not know."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OURS,)).fetchone():
         return []
-    return sorted(
-        {str(row[0]) for row in db.execute("SELECT name FROM migrations")} - {step.__name__ for step in known}
-    )
+    return sorted({str(row[0]) for row in db.execute("SELECT name FROM migrations")} - MIGRATIONS.keys())
 
 
-def _sound(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+def _sound(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         check(db)
-        _migrate(db, migrations)
+        _migrate(db)
     except (sqlite3.Error, NewerJournal):
         db.close()
         raise
     return db
 
 
-def _refuse_newer(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    if newer := unknown(db, migrations):
+def _refuse_newer(db: sqlite3.Connection) -> None:
+    if newer := _unknown(db):
         raise NewerJournal(
             "The journal was written by a newer version of browse-together, which this one would damage "
             f"(unknown here: {', '.join(newer)}). Install that version again, or choose another data directory: "
@@ -118,15 +114,16 @@ def _refuse_newer(db: sqlite3.Connection, migrations: Sequence[Migration]) -> No
         )
 
 
-def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    _refuse_newer(db, migrations)
+def _migrate(db: sqlite3.Connection) -> None:
+    _refuse_newer(db)
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
     applied = {row[0] for row in db.execute("SELECT name FROM migrations")}
-    for step in migrations:
-        if step.__name__ not in applied:
+    for name, statements in MIGRATIONS.items():
+        if name not in applied:
             with db:
-                step(db)
-                db.execute("INSERT INTO migrations VALUES (?)", (step.__name__,))
+                for statement in statements:
+                    db.execute(statement)
+                db.execute("INSERT INTO migrations VALUES (?)", (name,))
 
 
 def _salvage(aside: Path, db: sqlite3.Connection) -> int:

@@ -69,13 +69,6 @@ BELOW = {
 }
 """What a layer knows nothing of, imports for types included."""
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
-ABOVE = {
-    ("browser_service/observability/visibility.py", "browser_service.sessions.records"),
-    ("browser_service/observability/activity.py", "browser_service.sessions.directory"),
-    ("browser_service/observability/notifications.py", "browser_service.clients.inbox"),
-    ("browser_service/store/journal.py", "browser_service.sessions.closed_pages"),
-}
-"""What a layer knows of all the same. The list gets shorter, never longer."""
 
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
 JAVASCRIPT = re.compile(
@@ -242,7 +235,7 @@ def test_a_layer_knows_nothing_of_those_above_it() -> None:
         if any(name == each or name.startswith(f"{each}.") for each in strangers)
         if not name.startswith(KNOWN_TO_ALL)
     }
-    assert above == ABOVE
+    assert above == set()
 
 
 ACTION_CLASSES = {kind.__name__ for action in ACTIONS.values() for kind in action.__mro__ if issubclass(kind, Action)}

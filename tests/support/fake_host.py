@@ -49,7 +49,7 @@ class FakeLauncher(Launcher):
         return "browser_fake"
 
     async def home(self, spec: SessionSpec) -> Home:  # noqa: ARG002 - all sessions are at home in one
-        self.check_free()
+        self.profile.check_free()
         if self._browser is None:
             self._browser = FakeBrowser(self.options.proxy)
         return cast("Browser", self._browser)
@@ -60,7 +60,7 @@ class FakeLauncher(Launcher):
     async def clear(self) -> None:
         """It leaves no processes."""
 
-    async def rest(self, kind: BrowserKind | None) -> None:
+    async def close_unused(self, kind: BrowserKind | None) -> None:
         if kind is None:
             await self.stop()
 

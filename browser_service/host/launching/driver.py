@@ -25,34 +25,34 @@ async def start_driver() -> tuple[Playwright, psutil.Process | None]:
     except TimeoutError:
         for hanging in _drivers(before):
             hanging.kill()
-        said = f"Playwright's driver did not answer within {_STARTS_WITHIN_S} s, and was ended."
-        raise BrowserLaunchFailed(said, hint=REPEAT_HINT) from None
+        message = f"Playwright's driver did not answer within {_STARTS_WITHIN_S} s, and was ended."
+        raise BrowserLaunchFailed(message, hint=REPEAT_HINT) from None
     except PlaywrightError as error:
         raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
         if type(error) is not Exception:
             raise
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
-    _read_end(manager)
+    _consume_end(manager)
     _ignore_lost_writes(manager)
     return playwright, next(iter(_drivers(before)), None)
 
 
 def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
-    found = []
+    drivers = []
     for child in set(psutil.Process().children()) - before:
         with contextlib.suppress(psutil.Error):
             if "run-driver" in child.cmdline():
-                found.append(child)
-    return found
+                drivers.append(child)
+    return drivers
 
 
-def _read_end(manager: PlaywrightContextManager) -> None:
+def _consume_end(manager: PlaywrightContextManager) -> None:
     """Read the future that says the driver ended: nobody else does, and asyncio would log that as our mistake."""
     client = manager._client  # noqa: SLF001 - there is no public way
-    ended = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
-    if ended is not None:
-        ended.add_done_callback(lambda future: future.cancelled() or future.exception())
+    end = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
+    if end is not None:
+        end.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 def _ignore_lost_writes(manager: PlaywrightContextManager) -> None:
@@ -63,8 +63,8 @@ def _ignore_lost_writes(manager: PlaywrightContextManager) -> None:
     transport = client._transport  # noqa: SLF001 - as above
     send = transport.send
 
-    def sent(message: dict[str, object]) -> None:
+    def send_if_open(message: dict[str, object]) -> None:
         with contextlib.suppress(RuntimeError):
             send(message)
 
-    transport.send = sent  # type: ignore[method-assign] # there is no other way in
+    transport.send = send_if_open  # type: ignore[method-assign] # there is no other way in

@@ -1,4 +1,4 @@
-"""Makes our own errors of Playwright's when a browser does not start, or cannot be attached to."""
+"""Builds the errors for a browser that does not start, or cannot be attached to."""
 
 import re
 from typing import Final
@@ -28,11 +28,20 @@ def attach_failed(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
     )
 
 
+def start_timeout(seconds: int) -> BrowserLaunchFailed:
+    """Build the error for a browser that hung as it started."""
+    return BrowserLaunchFailed(f"The browser did not start within {seconds} s, and was ended.", hint=REPEAT_HINT)
+
+
+def install_hint(engine: str) -> str:
+    return f"Install it: playwright install {engine}. Or leave browserType out."
+
+
 _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
 
 
-_QUOTED: Final = 3
-_LINE: Final = 200
+_MOST_LINES: Final = 3
+_MOST_LINE: Final = 200
 _OUTPUT: Final = re.compile(r"^\W*\[pid=\d+\]\[(?:out|err)\] *(.*\S)", re.MULTILINE)
 """Finds what the browser wrote to stdout or stderr, in Playwright's log of its start."""
 _EXIT: Final = re.compile(r"process did exit: exitCode=(\w+), signal=(\w+)")
@@ -55,7 +64,7 @@ def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int
             hint="Close that browser, or give this service a data directory of its own: BROWSE_DATA_DIR.",
             details=details,
         )
-    if any(said in text for said in _NO_SANDBOX):
+    if any(message in text for message in _NO_SANDBOX):
         return BrowserLaunchFailed(
             "Chromium could not start its sandbox.",
             hint="Allow user namespaces on this machine, or set BROWSE_SANDBOX=off where that is acceptable.",
@@ -73,22 +82,22 @@ def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int
 
 def _last_words(text: str) -> str:
     """Say how a browser ended, and what it wrote before."""
-    said = [line[:_LINE] for line in dict.fromkeys(_OUTPUT.findall(text))][-_QUOTED:]
-    code, signal = found.groups() if (found := _EXIT.search(text)) else ("null", "null")
-    ended = f"it was ended by {signal}" if signal != "null" else f"exit code {code}" if code != "null" else ""
-    quoted = f"it said {' / '.join(said)!r}" if said else "it said nothing"
-    return "; ".join(filter(None, (ended, quoted)))
+    lines = [line[:_MOST_LINE] for line in dict.fromkeys(_OUTPUT.findall(text))][-_MOST_LINES:]
+    code, signal = exit_.groups() if (exit_ := _EXIT.search(text)) else ("null", "null")
+    end = f"it was ended by {signal}" if signal != "null" else f"exit code {code}" if code != "null" else ""
+    output = f"it said {' / '.join(lines)!r}" if lines else "it said nothing"
+    return "; ".join(filter(None, (end, output)))
 
 
 def _remedy(text: str) -> str:
     """Say what to do. A binary that ended by itself, or that does not run here, would do so the next time too."""
-    found, launched = _EXIT.search(text), re.search(r"<launching> (.+)", text)
-    if found is None and "spawn" not in text:
+    exit_, launched = _EXIT.search(text), re.search(r"<launching> (.+)", text)
+    if exit_ is None and "spawn" not in text:
         return REPEAT_HINT
-    if found is not None and (found[2] in _OUTSIDE_SIGNALS or found.groups() == ("null", "null")):
+    if exit_ is not None and (exit_[2] in _OUTSIDE_SIGNALS or exit_.groups() == ("null", "null")):
         return REPEAT_HINT
-    what = f"{launched[1].strip()} does not run on this machine" if launched else "This browser does not run"
+    problem = f"{launched[1].strip()} does not run on this machine" if launched else "This browser does not run"
     return (
-        f"{what}, and will not the next time: install it anew (`playwright install chromium`), or name "
+        f"{problem}, and will not the next time: install it anew (`playwright install chromium`), or name "
         "another in BROWSE_EXECUTABLE_PATH and restart the service. `browse-together doctor` checks."
     )

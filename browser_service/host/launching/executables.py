@@ -12,7 +12,7 @@ from browser_service.host.launching.options import LaunchOptions
 from shared.errors import BrowserLaunchFailed
 
 if TYPE_CHECKING:
-    from playwright.async_api import Playwright
+    from playwright.async_api import BrowserType, Playwright
 
 _ON_PATH: Final = (
     "google-chrome-stable",
@@ -46,12 +46,16 @@ _PLATFORMS: Final = {
 _VERSION_WITHIN_S: Final = 5
 
 
+def browser_type(playwright: "Playwright", engine: str) -> "BrowserType":
+    """Return Playwright's name for an engine, by which its browsers are started."""
+    found: BrowserType = getattr(playwright, engine)
+    return found
+
+
 def installed_browser() -> Path | None:
     """Find a Chrome, Edge or Chromium of this machine."""
-    found = next((path for name in _ON_PATH if (path := shutil.which(name))), None)
-    elsewhere = next((path for path in _ELSEWHERE.get(sys.platform, ()) if Path(path).exists()), None)
-    path = found or elsewhere
-    return Path(path) if path else None
+    paths = [*filter(None, map(shutil.which, _ON_PATH)), *_ELSEWHERE.get(sys.platform, ())]
+    return next((path for path in map(Path, paths) if path.exists()), None)
 
 
 def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
@@ -67,11 +71,10 @@ def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
                 hint="Correct it, or unset it to have a browser found.",
             )
         return options.executable
-    playwrights = Path(getattr(playwright, options.engine).executable_path)
-    if playwrights.exists():
-        return playwrights
-    if options.engine == "chromium" and (found := installed_browser()):
-        return found
+    if is_installed(playwright, options.engine):
+        return Path(browser_type(playwright, options.engine).executable_path)
+    if options.engine == "chromium" and (installed := installed_browser()):
+        return installed
     raise BrowserLaunchFailed(
         f"No {options.engine} was found on this machine.",
         hint=f"Install it with `playwright install {options.engine}`, then repeat the call.",
@@ -80,7 +83,7 @@ def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
 
 def is_installed(playwright: "Playwright", engine: str) -> bool:
     """Say if Playwright has a browser of this engine."""
-    return Path(getattr(playwright, engine).executable_path).exists()
+    return Path(browser_type(playwright, engine).executable_path).exists()
 
 
 async def user_agent(executable: Path) -> str | None:
@@ -89,20 +92,20 @@ async def user_agent(executable: Path) -> str | None:
     Without windows it would say HeadlessChrome, and sites would take it for another browser than the one that signed
     in.
     """
-    said = await _version_line(executable)
-    number = re.search(r"(\d+)\.\d+\.\d+\.\d+", said)
+    version = await _version_line(executable)
+    number = re.search(r"(\d+)\.\d+\.\d+\.\d+", version)
     platform = _PLATFORMS.get(sys.platform)
     if number is None or platform is None:
         return None
     plain = f"Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{number[1]}.0.0.0 Safari/537.36"
-    return f"{plain} Edg/{number[1]}.0.0.0" if "Edge" in said or executable.stem == "msedge" else plain
+    return f"{plain} Edg/{number[1]}.0.0.0" if "Edge" in version or executable.stem == "msedge" else plain
 
 
 async def _version_line(executable: Path) -> str:
     if sys.platform == "win32":  # there it would open a window; the directory beside it has the version as its name
         return next((path.name for path in executable.parent.iterdir() if re.match(r"\d+(\.\d+){3}$", path.name)), "")
     with contextlib.suppress(OSError, TimeoutError):
-        asked = await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             executable,
             "--version",
             stdin=asyncio.subprocess.DEVNULL,
@@ -111,9 +114,9 @@ async def _version_line(executable: Path) -> str:
         )
         try:
             async with asyncio.timeout(_VERSION_WITHIN_S):
-                said, _ = await asked.communicate()
-                return said.decode(errors="replace")
+                output, _ = await process.communicate()
+                return output.decode(errors="replace")
         finally:
-            if asked.returncode is None:
-                asked.kill()
+            if process.returncode is None:
+                process.kill()
     return ""

@@ -1,9 +1,12 @@
-"""Holds the settings of the shared browser's start."""
+"""Holds the settings of the shared browser's start, and translates those of a session for Playwright."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from shared.pages import SessionOptions
 
 _PLAYWRIGHTS_DISABLED: Final = (
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
@@ -40,6 +43,8 @@ class LaunchOptions:
     cdp_url: str | None = None
     """Names a browser that runs already, to attach to."""
     max_instances: int = 10
+    file_damage: Callable[[Path], str] = lambda _: ""
+    """Says what is wrong with an SQLite file of the profile, empty if it is sound; a host has no database."""
 
     @property
     def sandboxed(self) -> bool:
@@ -47,3 +52,16 @@ class LaunchOptions:
         if self.sandbox == "auto":
             return not (hasattr(os, "geteuid") and os.geteuid() == 0)
         return self.sandbox == "on"
+
+
+def context_options(options: SessionOptions, user_agent: str | None) -> dict[str, Any]:  # Any: what new_context takes
+    """Translate a session's options; `user_agent` stands in if the session names none."""
+    named: dict[str, Any] = {  # Any: as there
+        "viewport": options.viewport.model_dump(),
+        "user_agent": options.user_agent or user_agent,
+        "locale": options.locale,
+        "timezone_id": options.timezone,
+        "permissions": options.permissions or None,
+        "proxy": options.proxy.model_dump(exclude_none=True) if options.proxy else None,
+    }
+    return {name: value for name, value in named.items() if value is not None}

@@ -10,13 +10,12 @@ from typing import Final
 import psutil
 import structlog
 
-from browser_service.host.launching.processes import WatchedProcess, end_all
+from browser_service.host.launching.processes import WatchedProcess, describe_process, end_all, find_process
+from shared.model import Json
 
 _log = structlog.get_logger(__name__)
 
 _FILE: Final = "running.json"
-_SAME_S: Final = 1.0
-"""A changed clock moves a process's start by less than this, in seconds; a process id is not reused so soon."""
 
 
 class Orphans:
@@ -27,13 +26,13 @@ class Orphans:
 
     def record(self, processes: Iterable[psutil.Process]) -> None:
         """Record that these processes run, and no others."""
-        known = []
+        running = list[Json]()
         for process in processes:
             with contextlib.suppress(psutil.Error):
-                known.append({"pid": process.pid, "name": process.name(), "started": process.create_time()})
+                running.append(describe_process(process))
         try:
             self._record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._record.write_text(json.dumps(known), encoding="utf-8")
+            self._record.write_text(json.dumps(running), encoding="utf-8")
         except OSError as error:  # a full disk is no reason to have no browser
             _log.warning("what runs cannot be noted down", reason=str(error))
 
@@ -46,18 +45,13 @@ class Orphans:
         """End what still runs of an earlier service; return True if it had ended badly."""
         if not self._record.exists():
             return False
-        await asyncio.to_thread(end_all, [WatchedProcess(process) for process in self._left()])
+        await asyncio.to_thread(end_all, [WatchedProcess(process) for process in self._running()])
         self.forget()
         return True
 
-    def _left(self) -> list[psutil.Process]:
-        """Return the recorded processes, and no later ones with the same ids."""
-        found = []
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            for noted in json.loads(self._record.read_text(encoding="utf-8")):
-                with contextlib.suppress(psutil.Error):
-                    process = psutil.Process(int(noted["pid"]))
-                    same = abs(process.create_time() - float(noted["started"])) < _SAME_S
-                    if same and process.name() == noted["name"]:
-                        found.append(process)
-        return found
+    def _running(self) -> list[psutil.Process]:
+        """Return the recorded processes that run."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            records = json.loads(self._record.read_text(encoding="utf-8"))
+            return [process for record in records if (process := find_process(record)) is not None]
+        return []

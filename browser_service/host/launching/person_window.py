@@ -4,7 +4,7 @@ import asyncio
 from typing import NamedTuple
 
 from browser_service.host.launching.launcher import Launcher
-from browser_service.host.launching.ordinary import OrdinaryWindow, check_display
+from browser_service.host.launching.ordinary_window import OrdinaryWindow, check_display
 from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, of_field
 from shared.model import Json
 from shared.next_calls import next_call

@@ -1,8 +1,9 @@
-"""Watches the processes of the driver and the browsers, and ends them."""
+"""Watches the processes of the driver and the browsers, records them on disk, and ends them."""
 
 import contextlib
 import os
 import select
+import signal
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,13 @@ from typing import Final
 
 import psutil
 
+from shared.model import Json
+
 _ENDS_WITHIN_S: Final = 3.0
+_WRITES_WITHIN_S: Final = 10
+"""A browser that is interrupted may write its profile for so long."""
+_SAME_START_S: Final = 1.0
+"""A changed clock moves a process's start by less than this, in seconds; a process id is not reused so soon."""
 
 
 class WatchedProcess:
@@ -39,10 +46,29 @@ class WatchedProcess:
         with contextlib.suppress(psutil.NoSuchProcess):
             self.process.kill()
 
-    def forget(self) -> None:
+    def close(self) -> None:
+        """Stop watching."""
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
+
+
+def describe_process(process: psutil.Process) -> Json:
+    """Describe a process so that `find_process` finds it again. Raises psutil.Error if it has ended."""
+    return {"pid": process.pid, "name": process.name(), "started": process.create_time()}
+
+
+def find_process(record: Json) -> psutil.Process | None:
+    """Return the process that was described, and no later one with its id; None if it has ended.
+
+    Raises ValueError, KeyError or TypeError for what is no description.
+    """
+    pid, started, name = record["pid"], record["started"], record.get("name")
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(int(str(pid)))
+        same = abs(process.create_time() - float(str(started))) < _SAME_START_S
+        return process if same and name in {None, process.name()} else None
+    return None
 
 
 def browsers_of(driver: WatchedProcess | None, profile_dir: Path) -> list[WatchedProcess]:
@@ -65,6 +91,16 @@ def _command(process: psutil.Process) -> list[str]:
         return []
 
 
+def interrupt(process: psutil.Process) -> None:
+    """End a browser as Ctrl+C does. Chromium loses the cookies of the last 30 s if it is asked to terminate."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process.terminate() if sys.platform == "win32" else process.send_signal(signal.SIGINT)
+        _, alive = psutil.wait_procs([process], timeout=_WRITES_WITHIN_S)
+        for hanging in alive:
+            hanging.kill()
+        psutil.wait_procs(alive, timeout=_WRITES_WITHIN_S)
+
+
 def end_all(processes: list[WatchedProcess]) -> None:
     """Kill the processes and all that they started, and wait for the end: a hanging child would stay."""
     trees = list[psutil.Process]()
@@ -76,8 +112,8 @@ def end_all(processes: list[WatchedProcess]) -> None:
     for child in trees:
         with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
-    give_up_at = time.monotonic() + _ENDS_WITHIN_S
-    while any(process.runs for process in processes) and time.monotonic() < give_up_at:
+    deadline = time.monotonic() + _ENDS_WITHIN_S
+    while any(process.runs for process in processes) and time.monotonic() < deadline:
         time.sleep(0.005)
     for process in processes:
-        process.forget()
+        process.close()

@@ -1,43 +1,108 @@
-"""Hands the profile on disk to a person's ordinary window and takes it back, session cookies included."""
+"""Keeps the profile on disk: repairs it, and lends it to a person's ordinary window, session cookies included."""
 
 import asyncio
 import contextlib
 import json
 import os
 import shutil
-import signal
-import sys
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import psutil
 
+from browser_service.host.launching.processes import describe_process, find_process, interrupt
+from browser_service.quarantine import set_aside
+from shared.errors import HumanInControl
 from shared.model import Json
 
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
 _TABS: Final = ("Sessions", "Sessions_Encrypted")
 _CONTINUE_WHERE_LEFT_OFF: Final = 1
-_ENDS_WITHIN_S: Final = 10
+_COOKIES: Final = (Path("Default", "Cookies"), Path("Default", "Network", "Cookies"))
+_BACK: Final = "Cookies come back from what the service has saved; pages' own storage does not."
 
 
 class Profile:
-    """Hands over a Chromium profile, and takes it back.
+    """Keeps one browser's profile.
 
     Chromium drops its session cookies when its last window closes and again when it starts, unless it is set to
-    continue where it left off. So it is set to that while the profile is handed over, and the tabs that it would
-    continue with are removed: only the logins stay.
+    continue where it left off. So it is set to that while the profile is lent, and the tabs that it would continue
+    with are removed: only the logins stay.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, file_damage: Callable[[Path], str]) -> None:
         self.directory = directory
+        self.repairs: list[str] = []
+        """Says what was set aside of the profile, until a notice has told it."""
+        self.has_session_cookies = False
+        """True if the profile brought the session cookies of a person's window with it."""
+        self._file_damage = file_damage
         self._mark = directory / _MARK
         self._preferences = directory / "Default" / "Preferences"
+        self._reserved_since: datetime | None = None
+
+    # --- while our browser has it -----------------------------------------------------------------------------------
 
     @property
-    def is_lent(self) -> bool:
-        """Say if a person's window was the last to have it."""
-        return self._mark.exists()
+    def is_new(self) -> bool:
+        """Say if nothing is in it."""
+        return not self.directory.is_dir() or not any(self.directory.iterdir())
+
+    async def prepare(self, engine: str) -> None:
+        """Repair it, and take it back from a person's window, before our browser starts on it."""
+        await asyncio.to_thread(self._repair)
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if engine == "chromium":
+            self.has_session_cookies = await self.reclaim()
+            if not self._is_lent and self._continues_sessions:
+                # after a sudden end the browser must not restore a login that was ended since
+                self._set("restore_on_startup", None)
+
+    def set_aside(self) -> None:
+        """Set it aside, because no browser starts on it."""
+        name = set_aside(self.directory).name
+        self.repairs.append(f"The browser did not start on its profile: that lies aside as {name}. {_BACK}")
+
+    def clear_mark(self) -> None:
+        """Remove the mark: our browser has started, and knows the cookies."""
+        self._mark.unlink(missing_ok=True)
+
+    def _repair(self) -> None:
+        """Set aside a damaged file of cookies before the browser silently removes it."""
+        if self.directory.exists() and not self.directory.is_dir():
+            name = set_aside(self.directory).name
+            self.repairs.append(f"The profile was no folder: it lies aside as {name}. {_BACK}")
+            return
+        for file in (self.directory / name for name in _COOKIES):
+            if file.is_file() and self._file_damage(file):
+                name = set_aside(file, ("-journal",)).name
+                self.repairs.append(f"The profile's cookies were damaged: they lie aside as {name}.")
+
+    # --- while a person has it ---------------------------------------------------------------------------------------
+
+    @property
+    def is_reserved(self) -> bool:
+        return self._reserved_since is not None
+
+    def check_free(self) -> None:
+        """Raise HumanInControl while a person has the profile."""
+        if self._reserved_since is not None:
+            raise HumanInControl(
+                "A person is signing in at this machine, in an ordinary window that has the profile "
+                f"(since {self._reserved_since:%H:%M:%S}). Nothing was done.",
+                hint="Repeat the call when they have closed it; every page comes back under its pageId.",
+            )
+
+    def reserve(self) -> None:
+        """Let nobody start the browser until `free`. Raises HumanInControl."""
+        self.check_free()
+        self._reserved_since = datetime.now().astimezone()
+
+    def free(self) -> None:
+        self._reserved_since = None
 
     def lend(self) -> None:
         """Mark the profile, and keep its session cookies. Call this before the window opens."""
@@ -46,71 +111,56 @@ class Profile:
 
     def record_window(self, process: psutil.Process) -> None:
         """Record the window's process, so that the next service finds it if this one is killed."""
-        self._mark.write_text(json.dumps({"pid": process.pid, "started": process.create_time()}), encoding="utf-8")
+        self._mark.write_text(json.dumps(describe_process(process)), encoding="utf-8")
 
     async def reclaim(self) -> bool:
         """End a window that was left behind, before our browser starts. Return True if session cookies came with it."""
-        if not self.is_lent:
+        if not self._is_lent:
             return False
         window = self._window()
         if window is not None:
             await asyncio.to_thread(interrupt, window)
-        kept = self._settings().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
+        has_session_cookies = self._continues_sessions
         self._continue_sessions()
-        return kept
+        return has_session_cookies
 
-    def clear_mark(self) -> None:
-        """Remove the mark: our browser has started, and knows the cookies."""
-        self._mark.unlink(missing_ok=True)
-
-    def forget_setting(self) -> None:
-        """Drop the setting: after a sudden end the browser must not restore a login that was ended since."""
-        if self._settings().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF:
-            self._set("restore_on_startup", None)
+    @property
+    def _is_lent(self) -> bool:
+        """Say if a person's window was the last to have it."""
+        return self._mark.exists()
 
     def _window(self) -> psutil.Process | None:
-        """Return the recorded process, and no later one with the same id."""
-        try:
-            noted = json.loads(self._mark.read_text(encoding="utf-8"))
-            process = psutil.Process(int(noted["pid"]))
-            return process if process.create_time() == noted["started"] else None
-        except (OSError, ValueError, KeyError, psutil.Error):
-            return None
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            return find_process(json.loads(self._mark.read_text(encoding="utf-8")))
+        return None
+
+    # --- Chromium's preferences --------------------------------------------------------------------------------------
+
+    @property
+    def _continues_sessions(self) -> bool:
+        return self._startup().get("restore_on_startup") == _CONTINUE_WHERE_LEFT_OFF
 
     def _continue_sessions(self) -> None:
         for name in _TABS:
             shutil.rmtree(self.directory / "Default" / name, ignore_errors=True)
         self._set("restore_on_startup", _CONTINUE_WHERE_LEFT_OFF)
 
-    def _settings(self) -> Json:
-        found = self._read().get("session")
-        return found if isinstance(found, dict) else {}
+    def _startup(self) -> Json:
+        startup = self._read().get("session")
+        return startup if isinstance(startup, dict) else {}
 
     def _set(self, name: str, value: int | None) -> None:
-        settings = {**self._settings(), name: value}
+        startup = {**self._startup(), name: value}
         if value is None:
-            del settings[name]
+            del startup[name]
         self._preferences.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = self._preferences.with_suffix(".new")
-        written.write_text(json.dumps({**self._read(), "session": settings}), encoding="utf-8")
+        written.write_text(json.dumps({**self._read(), "session": startup}), encoding="utf-8")
         os.replace(written, self._preferences)  # noqa: PTH105 - the other spelling says less
 
     def _read(self) -> Json:
         with contextlib.suppress(OSError, ValueError):
-            found = json.loads(self._preferences.read_text(encoding="utf-8"))
-            if isinstance(found, dict):
-                return found
+            preferences = json.loads(self._preferences.read_text(encoding="utf-8"))
+            if isinstance(preferences, dict):
+                return preferences
         return {}
-
-
-def interrupt(process: psutil.Process) -> None:
-    """End a browser as Ctrl+C does. Chromium loses the cookies of the last 30 s if it is asked to terminate."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        if sys.platform == "win32":
-            process.terminate()
-        else:
-            process.send_signal(signal.SIGINT)
-        _, alive = psutil.wait_procs([process], timeout=_ENDS_WITHIN_S)
-        for left in alive:
-            left.kill()
-        psutil.wait_procs(alive, timeout=_ENDS_WITHIN_S)

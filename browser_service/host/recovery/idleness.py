@@ -90,7 +90,7 @@ class IdleSweep:
         sessions = self._at_home(kind)
         pages = self._live(sessions)
         return (
-            (kind is None and (self.launcher.attached or self.launcher.reserved))
+            (kind is None and (self.launcher.attached or self.launcher.profile.is_reserved))
             or time.monotonic() - self._used_at(kind) < idle_s
             or any(run.call.session_id == each.session_id for run in self.running.values() for each in sessions)
             or any(session.recordings or session.tracing.running for session in sessions)

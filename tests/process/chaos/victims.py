@@ -61,7 +61,7 @@ async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S
             time.sleep(0.005)
         alive = [each.process for each in watched if each.runs]
         for each in watched:
-            each.forget()
+            each.close()
         return alive
 
     return await asyncio.to_thread(left)

@@ -10,7 +10,7 @@ import pytest
 from browser_service.cli import doctor
 from browser_service.settings import Settings
 from browser_service.store import journal_file
-from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS
+from browser_service.store.journal import JOURNAL_FILE
 from shared.secret import ensure_secret
 from shared.wire import SECRET_FILE
 from tests.support.json import AnyJson
@@ -98,7 +98,7 @@ def test_a_journal_that_cannot_be_used_is_told_with_what_becomes_of_it(tmp_path:
     file.write_bytes(b"no database" * 1_000)
     damaged = doctor.check_journal(tmp_path, None)
     assert (damaged.ok, "sets it aside" in damaged.advice) == (False, True)
-    journal_file.connect(file, MIGRATIONS)[0].close()
+    journal_file.connect(file)[0].close()
     (aside,) = doctor.check_aside(tmp_path)
     assert (aside.ok, aside.found.startswith(f"{JOURNAL_FILE}.damaged-")) == (True, True)
     assert doctor.check_journal(tmp_path, None).ok

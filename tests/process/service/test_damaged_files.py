@@ -11,9 +11,9 @@ import pytest
 import structlog
 
 from browser_service.process import CannotStart, check_writable
+from browser_service.quarantine import files_set_aside
 from browser_service.store import journal_file
-from browser_service.store.journal import JOURNAL_FILE, MIGRATIONS, Journal
-from browser_service.store.quarantine import files_set_aside
+from browser_service.store.journal import JOURNAL_FILE, Journal
 from shared.pages import PageState
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
@@ -102,11 +102,11 @@ async def test_damage_that_shows_under_way_costs_no_call_its_reply(tmp_path: Pat
 
 
 def test_a_journal_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
-    journal_file.connect(tmp_path / JOURNAL_FILE, MIGRATIONS)[0].close()
+    journal_file.connect(tmp_path / JOURNAL_FILE)[0].close()
     with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL_FILE)) as db, db:
         db.execute("INSERT INTO migrations VALUES ('m_of_tomorrow')")
     with pytest.raises(journal_file.NewerJournal, match="m_of_tomorrow"):
-        journal_file.connect(tmp_path / JOURNAL_FILE, MIGRATIONS)
+        journal_file.connect(tmp_path / JOURNAL_FILE)
     started = Terminal(tmp_path).run("up")
     assert (started.code, "m_of_tomorrow" in started.err.splitlines()[-1]) == (1, True), started.err
     assert not files_set_aside(tmp_path)

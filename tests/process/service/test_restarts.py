@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.sessions.closed_pages import KEPT, ClosedPage
+from browser_service.store.records import MOST_CLOSED_PAGES, ClosedPage
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
@@ -121,7 +121,7 @@ async def test_pages_of_sessions_of_ones_own_do_not_come_back_in_the_shared_logi
             closed = ClosedPage(page_id=f"p{number}", session_id="s", known_to=[])
             service.parts.directory.closed.add(closed)
         known = service.parts.directory.closed
-        assert (len(known), known.get("in-lasting")) == (KEPT, None)
+        assert (len(known), known.get("in-lasting")) == (MOST_CLOSED_PAGES, None)
 
 
 async def test_a_revision_after_restarts_is_never_one_that_the_page_had_before(tmp_path: Path, site: Site) -> None:

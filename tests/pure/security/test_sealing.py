@@ -10,8 +10,8 @@ import keyring.errors
 import pytest
 from pydantic import JsonValue
 
+from browser_service.quarantine import files_set_aside
 from browser_service.security.seal import KEY_FILE, NoKeyring, Seal
-from browser_service.store.quarantine import files_set_aside
 
 SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is long enough"}]}
 

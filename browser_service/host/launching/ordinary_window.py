@@ -10,7 +10,8 @@ from typing import IO, Final, Self
 
 import psutil
 
-from browser_service.host.launching.profile import interrupt
+from browser_service.host.launching.options import LaunchOptions
+from browser_service.host.launching.processes import interrupt
 from shared.errors import BrowserLaunchFailed
 
 _OTHER_WAYS: Final = (
@@ -25,7 +26,7 @@ _SWITCHES: Final = (
     "--hide-crash-restore-bubble",
 )
 """The first two say where Playwright's browsers keep the key of their cookies: with another both would lose them."""
-_SAID: Final = 2_000
+_SHOWN_OUTPUT: Final = 2_000
 
 
 def check_display() -> None:
@@ -43,14 +44,13 @@ class OrdinaryWindow:
         self.process = psutil.Process(process.pid)
 
     @classmethod
-    async def open(
-        cls, executable: Path, profile: Path, url: str | None, *, sandboxed: bool, proxy: str | None
-    ) -> Self:
-        switches = [f"--user-data-dir={profile}", *_SWITCHES]
-        if not sandboxed:
+    async def open(cls, executable: Path, options: LaunchOptions, url: str | None) -> Self:
+        """Start the browser on the profile that the options name."""
+        switches = [f"--user-data-dir={options.profile_dir}", *_SWITCHES]
+        if not options.sandboxed:
             switches.append("--no-sandbox")
-        if proxy:
-            switches.append(f"--proxy-server={proxy}")
+        if options.proxy:
+            switches.append(f"--proxy-server={options.proxy}")
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         process = await asyncio.create_subprocess_exec(
             executable,
@@ -68,11 +68,11 @@ class OrdinaryWindow:
         code = await self._process.wait()
         if code != 0:
             self._stderr.seek(0)
-            said = self._stderr.read()[-_SAID:].decode(errors="replace")
+            output = self._stderr.read()[-_SHOWN_OUTPUT:].decode(errors="replace")
             raise BrowserLaunchFailed(
                 f"The window for signing in ended with exit code {code}.",
                 hint=_OTHER_WAYS,
-                details={"context": {"lastError": said}},
+                details={"context": {"lastError": output}},
             )
 
     async def close(self) -> None:

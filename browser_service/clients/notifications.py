@@ -4,20 +4,20 @@ import asyncio
 import html
 import shutil
 import sys
-from collections import deque
 from collections.abc import Callable
 
 import httpx
 import structlog
 
 from browser_service.clients.inbox import describe_request
+from browser_service.rules.bounded import Bounded
 from shared.model import Json
 from shared.pages import PageState
 from shared.wire import APP_NAME
 
 _WITHIN_S = 5.0
-_TEXT = 300
-_REMEMBERED = 1_000
+_MOST_TEXT = 300
+_MOST_NOTIFIED = 1_000
 _APPLESCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
 
 log = structlog.get_logger(__name__)
@@ -30,13 +30,13 @@ class Notifier:
         self._desktop = _desktop_command() if desktop else None
         self._webhook = webhook
         self._link = link
-        self._notified: deque[str] = deque(maxlen=_REMEMBERED)
+        self._notified = Bounded[str, None](_MOST_NOTIFIED)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def notify(self, page: PageState) -> None:
         if page.person is None or page.person.request_id in self._notified:
             return
-        self._notified.append(page.person.request_id)
+        self._notified[page.person.request_id] = None
         task = asyncio.create_task(self._send(describe_request(page)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -50,7 +50,7 @@ class Notifier:
         if self._desktop:  # without the link: other accounts of this machine can read a program's arguments
             title = f"{APP_NAME}: {request['askedBy']} asks for you"
             text = f"{request['kind']}, {request['origin']}: {request['message']}"
-            await _run([*self._desktop, title[:_TEXT], html.escape(text[:_TEXT], quote=False)])
+            await _run([*self._desktop, title[:_MOST_TEXT], html.escape(text[:_MOST_TEXT], quote=False)])
         if self._webhook:
             await _post(self._webhook, {**request, "link": self._link(str(request["requestId"]))})
 

@@ -1,0 +1,40 @@
+"""Defines records that the journal stores, and others read."""
+
+import time
+from typing import Final, NamedTuple
+
+from pydantic import Field
+
+from shared.model import Model
+from shared.pages import PageState
+
+MOST_CLOSED_PAGES: Final = 1_000
+
+
+class ArtifactRecord(NamedTuple):
+    """Describes an artifact's file; `path` is set if people see it under a name."""
+
+    artifact_id: str
+    client_id: str
+    mime_type: str
+    size: int
+    made_at: float
+    path: str = ""
+
+
+class ClosedPage(Model):
+    """Records a closed page and the session that it was of."""
+
+    page_id: str
+    session_id: str
+    known_to: list[str] = Field(description="Ids and labels of the clients that may think of it; none: all may.")
+    closed_at: float = Field(default_factory=time.time)
+    by_restart: bool = Field(default=False, description="Its session was not persistent, and ended with the service.")
+
+    @classmethod
+    def of(cls, page: PageState, *owner: str) -> "ClosedPage":
+        """Make the record of a page. `owner` is the id and the label of its session's owner; empty if all could use the
+        session."""
+        holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
+        known_to = sorted({*owner, *holders} - {""}) if owner else []
+        return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)
