@@ -1,11 +1,11 @@
 """Enforces the URL policy where nothing gets round it: on every document, redirects and frames included."""
 
-import asyncio
 from collections.abc import Callable
 
 from playwright.async_api import CDPSession, Page, Route
-from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.background import Background
+from browser_service.host.network.chromium import is_chromium, resolve_paused
 from browser_service.security.urls import UrlPolicy
 from shared.model import Json
 
@@ -18,16 +18,24 @@ async def guard(page: Page, policy: UrlPolicy | None, on_refused: OnRefused) -> 
     `route` sees no redirects and disables the cache; only the other engines use it. Without a policy nothing is asked:
     a person's tab of a browser that we attached to goes where the person wants.
     """
-    browser = page.context.browser
-    if browser is None or browser.browser_type.name != "chromium":
+    if not is_chromium(page.context):
         if policy is not None:
             await _route(page, policy, on_refused)
         return None, ""
     session = await page.context.new_cdp_session(page)
     if policy is not None:
-        await _watch(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
+        await _pause(session, policy, [{"urlPattern": "*", "resourceType": "Document"}], on_refused)
     info = await session.send("Target.getTargetInfo")
     return session, str(info["targetInfo"]["targetId"])
+
+
+async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) -> None:
+    """Guard what no page's own guard sees: a popup's first document, frames in processes of their own, images.
+
+    This concerns a whole browser, so only requests that may have to be refused are paused; with `documents`, those of
+    hosts that the operator has not allowed, too.
+    """
+    await _pause(browser, policy, policy.suspicious(documents=documents), lambda _: None)
 
 
 async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
@@ -42,35 +50,17 @@ async def _route(page: Page, policy: UrlPolicy, on_refused: OnRefused) -> None:
     await page.route("**/*", decide)
 
 
-async def guard_all(browser: CDPSession, policy: UrlPolicy, *, documents: bool) -> None:
-    """Guard what no page's own guard sees: a popup's first document, frames in processes of their own, images.
+async def _pause(session: CDPSession, policy: UrlPolicy, patterns: list[Json], on_refused: OnRefused) -> None:
+    """Have the requests that match paused, and block those that the policy refuses."""
+    background = Background()
 
-    This concerns a whole browser, so only requests that may have to be refused are paused; with `documents`, those of
-    hosts that the operator has not allowed, too.
-    """
-    await _watch(browser, policy, policy.suspicious(documents=documents), lambda _: None)
-
-
-async def _watch(session: CDPSession, policy: UrlPolicy, patterns: list[Json], on_refused: OnRefused) -> None:
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def decide(event: dict[str, dict[str, str] | str]) -> None:
+    async def decide(event: Json) -> None:
         request = event["request"]
-        url = request["url"] if isinstance(request, dict) else ""
-        try:
-            if policy.permits(url):
-                await session.send("Fetch.continueRequest", {"requestId": event["requestId"]})
-            else:
-                on_refused(url)
-                blocked = {"requestId": event["requestId"], "errorReason": "BlockedByClient"}
-                await session.send("Fetch.failRequest", blocked)
-        except PlaywrightError:
-            return  # the page went meanwhile
+        url = str(request["url"]) if isinstance(request, dict) else ""
+        permitted = policy.permits(url)
+        if not permitted:
+            on_refused(url)
+        await resolve_paused(session, event, blocked=not permitted)
 
-    def ask(event: dict[str, dict[str, str] | str]) -> None:
-        task = asyncio.create_task(decide(event))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    session.on("Fetch.requestPaused", ask)
+    session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
     await session.send("Fetch.enable", {"patterns": patterns})

@@ -14,13 +14,15 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
+from browser_service.host.network.chromium import is_chromium, resolve_paused
 from shared.model import Json
 
 Blocks = Callable[[str, str], bool]
 """Says if a request is blocked, by its URL and method."""
 
-_LITTLE: Final = 1_000
+_LEAST_BYTES: Final = 1_000
 """Chromium keeps this many bytes of answers for the session, which asks for none."""
+_ALL: Final = {"patterns": [{"urlPattern": "*"}]}
 _CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 
 
@@ -30,17 +32,17 @@ class Interception:
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
         self._session: CDPSession | None = None
-        self._asks = False
+        self._pauses = False
         self._cuts = False
         self._background = Background()
 
     def attach(self) -> None:
         """Start anew, because another Playwright page is behind the pageId."""
-        self._session, self._asks, self._cuts = None, False, False
+        self._session, self._pauses, self._cuts = None, False, False
 
-    async def update(self, page: Page, *, rules: bool, hops: bool, sockets: Collection[str]) -> None:
-        """Intercept what the rules need: redirects too with `hops`, and WebSockets that match `sockets`."""
-        if not _of_chromium(page):
+    async def update(self, page: Page, *, rules: bool, redirects: bool, sockets: Collection[str]) -> None:
+        """Intercept what the rules need: with `redirects` redirects too, and WebSockets that match `sockets`."""
+        if not is_chromium(page.context):
             return
         if not rules:
             session, self._session = self._session, None
@@ -48,15 +50,15 @@ class Interception:
                 self.attach()
                 await session.detach()
             return
-        session = self._session or await self._opened(page)
-        if hops != self._asks:
-            self._asks = hops
-            await session.send("Fetch.enable" if hops else "Fetch.disable", _ALL if hops else {})
+        session = self._session or await self._open(page)
+        if redirects != self._pauses:
+            self._pauses = redirects
+            await session.send("Fetch.enable" if redirects else "Fetch.disable", _ALL if redirects else {})
         await self._cut(session, sockets)
 
     async def forget_answers(self, page: Page) -> None:
         """Empty the memory cache, where later requests would still find what a mock has answered."""
-        if not _of_chromium(page):
+        if not is_chromium(page.context):
             return
         session = self._session or await page.context.new_cdp_session(page)
         await _listen(session)
@@ -65,7 +67,7 @@ class Interception:
         if session is not self._session:
             await session.detach()
 
-    async def _opened(self, page: Page) -> CDPSession:
+    async def _open(self, page: Page) -> CDPSession:
         """Open the session, and bypass service workers, which would answer in place of the network and the routes."""
         self._session = session = await page.context.new_cdp_session(page)
         session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide(session, event)))
@@ -89,24 +91,10 @@ class Interception:
 
     async def _decide(self, session: CDPSession, event: Json) -> None:
         """Block the request or let it continue. Its type was checked at the first hop, and CDP calls a fetch an XHR."""
-        request, request_id = event["request"], event["requestId"]
+        request = event["request"]
         blocked = isinstance(request, dict) and self._blocks(str(request["url"]), str(request["method"]))
-        try:
-            if blocked:
-                await session.send("Fetch.failRequest", {"requestId": request_id, "errorReason": "BlockedByClient"})
-            else:
-                await session.send("Fetch.continueRequest", {"requestId": request_id})
-        except PlaywrightError:
-            return  # the page went meanwhile
-
-
-_ALL: Final = {"patterns": [{"urlPattern": "*"}]}
+        await resolve_paused(session, event, blocked=blocked)
 
 
 async def _listen(session: CDPSession) -> None:
-    await session.send("Network.enable", {"maxTotalBufferSize": _LITTLE, "maxResourceBufferSize": _LITTLE})
-
-
-def _of_chromium(page: Page) -> bool:
-    browser = page.context.browser
-    return browser is not None and browser.browser_type.name == "chromium"
+    await session.send("Network.enable", {"maxTotalBufferSize": _LEAST_BYTES, "maxResourceBufferSize": _LEAST_BYTES})

@@ -225,8 +225,8 @@ class PageNetwork:
             self._routing = None
         blocks = [rule for rule in self.rules if rule.answer is None]
         sockets = () if self.offline else {url for rule in blocks for url in rule.sockets()}
-        hops = any(rule.patterns for rule in blocks)
-        await self._interception.update(page, rules=bool(self.rules), hops=hops, sockets=sockets)
+        redirects = any(rule.patterns for rule in blocks)
+        await self._interception.update(page, rules=bool(self.rules), redirects=redirects, sockets=sockets)
 
     async def _decide(self, route: Route) -> None:
         request = route.request
