@@ -112,7 +112,7 @@ async def _awaited(
     whole: bool = False,
 ) -> Json:
     client, during = page.call.client_id, action.during
-    wait = RequestWait(action.name(), action.timeout, client, holds, whole=whole, armed_before_act=during is not None)
+    wait = RequestWait(action.name(), action.timeout, client, holds, until_finished=whole, armed_before_act=during is not None)
     async with page.settings.network.traffic.expect(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()
@@ -124,7 +124,7 @@ async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     sight = RequestView(page.call.client_id, action.include_secrets)
     sent = page.settings.network.traffic.since()
     found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
-    data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").of(found)
+    data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").write(found)
     withheld = sum(not sight.owns(each) for each in found)
     name = dated("requests", page.page_id) + (".har" if mime_type == "application/json" else "")
     return {"artifact": await page.files.keep(data, mime_type, name), "count": len(found), "withheld": withheld}

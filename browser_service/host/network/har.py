@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -21,8 +22,8 @@ from shared.model import Json
 from shared.wire import APP_NAME, VERSION
 
 _T = TypeVar("_T")
-_AT_ONCE: Final = 20
-_ASKS_WITHIN_S: Final = 2.0
+_MOST_AT_ONCE: Final = 20
+_ANSWERS_WITHIN_S: Final = 2.0
 _WITHHELD: Final = "Not sent while you held the page: headers and bodies are withheld."
 _PHASES: Final = (
     ("dns", "domainLookupStart", "domainLookupEnd"),
@@ -35,41 +36,40 @@ _PHASES: Final = (
 class Archive:
     """Says what of the requests goes into the file."""
 
-    sight: RequestView
+    view: RequestView
     content: Literal["omit", "embed", "attach"] = "omit"
     minimal: bool = False
 
-    async def of(self, sent: Iterable[RequestRecord]) -> tuple[bytes, str]:
+    async def write(self, requests: Iterable[RequestRecord]) -> tuple[bytes, str]:
         """Return the file and its MIME type: JSON, or a zip if bodies are attached."""
-        found = [*sent]
-        files: dict[str, bytes] = {}
-        room = asyncio.Semaphore(_AT_ONCE)
+        records = [*requests]
+        bodies: dict[str, bytes] = {}
+        slots = asyncio.Semaphore(_MOST_AT_ONCE)
 
-        async def entry(one: RequestRecord) -> Json:
-            async with room:
-                return await self._entry(one, files)
+        async def entry(record: RequestRecord) -> Json:
+            async with slots:
+                return await self._entry(record, bodies)
 
-        entries = await asyncio.gather(*map(entry, found))
-        pages = [] if self.minimal else self._pages(found, entries)
+        entries = await asyncio.gather(*map(entry, records))
         log: Json = {
             "version": "1.2",
             "creator": {"name": APP_NAME, "version": VERSION},
-            "pages": [*pages],
+            "pages": [] if self.minimal else [*self._pages(records, entries)],
             "entries": [*entries],
         }
         data = json.dumps({"log": log}, ensure_ascii=False, indent=1).encode()
-        return (_zipped(data, files), "application/zip") if self.content == "attach" else (data, "application/json")
+        return (_zip(data, bodies), "application/zip") if self.content == "attach" else (data, "application/json")
 
-    def _pages(self, found: list[RequestRecord], entries: list[Json]) -> list[Json]:
+    def _pages(self, records: list[RequestRecord], entries: list[Json]) -> list[Json]:
         """Make a page for each document of the main frame; the entries that follow refer to it."""
         pages: list[Json] = []
-        for sent, entry in zip(found, entries, strict=True):
-            if sent.is_document:
+        for record, entry in zip(records, entries, strict=True):
+            if record.is_document:
                 pages.append(
                     {
                         "startedDateTime": entry["startedDateTime"],
                         "id": f"page_{len(pages) + 1}",
-                        "title": sent.url(self.sight.client_id),
+                        "title": record.url(self.view.client_id),
                         "pageTimings": {"onContentLoad": -1, "onLoad": -1},
                     }
                 )
@@ -77,63 +77,65 @@ class Archive:
                 entry["pageref"] = pages[-1]["id"]
         return pages
 
-    async def _entry(self, sent: RequestRecord, files: dict[str, bytes]) -> Json:
-        timings = _timings(sent)
+    async def _entry(self, record: RequestRecord, bodies: dict[str, bytes]) -> Json:
+        timings = _timings(record)
         entry: Json = {
-            "startedDateTime": sent.started.isoformat(timespec="milliseconds"),
+            "startedDateTime": record.started.isoformat(timespec="milliseconds"),
             "time": _total(timings),
-            "request": await self._request(sent),
-            "response": await self._response(sent, files),
+            "request": await self._request(record),
+            "response": await self._response(record, bodies),
             "cache": {},
             "timings": timings,
         }
-        if not self.sight.owns(sent):
+        if not self.view.owns(record):
             entry["comment"] = _WITHHELD
-        elif sent.response is not None and not self.minimal and (address := await _known(sent.response.server_addr())):
+        elif (
+            record.response is not None and not self.minimal and (address := await _ask(record.response.server_addr()))
+        ):
             entry["serverIPAddress"] = address["ipAddress"].strip("[]")
         return entry
 
-    async def _request(self, sent: RequestRecord) -> Json:
-        headers = await self.sight.request_headers(sent)
-        url = sent.url(self.sight.client_id)
+    async def _request(self, record: RequestRecord) -> Json:
+        headers = await self.view.request_headers(record)
+        url = record.url(self.view.client_id)
         request: Json = {
-            "method": sent.request.method,
+            "method": record.request.method,
             "url": url,
-            "httpVersion": await _version(sent),
+            "httpVersion": await _version(record),
             "cookies": [] if self.minimal else _cookies(headers, "cookie"),
-            "headers": _listed(headers),
+            "headers": _objects(headers),
             "queryString": _query(url),
             "headersSize": -1,
             "bodySize": -1,
         }
-        if self.content != "omit" and (body := await self.sight.request_body(sent)) is not None:
+        if self.content != "omit" and (body := await self.view.request_body(record)) is not None:
             request["postData"] = {"mimeType": _header(headers, "content-type") or "", "text": body}
         return request
 
-    async def _response(self, sent: RequestRecord, files: dict[str, bytes]) -> Json:
-        headers = await self.sight.response_headers(sent)
+    async def _response(self, record: RequestRecord, bodies: dict[str, bytes]) -> Json:
+        headers = await self.view.response_headers(record)
         mime_type = _header(headers, "content-type") or "x-unknown"
         sizes = None
-        if sent.response is not None and sent.ended_at is not None and not self.minimal:
-            sizes = await _known(sent.request.sizes())
+        if record.response is not None and record.ended_at is not None and not self.minimal:
+            sizes = await _ask(record.request.sizes())
         response: Json = {
-            "status": sent.response.status if sent.response else 0,
-            "statusText": sent.response.status_text if sent.response else "",
-            "httpVersion": await _version(sent),
+            "status": record.response.status if record.response else 0,
+            "statusText": record.response.status_text if record.response else "",
+            "httpVersion": await _version(record),
             "cookies": [] if self.minimal else _cookies(headers, "set-cookie"),
-            "headers": _listed(headers),
-            "content": await self._content(sent, mime_type, files),
+            "headers": _objects(headers),
+            "content": await self._content(record, mime_type, bodies),
             "redirectURL": _header(headers, "location") or "",
             "headersSize": sizes["responseHeadersSize"] if sizes else -1,
             "bodySize": sizes["responseBodySize"] if sizes else -1,
         }
-        if sent.failure:
-            response["_failureText"] = sent.failure
+        if record.failure:
+            response["_failureText"] = record.failure
         return response
 
-    async def _content(self, sent: RequestRecord, mime_type: str, files: dict[str, bytes]) -> Json:
+    async def _content(self, record: RequestRecord, mime_type: str, bodies: dict[str, bytes]) -> Json:
         content: Json = {"size": -1, "mimeType": mime_type}
-        body = None if self.content == "omit" else await self.sight.response_body(sent)
+        body = None if self.content == "omit" else await self.view.response_body(record)
         if body is None:
             return content
         content["size"] = len(body)
@@ -142,7 +144,7 @@ class Archive:
         if self.content == "attach":
             suffix = mimetypes.guess_extension(mime_type.partition(";")[0].strip()) or ".bin"
             name = hashlib.sha1(body, usedforsecurity=False).hexdigest() + suffix
-            files[name] = body
+            bodies[name] = body
             return {**content, "_file": name}
         try:
             return {**content, "text": body.decode("utf-8")}
@@ -150,30 +152,30 @@ class Archive:
             return {**content, "text": base64.b64encode(body).decode(), "encoding": "base64"}
 
 
-async def _known(asking: Awaitable[_T]) -> _T | None:
+async def _ask(question: Awaitable[_T]) -> _T | None:
     """Ask the driver, and return None if it no longer knows."""
     try:
-        async with asyncio.timeout(_ASKS_WITHIN_S):
-            return await asking
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            return await question
     except (PlaywrightError, TimeoutError):
         return None
 
 
-async def _version(sent: RequestRecord) -> str:
-    return (await _known(sent.response.http_version()) if sent.response else None) or "HTTP/1.1"
+async def _version(record: RequestRecord) -> str:
+    return (await _ask(record.response.http_version()) if record.response else None) or "HTTP/1.1"
 
 
-def _timings(sent: RequestRecord) -> Json:
+def _timings(record: RequestRecord) -> Json:
     """Return the milliseconds of each phase; -1 for one that did not take place."""
-    timing = sent.request.timing
+    timing = record.request.timing
     timings: Json = {"blocked": -1}
     for name, start, end in _PHASES:
         begins, ends = timing[start], timing[end]  # type: ignore[literal-required] # the names above
         timings[name] = round(ends - begins, 3) if begins >= 0 and ends >= begins else -1
-    asked, first, last = timing["requestStart"], timing["responseStart"], timing["responseEnd"]
-    if asked >= 0 and first >= asked:
-        return {**timings, "send": 0, "wait": round(first - asked, 3), "receive": round(max(0.0, last - first), 3)}
-    return {**timings, "send": 0, "wait": sent.ms or 0, "receive": 0}
+    sent, first, last = timing["requestStart"], timing["responseStart"], timing["responseEnd"]
+    if sent >= 0 and first >= sent:
+        return {**timings, "send": 0, "wait": round(first - sent, 3), "receive": round(max(0.0, last - first), 3)}
+    return {**timings, "send": 0, "wait": record.ms or 0, "receive": 0}
 
 
 def _total(timings: Json) -> float:
@@ -182,37 +184,32 @@ def _total(timings: Json) -> float:
     return round(sum(spent), 3)
 
 
-def _listed(headers: Headers) -> list[JsonValue]:
+def _objects(headers: Headers) -> list[JsonValue]:
     return [{"name": name, "value": value} for name, value in headers]
 
 
-def _header(headers: Headers, wanted: str) -> str | None:
-    return next((value for name, value in headers if name.lower() == wanted), None)
+def _header(headers: Headers, name: str) -> str | None:
+    return next((value for each, value in headers if each.lower() == name), None)
 
 
 def _query(url: str) -> list[JsonValue]:
-    found = parse_qsl(urlsplit(url).query, keep_blank_values=True)
-    return [{"name": name, "value": value} for name, value in found]
+    return _objects(parse_qsl(urlsplit(url).query, keep_blank_values=True))
 
 
-def _cookies(headers: Headers, wanted: str) -> list[JsonValue]:
+def _cookies(headers: Headers, header: str) -> list[JsonValue]:
     """Parse the cookies of Cookie or Set-Cookie; there are none if the values are redacted."""
-    found: list[JsonValue] = []
+    pairs: Headers = []
     for name, value in headers:
-        if name.lower() == wanted:
-            cookies: SimpleCookie = SimpleCookie()
-            try:
-                cookies.load(value)
-            except CookieError:
-                continue
-            found += [{"name": cookie, "value": morsel.value} for cookie, morsel in cookies.items()]
-    return found
+        if name.lower() == header:
+            with contextlib.suppress(CookieError):
+                pairs += [(cookie, morsel.value) for cookie, morsel in SimpleCookie(value).items()]
+    return _objects(pairs)
 
 
-def _zipped(har: bytes, files: dict[str, bytes]) -> bytes:
+def _zip(har: bytes, bodies: dict[str, bytes]) -> bytes:
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as into:
-        into.writestr("har.har", har)
-        for name, data in files.items():
-            into.writestr(name, data)
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("har.har", har)
+        for name, body in bodies.items():
+            file.writestr(name, body)
     return archive.getvalue()

@@ -9,7 +9,6 @@ query. Headers that are keys to something are shown to it only if it asks for se
 import asyncio
 import re
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 
 from browser_service.host.events import well_formed
+from browser_service.rules.bounded import Bounded
 from browser_service.security.redaction import safe_url
 from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
@@ -30,12 +30,12 @@ MOST_REQUESTS: Final = 500
 """A page keeps this many requests; the oldest go first."""
 MOST_BODY: Final = 100_000
 """A log or an archive has this many characters of one body."""
-_ASKS_WITHIN_S: Final = 2.0
+_ANSWERS_WITHIN_S: Final = 2.0
 _SECRET: Final = re.compile(
     r"auth(?!ority)|cookie|token|secret|api-?key|password|session|csrf|xsrf|signature", re.IGNORECASE
 )
-_NAMED: Final = 5
-_SHOWS_BY: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
+_MOST_NAMED: Final = 5
+_SHOWING_TYPES: Final = frozenset({"document", "fetch", "xhr", "script", "stylesheet"})
 """A page may show more once these are answered; pictures and streams do not count."""
 _LONG_S: Final = 30
 """An answer that takes longer is an event stream, and not what the page is about to show."""
@@ -48,7 +48,7 @@ Headers = list[tuple[str, str]]
 
 @dataclass(eq=False)
 class RequestRecord:
-    """Holds one request, and its result."""
+    """Holds one request, and its answer or failure."""
 
     number: int
     request: Request
@@ -71,6 +71,11 @@ class RequestRecord:
         return None if self.ended_at is None else max(0, round((self.ended_at - self.at) * 1000))
 
     @property
+    def is_open(self) -> bool:
+        """Say if it has neither been answered nor ended."""
+        return self.response is None and self.ended_at is None
+
+    @property
     def state(self) -> str:
         """Return its status, or the reason that it has none."""
         if self.response is not None:
@@ -90,32 +95,32 @@ class RequestView:
     client_id: str
     secrets: bool = False
 
-    def owns(self, sent: RequestRecord) -> bool:
-        return sent.owner == self.client_id
+    def owns(self, record: RequestRecord) -> bool:
+        return record.owner == self.client_id
 
-    async def request_headers(self, sent: RequestRecord) -> Headers:
-        if not self.owns(sent):
+    async def request_headers(self, record: RequestRecord) -> Headers:
+        if not self.owns(record):
             return []
-        return self._cleaned(await _headers(sent.request))
+        return self._cleaned(await _headers(record.request))
 
-    async def response_headers(self, sent: RequestRecord) -> Headers:
-        if not self.owns(sent) or sent.response is None:
+    async def response_headers(self, record: RequestRecord) -> Headers:
+        if not self.owns(record) or record.response is None:
             return []
-        return self._cleaned(await _headers(sent.response))
+        return self._cleaned(await _headers(record.response))
 
-    async def request_body(self, sent: RequestRecord) -> str | None:
-        data = sent.request.post_data_buffer if self.owns(sent) else None
+    async def request_body(self, record: RequestRecord) -> str | None:
+        data = record.request.post_data_buffer if self.owns(record) else None
         return None if data is None else data[: MOST_BODY * 4].decode("utf-8", "replace")[:MOST_BODY]
 
-    async def response_body(self, sent: RequestRecord) -> bytes | None:
+    async def response_body(self, record: RequestRecord) -> bytes | None:
         """Return the body; None if the client may not see it, or the browser dropped it with its document."""
-        if not self.owns(sent) or sent.response is None or sent.ended_at is None:
+        if not self.owns(record) or record.response is None or record.ended_at is None:
             return None
         try:
-            async with asyncio.timeout(_ASKS_WITHIN_S):
-                body = await sent.response.body()
+            async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                body = await record.response.body()
                 # what a script has read as a blob is no longer there, and given as nothing
-                return body if body or not (await sent.request.sizes())["responseBodySize"] else None
+                return body if body or not (await record.request.sizes())["responseBodySize"] else None
         except (PlaywrightError, TimeoutError):
             return None
 
@@ -128,24 +133,23 @@ class RequestView:
 
 @dataclass(frozen=True)
 class RequestWait:
-    """Says what a call waits for; `holds` sees each request, and again its answer."""
+    """Says what a call waits for; `matches` is asked of each request, and again of its answer."""
 
     name: str
     within_ms: int
     client_id: str
-    holds: Callable[[RequestRecord], bool]
-    whole: bool = False
-    """Waits until all of the answer is there."""
+    matches: Callable[[RequestRecord], bool]
+    until_finished: bool = False
+    """True to wait until all of the answer is there."""
     armed_before_act: bool = False
 
 
 class Traffic:
     """Keeps the last requests, and wakes the calls that wait for the next."""
 
-    def __init__(self, whose: CurrentOwner) -> None:
-        self._whose = whose
-        self._ring: deque[RequestRecord] = deque(maxlen=MOST_REQUESTS)
-        self._by_request: dict[Request, RequestRecord] = {}
+    def __init__(self, current_owner: CurrentOwner) -> None:
+        self._current_owner = current_owner
+        self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], Callable[[RequestRecord], bool]] = {}
         self.count = 0
 
@@ -159,68 +163,67 @@ class Traffic:
     async def backfill(self, page: Page) -> None:
         """Add the requests that a popup sent before it was known here."""
         try:
-            async with asyncio.timeout(_ASKS_WITHIN_S):
-                before = await page.requests()
+            async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                requests = await page.requests()
         except (PlaywrightError, TimeoutError):
             return
-        for request in before:
-            if request not in self._by_request:
-                sent = self._add(request)
-                sent.response = request.existing_response
+        for request in requests:
+            if request not in self._records:
+                self._add(request).response = request.existing_response
 
     @property
     def awaited(self) -> bool:
-        """Tell whether a call waits for a request."""
+        """Say if a call waits for a request."""
         return bool(self._waiting)
 
     @property
     def document_by_get(self) -> bool:
         """Say if the page's document was asked for by GET, so that it can be loaded again."""
-        last = next((sent for sent in reversed(self._ring) if sent.is_document and sent.response is not None), None)
-        return last is None or last.request.method == "GET"
+        documents = [record for record in self._records.values() if record.is_document and record.response is not None]
+        return not documents or documents[-1].request.method == "GET"
 
     def pending(self) -> list[RequestRecord]:
         """Return the document's requests whose answers may show more on the page."""
-        found: list[RequestRecord] = []
-        for sent in reversed(self._ring):
-            if time.time() - sent.at > _LONG_S or (sent.is_document and sent.response is not None):
+        pending = list[RequestRecord]()
+        for record in reversed([*self._records.values()]):
+            if time.time() - record.at > _LONG_S or (record.is_document and record.response is not None):
                 break
-            if sent.response is None and sent.ended_at is None and sent.request.resource_type in _SHOWS_BY:
-                found.insert(0, sent)
-        return found
+            if record.is_open and record.request.resource_type in _SHOWING_TYPES:
+                pending.append(record)
+        return pending[::-1]
 
     def since(self, number: int = 0) -> list[RequestRecord]:
-        return [sent for sent in self._ring if sent.number > number]
+        return [record for record in self._records.values() if record.number > number]
 
     def note_mock(self, request: Request, route_id: str) -> None:
-        if sent := self._by_request.get(request):
-            sent.mock = route_id
+        if record := self._records.get(request):
+            record.mock = route_id
 
     @asynccontextmanager
-    async def expect(self, wait: "RequestWait") -> AsyncIterator[Callable[[], Awaitable[RequestRecord]]]:
+    async def expect(self, wait: RequestWait) -> AsyncIterator[Callable[[], Awaitable[RequestRecord]]]:
         """Keep the first match from now on until the caller asks for it. Asking raises TimedOut."""
-        found: asyncio.Future[RequestRecord] = asyncio.get_running_loop().create_future()
-        self._waiting[found] = wait.holds
-        before = self.count
+        arrival: asyncio.Future[RequestRecord] = asyncio.get_running_loop().create_future()
+        self._waiting[arrival] = wait.matches
+        number = self.count
 
-        async def arrival() -> RequestRecord:
+        async def wait_for_arrival() -> RequestRecord:
             try:
                 async with asyncio.timeout(wait.within_ms / 1000):
-                    sent = await found
-                    if wait.whole and sent.response is not None:
-                        await sent.response.finished()
-                    return sent
+                    record = await arrival
+                    if wait.until_finished and record.response is not None:
+                        await record.response.finished()
+                    return record
             except TimeoutError:
-                raise self._timeout_error(wait, before) from None
+                raise self._timeout_error(wait, number) from None
 
         try:
-            yield arrival
+            yield wait_for_arrival
         finally:
-            self._waiting.pop(found, None)
-            found.cancel()
+            self._waiting.pop(arrival, None)
+            arrival.cancel()
 
-    def _timeout_error(self, wait: "RequestWait", before: int) -> TimedOut:
-        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(before)[-_NAMED:]]
+    def _timeout_error(self, wait: RequestWait, number: int) -> TimedOut:
+        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(number)[-_MOST_NAMED:]]
         arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
         return TimedOut(
             f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
@@ -230,42 +233,39 @@ class Traffic:
         )
 
     def _end_waits(self) -> None:
-        for found in self._waiting:
-            if not found.done():
-                found.set_exception(
+        for arrival in self._waiting:
+            if not arrival.done():
+                arrival.set_exception(
                     PageNotFound("The page was closed meanwhile.", hint=f"See yours: {next_call('list_pages')}.")
                 )
 
     def _add(self, request: Request) -> RequestRecord:
         self.count += 1
-        if len(self._ring) == MOST_REQUESTS:
-            self._by_request.pop(self._ring[0].request, None)
-        sent = RequestRecord(self.count, request, self._whose(), _is_document(request))
-        self._ring.append(sent)
-        self._by_request[request] = sent
-        return sent
+        record = RequestRecord(self.count, request, self._current_owner(), _is_document(request))
+        self._records[request] = record
+        return record
 
     def _on_request(self, request: Request) -> None:
-        if request not in self._by_request:
+        if request not in self._records:
             self._wake(self._add(request))
 
     def _on_response(self, response: Response) -> None:
-        if sent := self._by_request.get(response.request):
-            sent.response = response
-            self._wake(sent)
+        if record := self._records.get(response.request):
+            record.response = response
+            self._wake(record)
 
     def _on_finished(self, request: Request) -> None:
-        if sent := self._by_request.get(request):
-            sent.ended_at = time.time()
+        if record := self._records.get(request):
+            record.ended_at = time.time()
 
     def _on_failed(self, request: Request) -> None:
-        if sent := self._by_request.get(request):
-            sent.ended_at, sent.failure = time.time(), request.failure or "failed"
+        if record := self._records.get(request):
+            record.ended_at, record.failure = time.time(), request.failure or "failed"
 
-    def _wake(self, sent: RequestRecord) -> None:
-        for found, holds in [*self._waiting.items()]:
-            if not found.done() and holds(sent):
-                found.set_result(sent)
+    def _wake(self, record: RequestRecord) -> None:
+        for arrival, matches in self._waiting.items():
+            if not arrival.done() and matches(record):
+                arrival.set_result(record)
 
 
 def _is_document(request: Request) -> bool:
@@ -275,13 +275,13 @@ def _is_document(request: Request) -> bool:
         return False
 
 
-async def _headers(of: Request | Response) -> Headers:
+async def _headers(message: Request | Response) -> Headers:
     """Return all headers; of a page that is gone, only those that its document had set."""
     try:
-        async with asyncio.timeout(_ASKS_WITHIN_S):
-            return [(header["name"], header["value"]) for header in await of.headers_array()]
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            return [(header["name"], header["value"]) for header in await message.headers_array()]
     except (PlaywrightError, TimeoutError):
-        return [*of.headers.items()]
+        return [*message.headers.items()]
 
 
 def throttled(response: Response, *, fetching: bool) -> Throttled | None:
