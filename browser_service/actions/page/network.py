@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from browser_service.host.files import dated
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
-from browser_service.host.network.routes import Answer, Rule
+from browser_service.host.network.routes import MockAnswer, Rule
 from browser_service.host.network.traffic import MOST_BODY, RequestRecord, RequestView, RequestWait
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
@@ -20,7 +20,7 @@ from shared.moments import iso
 
 
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
-    answer = Answer(action.status, action.response_headers(), action.body, action.delay / 1000)
+    answer = MockAnswer(action.status, action.response_headers(), action.body, action.delay / 1000)
     rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
     rule = await page.settings.network.add(page.live, rule)
     asked = f"{action.method or 'every method'} {action.pattern}"
@@ -112,7 +112,9 @@ async def _awaited(
     whole: bool = False,
 ) -> Json:
     client, during = page.call.client_id, action.during
-    wait = RequestWait(action.name(), action.timeout, client, holds, until_finished=whole, armed_before_act=during is not None)
+    wait = RequestWait(
+        action.name(), action.timeout, client, holds, until_finished=whole, armed_before_act=during is not None
+    )
     async with page.settings.network.traffic.expect(wait) as arrival:
         done: Json = {"during": await page.do(during)} if during is not None else {}
         sent = await arrival()

@@ -22,30 +22,30 @@ from shared.errors import BrowseError
 from shared.events import DownloadMoved, HostEvent
 from shared.moments import iso
 
-_WITHIN_S = 3_600
-_SHOWN_URL = 2_000
-_SHOWN_NAME = 200
+_ENDS_WITHIN_S = 3_600
+_MOST_URL = 2_000
+_MOST_NAME = 200
 _MB = 1_000_000
 
 
-class Watcher(Protocol):
-    """Knows which acts run on the page that began a download."""
+class DownloadObserver(Protocol):
+    """Knows which acts run on the page that began a download; the page's observer does."""
 
-    def download(self, arriving: "ActiveDownload") -> None:
-        """Note that a running act began it."""
+    def download(self, active: "ActiveDownload") -> None:
+        """Note that a running act began the download."""
 
-    def awaits(self, arriving: "ActiveDownload") -> bool:
-        """Say whether the reply of a running act will still report it."""
+    def will_report(self, active: "ActiveDownload") -> bool:
+        """Say if the reply of a running act will still report the download."""
 
 
 @dataclass(eq=False)
 class ActiveDownload:
-    """Is a download on its way, with what is known of it so far."""
+    """Holds a download on its way, with its state so far."""
 
     state: DownloadState
     download: Download
-    watcher: Watcher
-    tell: Callable[[], None]
+    observer: DownloadObserver
+    notify: Callable[[], None]
     """Gives its owner a notice, once it has ended."""
     refused: str = ""
     reported: bool = False
@@ -55,13 +55,13 @@ class ActiveDownload:
         return self.state.state != "running"
 
     def report(self) -> str:
-        """Say how it goes, for an act's reply or a notice; its end is told once."""
+        """Describe its state, for an act's reply or a notice. Once it has ended, it counts as reported."""
         self.reported = self.reported or self.ended
         return self.state.line
 
 
 class Downloads:
-    """Follows all that pages of a host download. It needs no turn of the page."""
+    """Follows all downloads of a host's pages. It needs no turn of the page."""
 
     def __init__(self, port: ArtifactPort, emit: Callable[[HostEvent], None], max_mb: int) -> None:
         self._port = port
@@ -71,25 +71,25 @@ class Downloads:
         self._background = Background()
 
     def follow(
-        self, download: Download, page_id: str, owner: str, watcher: Watcher, tell: Callable[[str], None]
+        self, download: Download, page_id: str, owner: str, observer: DownloadObserver, notify: Callable[[str], None]
     ) -> None:
-        """Follow a download of a page to its end, for the client that owns it; `tell` gives that client a notice."""
+        """Follow a download of a page to its end, for the client that owns it; `notify` gives that client a notice."""
         state = DownloadState(
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
             page_id=page_id,
-            url=well_formed(download.url)[:_SHOWN_URL],
+            url=well_formed(download.url)[:_MOST_URL],
             name=_name(download.suggested_filename),
             began_at=iso(datetime.now(UTC), "seconds"),
         )
-        arriving = ActiveDownload(state, download, watcher, lambda: tell(f"{page_id}: {arriving.report()}"))
-        self._active.add(arriving)
-        watcher.download(arriving)
+        active = ActiveDownload(state, download, observer, lambda: notify(f"{page_id}: {active.report()}"))
+        self._active.add(active)
+        observer.download(active)
         self._emit(DownloadMoved(download=state))
-        self._background.spawn(self._follow_to_end(arriving))
+        self._background.spawn(self._follow_to_end(active))
 
     def running_on(self, page_id: str) -> bool:
-        """Say whether a download of the page has not ended."""
+        """Say if a download of the page has not ended."""
         return any(each.state.page_id == page_id and not each.ended for each in self._active)
 
     def watch(self, cdp: CDPSession) -> None:
@@ -107,50 +107,50 @@ class Downloads:
 
     async def stop(self) -> None:
         """End all that has not come by now: it is lost with the browser."""
-        for arriving in [*self._active]:
-            self._end(arriving, state="failed", reason="the service was stopped")
+        for active in [*self._active]:
+            self._end(active, state="failed", reason="the service was stopped")
         await self._background.stop()
 
     def _progressed(self, url: str, received: int, total: int) -> None:
-        for arriving in [each for each in self._active if each.download.url == url and not each.ended]:
-            arriving.state = arriving.state.model_copy(update={"size": received})
-            self._emit(DownloadMoved(download=arriving.state))
-            if self._exceeds(max(received, total)) and not arriving.refused:
-                arriving.refused = self._too_large(max(received, total))
-                self._background.spawn(_cancel(arriving.download))
+        for active in [each for each in self._active if each.download.url == url and not each.ended]:
+            active.state = active.state.model_copy(update={"size": received})
+            self._emit(DownloadMoved(download=active.state))
+            if self._exceeds(max(received, total)) and not active.refused:
+                active.refused = self._too_large(max(received, total))
+                self._background.spawn(_cancel(active.download))
 
-    async def _follow_to_end(self, arriving: ActiveDownload) -> None:
+    async def _follow_to_end(self, active: ActiveDownload) -> None:
         try:
-            async with asyncio.timeout(_WITHIN_S):
-                failure = await arriving.download.failure()
+            async with asyncio.timeout(_ENDS_WITHIN_S):
+                failure = await active.download.failure()
                 if failure is None:
-                    await self._keep(arriving)
+                    await self._keep(active)
                 else:
-                    self._end(arriving, state="cancelled" if failure == "canceled" else "failed", reason=failure)
+                    self._end(active, state="cancelled" if failure == "canceled" else "failed", reason=failure)
         except TimeoutError:
-            await _cancel(arriving.download)
-            self._end(arriving, state="failed", reason=f"it did not end within {_WITHIN_S // 60} minutes")
+            await _cancel(active.download)
+            self._end(active, state="failed", reason=f"it did not end within {_ENDS_WITHIN_S // 60} minutes")
         except BrowseError as error:
-            self._end(arriving, state="failed", reason=error.message)
+            self._end(active, state="failed", reason=error.message)
         except (PlaywrightError, OSError) as error:
-            self._end(arriving, state="failed", reason=str(error).splitlines()[0])
+            self._end(active, state="failed", reason=str(error).splitlines()[0])
         finally:
-            self._active.discard(arriving)
+            self._active.discard(active)
 
-    async def _keep(self, arriving: ActiveDownload) -> None:
+    async def _keep(self, active: ActiveDownload) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "download"
-            await arriving.download.save_as(path)
+            await active.download.save_as(path)
             with contextlib.suppress(PlaywrightError):
-                await arriving.download.delete()
+                await active.download.delete()
             size = path.stat().st_size
             if self._exceeds(size):
-                self._end(arriving, state="failed", reason=self._too_large(size))
+                self._end(active, state="failed", reason=self._too_large(size))
                 return
-            mime_type = mimetypes.guess_type(arriving.state.name)[0] or "application/octet-stream"
-            artifact = await self._port.take(path, mime_type, arriving.state.client_id, name=arriving.state.name)
+            mime_type = mimetypes.guess_type(active.state.name)[0] or "application/octet-stream"
+            artifact = await self._port.take(path, mime_type, active.state.client_id, name=active.state.name)
         self._end(
-            arriving,
+            active,
             state="finished",
             size=size,
             mime_type=mime_type,
@@ -159,16 +159,16 @@ class Downloads:
             path=artifact.path or "",
         )
 
-    def _end(self, arriving: ActiveDownload, *, reason: str = "", **known: str | int) -> None:
+    def _end(self, active: ActiveDownload, *, reason: str = "", **outcome: str | int) -> None:
         """Record its end. The reply of the act that began it reports that if it is still to come, else a notice."""
-        if arriving.ended:
+        if active.ended:
             return
-        known = {**known, "state": "failed"} if arriving.refused else known
-        reason = arriving.refused or reason
-        arriving.state = arriving.state.model_copy(update={**known, **({"reason": reason} if reason else {})})
-        self._emit(DownloadMoved(download=arriving.state))
-        if not arriving.watcher.awaits(arriving):
-            arriving.tell()
+        outcome = {**outcome, "state": "failed"} if active.refused else outcome
+        reason = active.refused or reason
+        active.state = active.state.model_copy(update={**outcome, **({"reason": reason} if reason else {})})
+        self._emit(DownloadMoved(download=active.state))
+        if not active.observer.will_report(active):
+            active.notify()
 
     def _exceeds(self, size: int) -> bool:
         return 0 < self._max_mb * _MB < size
@@ -191,4 +191,4 @@ async def _cancel(download: Download) -> None:
 def _name(suggested: str) -> str:
     """Make one line of a suggested name, and no path."""
     last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
-    return "".join(each for each in last if each.isprintable())[:_SHOWN_NAME] or "download"
+    return "".join(each for each in last if each.isprintable())[:_MOST_NAME] or "download"

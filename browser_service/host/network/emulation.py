@@ -1,5 +1,5 @@
-"""Sets a page's device, place, language and network. The settings belong to the pageId, and are put on each window
-behind it.
+"""Emulates a device, a place, a language and a network for a page. The settings belong to the pageId, and are set on
+each window behind it.
 
 Chromium's own session for the page does it, so that no other page feels it. Frames of other sites have sessions of
 their own and keep the real device, language and time zone. A popup starts with its opener's settings, and all end when
@@ -64,8 +64,8 @@ class Emulation:
         if self.foreign:
             self.settings = {}
         self.size = self.size or page.viewport_size
-        wanted, self.settings = self.settings, {}
-        for name, value in wanted.items():
+        earlier, self.settings = self.settings, {}
+        for name, value in earlier.items():
             try:  # a popup shares its opener's renderer, which has it already
                 await self.change(page, cdp, {name: value})
             except ValidationFailed:
@@ -77,35 +77,35 @@ class Emulation:
         if cdp is None and (missing := [name for name in _BY_CHROMIUM if changes.get(name)]):
             raise _impossible(missing[0], "it needs Chromium")
         before = self.settings
-        wanted = {name: value for name, value in {**before, **changes}.items() if value is not None}
+        settings = {name: value for name, value in {**before, **changes}.items() if value is not None}
         try:
-            await self._put(page, cdp, changes, wanted)
+            await self._set(page, cdp, changes, settings)
         except PlaywrightError as error:
             for name in changes:
                 with contextlib.suppress(PlaywrightError):  # what could not be set cannot be undone either
-                    await self._put(page, cdp, {name: before.get(name)}, before)
+                    await self._set(page, cdp, {name: before.get(name)}, before)
             raise _impossible(*_reason(str(error), changes)) from error
-        self.settings, self.owner = wanted, self.holder()
+        self.settings, self.owner = settings, self.holder()
 
     async def clear(self, page: Page, cdp: CDPSession | None) -> None:
         await self.change(page, cdp, dict.fromkeys(self.settings))
 
-    async def _put(self, page: Page, cdp: CDPSession | None, changes: Settings, wanted: Settings) -> None:
+    async def _set(self, page: Page, cdp: CDPSession | None, changes: Settings, settings: Settings) -> None:
         if cdp is not None:
-            await _put_place(cdp, changes)
+            await _set_place(cdp, changes)
         if changes.keys() & {"device", "locale"} and cdp is not None:
-            await _put_agent(cdp, wanted)
+            await _set_agent(cdp, settings)
         if changes.keys() & {"device", "viewport"}:
-            await self._put_size(page, cdp, wanted)
+            await self._set_size(page, cdp, settings)
         if changes.keys() & {"media", *_FEATURES}:
-            await _put_media(page, cdp, changes, wanted)
+            await _set_media(page, cdp, changes, settings)
         if "offline" in changes and cdp is not None:
             await cdp.send("Network.emulateNetworkConditions", {**_ONLINE, "offline": bool(changes["offline"])})
 
-    async def _put_size(self, page: Page, cdp: CDPSession | None, wanted: Settings) -> None:
+    async def _set_size(self, page: Page, cdp: CDPSession | None, settings: Settings) -> None:
         """Set the size by Playwright first, which has to know it; a device's pixels and touch are set by Chromium."""
-        device = wanted.get("device")
-        size = wanted.get("viewport") or (device and device["viewport"]) or self.size
+        device = settings.get("device")
+        size = settings.get("viewport") or (device and device["viewport"]) or self.size
         if cdp is not None:
             await cdp.send("Emulation.setTouchEmulationEnabled", {"enabled": bool(device and device["has_touch"])})
             await cdp.send("Emulation.clearDeviceMetricsOverride")
@@ -118,11 +118,11 @@ class Emulation:
 
 async def allow_position(cdp: CDPSession, origin: str) -> None:
     """Let a site ask where the page is, in the whole session: Chromium has no permissions of one page."""
-    wanted: Json = {"permission": {"name": "geolocation"}, "setting": "granted", "origin": origin}
-    await cdp.send("Browser.setPermission", wanted)
+    settings: Json = {"permission": {"name": "geolocation"}, "setting": "granted", "origin": origin}
+    await cdp.send("Browser.setPermission", settings)
 
 
-async def _put_place(cdp: CDPSession, changes: Settings) -> None:
+async def _set_place(cdp: CDPSession, changes: Settings) -> None:
     if "timezone" in changes:
         await cdp.send("Emulation.setTimezoneOverride", {"timezoneId": changes["timezone"] or ""})
     if "locale" in changes:
@@ -135,37 +135,37 @@ async def _put_place(cdp: CDPSession, changes: Settings) -> None:
             await cdp.send("Emulation.clearGeolocationOverride")
 
 
-async def _put_media(page: Page, cdp: CDPSession | None, changes: Settings, wanted: Settings) -> None:
+async def _set_media(page: Page, cdp: CDPSession | None, changes: Settings, settings: Settings) -> None:
     """Set the media type in the later of two sessions for the page: its type wins on the next document."""
     if cdp is None:
         await page.emulate_media(**{name: changes[name] or "null" for name in ("media", *_FEATURES) if name in changes})
         return
-    features = [{"name": said, "value": wanted[name]} for name, said in _FEATURES.items() if name in wanted]
-    await cdp.send("Emulation.setEmulatedMedia", {"media": wanted.get("media", ""), "features": features})
+    features = [{"name": feature, "value": settings[name]} for name, feature in _FEATURES.items() if name in settings]
+    await cdp.send("Emulation.setEmulatedMedia", {"media": settings.get("media", ""), "features": features})
 
 
-async def _put_agent(cdp: CDPSession, wanted: Settings) -> None:
+async def _set_agent(cdp: CDPSession, settings: Settings) -> None:
     """Set the device's name and the language, which go together; an empty one leaves what the session has."""
-    device, locale = wanted.get("device"), (wanted.get("locale") or "").replace("_", "-")
-    told: Json = {"userAgent": device["user_agent"] if device else "", "acceptLanguage": locale}
+    device, locale = settings.get("device"), (settings.get("locale") or "").replace("_", "-")
+    override: Json = {"userAgent": device["user_agent"] if device else "", "acceptLanguage": locale}
     if device:
         empty = dict.fromkeys(("platformVersion", "architecture", "model"), "")
         platform = "Android" if "Android" in device["user_agent"] else "iOS" if device["is_mobile"] else "Linux"
-        told["userAgentMetadata"] = {**empty, "platform": platform, "mobile": device["is_mobile"]}
-    await cdp.send("Emulation.setUserAgentOverride", told)
+        override["userAgentMetadata"] = {**empty, "platform": platform, "mobile": device["is_mobile"]}
+    await cdp.send("Emulation.setUserAgentOverride", override)
 
 
-def _reason(said: str, changes: Settings) -> tuple[str, str]:
+def _reason(message: str, changes: Settings) -> tuple[str, str]:
     """Name the argument that failed, and why."""
-    name = next((name for name in ("timezone", "locale") if name in said.lower()), next(iter(changes), "emulate"))
-    if "already in effect" in said:
+    name = next((name for name in ("timezone", "locale") if name in message.lower()), next(iter(changes), "emulate"))
+    if "already in effect" in message:
         return name, f"its session was made with one: create_session with another {name}"
-    return name, said.splitlines()[0].rpartition(": ")[2]
+    return name, message.splitlines()[0].rpartition(": ")[2]
 
 
-def _impossible(name: str, why: str) -> ValidationFailed:
+def _impossible(name: str, reason: str) -> ValidationFailed:
     return ValidationFailed(
-        f"{name} cannot be emulated: {why}.",
+        f"{name} cannot be emulated: {reason}.",
         hint="Nothing was changed. create_session takes viewport, userAgent, locale and timezone for all of its pages.",
         details=of_field(name),
     )

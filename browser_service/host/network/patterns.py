@@ -1,5 +1,6 @@
 """Matches URLs with patterns of callers: a glob whose `*` is any text, or `/regex/flags` as in JavaScript."""
 
+import math
 import re
 from itertools import product
 from typing import Final
@@ -32,12 +33,12 @@ class UrlPattern:
         self.too_slow = False
         self._globs: list[str] = []
         self._regex: regex.Pattern[str] | None = None
-        found = _REGEX.fullmatch(text)
+        literal = _REGEX.fullmatch(text)
         try:
-            if found is None:
+            if literal is None:
                 self._globs = _alternatives(text)
             else:
-                self._regex = regex.compile(found[1], sum(_FLAGS.get(flag, 0) for flag in set(found[2])))
+                self._regex = regex.compile(literal[1], sum(_FLAGS.get(flag, 0) for flag in set(literal[2])))
         except (ValueError, regex.error) as error:
             raise ValidationFailed(
                 f"{field} {text!r} cannot be used: {error}.",
@@ -48,7 +49,7 @@ class UrlPattern:
     def matches(self, url: str) -> bool:
         url = (url if "#" in self.text else url.partition("#")[0])[:_MOST_URL]
         if self._regex is not None:
-            return self._found(self._regex, url)
+            return self._search(self._regex, url)
         return any(_matches(glob, url) for glob in self._globs)
 
     @property
@@ -60,7 +61,7 @@ class UrlPattern:
         """Return URL Patterns (the web's standard) of WebSockets; none for a regular expression."""
         return [pattern for glob in self._globs for pattern in _of_sockets(glob)]
 
-    def _found(self, expression: "regex.Pattern[str]", url: str) -> bool:
+    def _search(self, expression: "regex.Pattern[str]", url: str) -> bool:
         if self.too_slow:
             return False
         try:
@@ -89,7 +90,7 @@ def _matches(glob: str, url: str) -> bool:
 def _is_host(glob: str, host: str) -> bool:
     """Match a host with or without its port; `*.example.com` matches example.com itself too."""
     hosts = {host, host.rpartition(":")[0] or host}
-    return any(_glob(glob, each) or (glob.startswith("*.") and glob[2:] == each) for each in hosts)
+    return any(_glob(glob, name) or (glob.startswith("*.") and glob[2:] == name) for name in hosts)
 
 
 def _glob(glob: str, text: str) -> bool:
@@ -113,9 +114,7 @@ def _alternatives(text: str) -> list[str]:
     """Expand `a.{png,jpg}` to `a.png` and `a.jpg`. Raises ValueError for too many."""
     parts = _BRACES.split(text)
     choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
-    count = 1
-    for choice in choices:
-        count *= len(choice)
+    count = math.prod(map(len, choices))
     if count > _MOST_ALTERNATIVES:
         raise ValueError(f"it has {count} alternatives, and {_MOST_ALTERNATIVES} are allowed")
     return ["".join(chosen) for chosen in product(*choices)]
@@ -123,7 +122,7 @@ def _alternatives(text: str) -> list[str]:
 
 def _of_sockets(glob: str) -> list[str]:
     with_scheme = _SCHEME.fullmatch(glob)
-    schemes = [each for each in ("ws", "wss") if with_scheme is None or _glob(with_scheme[1].lower(), each)]
+    schemes = [scheme for scheme in ("ws", "wss") if with_scheme is None or _glob(with_scheme[1].lower(), scheme)]
     places = _places((with_scheme[2] if with_scheme else glob).partition("#")[0]) if schemes else []
     return [f"{scheme}://{place}" for scheme in schemes for place in places]
 

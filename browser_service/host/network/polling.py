@@ -9,11 +9,11 @@ from playwright.async_api import Request
 
 from browser_service.rules.bounded import Bounded
 
-_OFTEN: Final = 2
-"""A page polls an address that it asks for this often without an act: the first may belong to the act before."""
+_POLLED_FROM: Final = 2
+"""A page polls an address that it requests this often without an act: the first may belong to the act before."""
 _APART_S: Final = 0.25
 """A script's burst, or one key after another, has one cause. The same address later than this in one act is polled."""
-_KEPT: Final = 200
+_MOST_ADDRESSES: Final = 200
 _KEY_CHARACTERS: Final = 500
 
 
@@ -25,11 +25,11 @@ class Polling:
     """
 
     def __init__(self) -> None:
-        self._times = Bounded[str, int](_KEPT)
+        self._times = Bounded[str, int](_MOST_ADDRESSES)
 
     def includes(self, request: Request) -> bool:
         """Say if the page sends this request by itself."""
-        return self._times.get(_key(request.url[:_KEY_CHARACTERS]), 0) >= _OFTEN
+        return self._times.get(_key(request.url[:_KEY_CHARACTERS]), 0) >= _POLLED_FROM
 
     def count(self, request: Request) -> None:
         """Count a request that no act caused."""
@@ -38,7 +38,7 @@ class Polling:
 
 
 class ActWindow:
-    """Notes when each address was first asked for while one act runs."""
+    """Records when each address was first requested while one act runs."""
 
     def __init__(self, polling: Polling) -> None:
         self._polling = polling
@@ -47,7 +47,7 @@ class ActWindow:
     def causes(self, request: Request) -> bool:
         """Say if the act is the likely cause of a request that is sent now."""
         now, key = time.monotonic(), _key(request.url[:_KEY_CHARACTERS])
-        if len(self._first) >= _KEPT or self._polling.includes(request):
+        if len(self._first) >= _MOST_ADDRESSES or self._polling.includes(request):
             return False
         if now - self._first.setdefault(key, now) > _APART_S:
             self._polling.count(request)
@@ -59,6 +59,6 @@ class ActWindow:
 def _key(url: str) -> str:
     """Return an address without what changes each time: the numbers and marks in its query."""
     parts = urlsplit(url)
-    named = (pair.partition("=") for pair in parts.query.split("&"))
-    query = "&".join(f"{name}={value if value.isalpha() else ''}" for name, _, value in named)
+    pairs = (pair.partition("=") for pair in parts.query.split("&"))
+    query = "&".join(f"{name}={value if value.isalpha() else ''}" for name, _, value in pairs)
     return f"{parts.netloc}{parts.path}?{query}"

@@ -1,5 +1,5 @@
-"""Answers, blocks or extends a page's requests: mocks, blocks and extra headers. They belong to the pageId, not to its
-window.
+"""Answers, blocks or extends a page's requests by mocks, blocks and extra headers, which belong to the pageId and not
+to its window.
 
 A popup starts with a copy of its opener's, but may ask for its first document before that. All ends with the page, with
 the service, and when the page passes to another client, who must neither send the other's keys nor get made-up answers.
@@ -28,7 +28,7 @@ _MOST_COMPARED: Final = 1_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class MockAnswer:
     """Holds the answer of a mock."""
 
     status: int
@@ -44,7 +44,7 @@ class Rule:
     patterns: tuple[UrlPattern, ...]
     method: str | None = None
     types: frozenset[str] = frozenset()
-    answer: Answer | None = None
+    answer: MockAnswer | None = None
     """None blocks the requests."""
     route_id: str = ""
     matched: int = 0
@@ -74,37 +74,40 @@ class Rule:
         return resource_type in self.types or any(pattern.matches(url) for pattern in self.patterns)
 
     def to_json(self) -> Json:
-        """Serialise all of it; `of` reads it back."""
-        patterns = [pattern.text for pattern in self.patterns]
-        answer: Json | None = {**vars(self.answer)} if self.answer else None
-        rest: Json = {"method": self.method, "types": [*self.types], "route_id": self.route_id}
-        return {"patterns": [*patterns], "answer": answer, **rest}
+        """Serialise all of it; `from_json` reads it back."""
+        return {
+            "patterns": [pattern.text for pattern in self.patterns],
+            "answer": {**vars(self.answer)} if self.answer else None,
+            "method": self.method,
+            "types": [*self.types],
+            "route_id": self.route_id,
+        }
 
     @classmethod
-    def from_json(cls, kept: dict[str, Any]) -> "Rule":  # Any: what `kept` gave
-        patterns = tuple(UrlPattern(text) for text in kept["patterns"])
-        answer = Answer(**kept["answer"]) if kept["answer"] else None
-        return cls(patterns, kept["method"], frozenset(kept["types"]), answer, kept["route_id"])
+    def from_json(cls, data: dict[str, Any]) -> "Rule":  # Any: what `to_json` gave
+        patterns = tuple(UrlPattern(text) for text in data["patterns"])
+        answer = MockAnswer(**data["answer"]) if data["answer"] else None
+        return cls(patterns, data["method"], frozenset(data["types"]), answer, data["route_id"])
 
     def describe(self) -> Json:
         """Describe it for every reader of the page, without what a mock answers."""
-        found: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
+        description: Json = {"routeId": self.route_id, "kind": self.kind, "matched": self.matched}
         if self.patterns:
-            found["patterns"] = [pattern.text for pattern in self.patterns]
+            description["patterns"] = [pattern.text for pattern in self.patterns]
         if self.types:
-            found["resourceTypes"] = [*sorted(self.types)]
+            description["resourceTypes"] = [*sorted(self.types)]
         if self.method:
-            found["method"] = self.method
+            description["method"] = self.method
         if self.answer:
-            found |= {"status": self.answer.status, "bodyLength": len(self.answer.body)}
+            description |= {"status": self.answer.status, "bodyLength": len(self.answer.body)}
         if any(pattern.too_slow for pattern in self.patterns):
-            found["ended"] = "A regular expression took too long for a URL and matches nothing any more."
-        return found
+            description["ended"] = "A regular expression took too long for a URL and matches nothing any more."
+        return description
 
 
 @dataclass(eq=False)
 class PageNetwork:
-    """Keeps the rules and headers of one page, and puts them on every Playwright page behind it."""
+    """Keeps the rules and headers of one page, and sets them on every Playwright page behind it."""
 
     traffic: Traffic
     holder: Callable[[], str]
@@ -129,7 +132,7 @@ class PageNetwork:
             self.rules.append(replace(rule, route_id=f"r{next(self._numbers)}", matched=0))
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
-        """Put all on another Playwright page, which is behind the pageId now."""
+        """Set all on another Playwright page, which is behind the pageId now."""
         self._routing = None
         self._interception.attach()
         if self.foreign:
@@ -151,48 +154,47 @@ class PageNetwork:
 
     async def add(self, page: Page, rule: Rule) -> Rule:
         """Add a rule. Raises ResourceExhausted for one too many."""
-        kept = [each for each in self.rules if each.key != rule.key]
-        if len(kept) >= _MOST_ROUTES:
+        remaining = [each for each in self.rules if each.key != rule.key]
+        if len(remaining) >= _MOST_ROUTES:
             raise ResourceExhausted(
                 f"The page has {_MOST_ROUTES} routes.",
                 hint=f"Remove some of them: {next_call('list_routes')}, {next_call('remove_routes', ...)}.",
             )
-        if sum(each.size for each in kept) + rule.size > _MOST_COMPARED:
+        if sum(each.size for each in remaining) + rule.size > _MOST_COMPARED:
             raise ResourceExhausted(
                 f"The page's routes would have more than {_MOST_COMPARED} patterns, {{a,b}} being two.",
                 hint="Name what they have in common, such as *.example.com; or remove some: "
                 f"{next_call('remove_routes', ...)}.",
             )
         rule.route_id = f"r{next(self._numbers)}"
-        gone = [each for each in self.rules if each not in kept]
-        self.owner, self.rules = self.holder(), [*kept, rule]
+        removed = [each for each in self.rules if each not in remaining]
+        self.owner, self.rules = self.holder(), [*remaining, rule]
         await self._update(page)
-        await self._forget(page, gone)
+        await self._forget(page, removed)
         return rule
 
     async def remove(self, page: Page, route_ids: list[str] | None) -> list[Rule]:
         """Remove these rules, or all. Raises ValidationFailed for an id that the page does not have."""
         known = {rule.route_id for rule in self.rules}
-        for route_id in route_ids or ():
-            if route_id not in known:
-                raise ValidationFailed(
-                    f"routeIds: the page has no route {route_id!r}.",
-                    hint=f"It has {', '.join(sorted(known)) or 'none'}: {next_call('list_routes')}.",
-                    details=of_field("routeIds"),
-                )
-        gone = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]
-        self.rules = [rule for rule in self.rules if rule not in gone]
+        if unknown := [route_id for route_id in route_ids or () if route_id not in known]:
+            raise ValidationFailed(
+                f"routeIds: the page has no route {unknown[0]!r}.",
+                hint=f"It has {', '.join(sorted(known)) or 'none'}: {next_call('list_routes')}.",
+                details=of_field("routeIds"),
+            )
+        removed = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]
+        self.rules = [rule for rule in self.rules if rule not in removed]
         await self._update(page)
-        await self._forget(page, gone)
-        return gone
+        await self._forget(page, removed)
+        return removed
 
-    async def put_back(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
-        """Put removed rules behind the later ones. Return the ids that are back, and those that later rules replace."""
+    async def restore(self, page: Page, rules: list[Rule]) -> tuple[list[str], list[str]]:
+        """Restore removed rules behind the later ones. Return the restored ids, and those that later rules replace."""
         later = {rule.key for rule in self.rules}
-        back = [rule for rule in rules if rule.key not in later]
-        self.owner, self.rules = self.holder(), [*back, *self.rules]
+        restored = [rule for rule in rules if rule.key not in later]
+        self.owner, self.rules = self.holder(), [*restored, *self.rules]
         await self._update(page)
-        return [rule.route_id for rule in back], [rule.route_id for rule in rules if rule.key in later]
+        return [rule.route_id for rule in restored], [rule.route_id for rule in rules if rule.key in later]
 
     @property
     def foreign(self) -> bool:
@@ -200,9 +202,9 @@ class PageNetwork:
         return bool(self.rules or self.headers) and self.owner != self.holder()
 
     async def clear(self, page: Page) -> None:
-        gone, self.rules = self.rules, []
+        removed, self.rules = self.rules, []
         await self._update(page)
-        await self._forget(page, gone)
+        await self._forget(page, removed)
         if self.headers:
             await self.set_headers(page, {})
 
@@ -210,9 +212,9 @@ class PageNetwork:
         """Describe the rules, and name the headers without their values, which may be secrets."""
         return {"routes": [rule.describe() for rule in self.rules], "extraHeaders": [*self.headers]}
 
-    async def _forget(self, page: Page, gone: list[Rule]) -> None:
+    async def _forget(self, page: Page, removed: list[Rule]) -> None:
         """Clear what the removed mocks answered from the memory cache."""
-        if any(rule.answer is not None for rule in gone):
+        if any(rule.answer is not None for rule in removed):
             await self._interception.forget_answers(page)
 
     async def _update(self, page: Page) -> None:

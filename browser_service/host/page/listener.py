@@ -114,5 +114,5 @@ class Listener:
         if owner and record.guarded and record.person is None:
             self.downloads.follow(
                 *(download, record.page_id, owner, tab.observer),
-                tell=lambda text: self.emit(record.notice(owner, text)),
+                notify=lambda text: self.emit(record.notice(owner, text)),
             )

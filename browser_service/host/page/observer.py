@@ -51,7 +51,7 @@ class Observer:
         self._running.discard(observation)
         for each in observation.downloads:
             if each.ended and not each.reported:
-                each.tell()
+                each.notify()
 
     async def settle(self, observation: Observation) -> None:
         """Wait until the page shows what the act made of it: answers to the requests that it caused, and to those that
@@ -195,17 +195,17 @@ class Observer:
             observation.ready = bool(observation.navigated)
             observation.changed.set()
 
-    def download(self, arriving: ActiveDownload) -> None:
+    def download(self, active: ActiveDownload) -> None:
         """Note that a download began: what seemed to be a navigation will not arrive."""
         self._toward = None
         for observation in self._running:
-            observation.downloads.append(arriving)
+            observation.downloads.append(active)
             observation.navigating = False
             observation.changed.set()
 
-    def awaits(self, arriving: ActiveDownload) -> bool:
+    def will_report(self, active: ActiveDownload) -> bool:
         """Say whether a reply will still tell of a download."""
-        waiting = [observation for observation in self._running if arriving in observation.downloads]
+        waiting = [observation for observation in self._running if active in observation.downloads]
         for observation in waiting:
             observation.changed.set()
         return bool(waiting)

@@ -80,7 +80,7 @@ async def _logins(session: BrowserSession, kept: UndoState) -> Json:
 
 async def _routes(page: BrowserPage, kept: UndoState) -> Json:
     rules = [Rule.from_json(rule) for rule in kept["rules"]]
-    back, newer = await page.settings.network.put_back(page.live, rules)
+    back, newer = await page.settings.network.restore(page.live, rules)
     return {"observed": _report(f"{counted(len(back), 'route')} back: {_names(back)}", back, newer)}
 
 
