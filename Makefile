@@ -2,6 +2,10 @@
 
 PYTHON_IN_VENV := .venv/bin/python
 
+# What is compiled is kept, whatever the shell says: thousands of tests, and all processes that they start, are compiled
+# once and not by each of them.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test quick chaos lint types docs docs-check bench check clean
 
