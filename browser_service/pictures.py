@@ -10,7 +10,7 @@ from typing import Final, ParamSpec, TypeVar
 from PIL import Image
 
 from shared.calls import Preview
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.wire import INLINE_BYTES, INLINE_EDGE
 
 MOST_PIXELS: Final = 60_000_000
@@ -142,4 +142,4 @@ def flatten(picture: Image.Image) -> Image.Image:
 
 
 def _no_slice(problem: str) -> ValidationFailed:
-    return ValidationFailed(problem, hint="Give the cursor exactly as a reply did.", details=of_field("cursor"))
+    return ValidationFailed(problem, hint="Give the cursor exactly as a reply did.", details=field_details("cursor"))

@@ -13,12 +13,12 @@ from pydantic import JsonValue
 
 from client.http import ServiceClient
 from shared.catalogue import NAMES
-from shared.errors import Details, Forbidden, ValidationFailed, of_field
+from shared.errors import Details, Forbidden, ValidationFailed, field_details
 from shared.model import Json
 from shared.wire import FILE_BYTES
 
 _CONTENTS: Final = frozenset({"text", "data", "artifactId", "artifact_id"})
-_FIELD: Final[Details] = of_field("files")
+_FIELD: Final[Details] = field_details("files")
 
 
 def names_files(tool: str, arguments: Json) -> bool:
@@ -48,12 +48,12 @@ def _named(tool: str, arguments: Json) -> Iterator[Json]:
     if tool not in NAMES:
         return
     action = NAMES[tool].action
-    for each in (arguments, *(arguments.get(bag) for bag in action.bags)):
+    for each in (arguments, *(arguments.get(bag) for bag in action.option_bags)):
         if not isinstance(each, dict):
             continue
         if "files" in action.model_fields and isinstance(files := each.get("files"), list):
             yield from (file for file in _dicts(files) if _has_name_alone(file))
-        for part in (part for name in action.carries for part in _dicts(each.get(name))):
+        for part in (part for name in action.part_fields for part in _dicts(each.get(name))):
             yield from _named(str(part.get("action")), part)
 
 

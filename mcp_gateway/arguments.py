@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from shared.likeness import nearest
+from shared.similarity import nearest
 from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
@@ -43,7 +43,7 @@ def _problem(unknown: str) -> str:
     """Name an argument that is none, and the nearest: a flag, or a setting, which is no flag."""
     name = unknown.partition("=")[0]
     setting = f"BROWSE_{name.strip('-').replace('-', '_').upper()}"
-    if name.startswith("-") and (near := nearest(setting, _settings(), alike=0.85)):
+    if name.startswith("-") and (near := nearest(setting, _settings(), similarity=0.85)):
         return f"unknown argument {name!r}. Settings stand in the environment: {near[0]}=... {PROGRAM}"
     near = nearest(name, ("--help", "--version"))
     return f"unknown argument {name!r}. Did you mean {near[0] if near else '--help'}?"

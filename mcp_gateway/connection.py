@@ -222,7 +222,7 @@ def _meant(tool: str, arguments: Json) -> Called:
     """Return the tool that is called, with its arguments: those in a `call_tool`. Raises BrowseError."""
     if tool != CallTool.name():
         return tool, arguments
-    called = catalogue.unwrapped({**arguments, "action": tool})
+    called = catalogue.unwrap({**arguments, "action": tool})
     return str(called.pop("action")), called
 
 

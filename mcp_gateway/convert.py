@@ -9,10 +9,11 @@ from mcp.types import INTERNAL_ERROR, CallToolResult, ContentBlock
 from pydantic import TypeAdapter
 
 from client.reply import Failure, Reply
-from shared.catalogue import NAMES, listed
-from shared.mentions import spelled
+from shared.catalogue import NAMES
+from shared.mentions import respelled_calls
 from shared.model import Json
 from shared.replies import ForModel, ModelReply, Place, error_lines
+from shared.toolsets import listed_names
 
 _BLOCKS: Final[TypeAdapter[list[ContentBlock]]] = TypeAdapter(list[ContentBlock])
 
@@ -25,9 +26,11 @@ def shown(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelRep
     envelope: Json = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
     lines = [json.dumps(reply.result, ensure_ascii=False, separators=(",", ":"))]
     if isinstance(error := envelope.get("error"), dict):
-        names = NAMES if form.read is None else listed(form.read)
-        error |= {key: spelled(text, names) for key in ("message", "hint") if isinstance(text := error.get(key), str)}
-        lines = [*error_lines(error, NAMES[tool].action.bare), advice]
+        names = NAMES if form.read is None else listed_names(form.read)
+        error |= {
+            key: respelled_calls(text, names) for key in ("message", "hint") if isinstance(text := error.get(key), str)
+        }
+        lines = [*error_lines(error, NAMES[tool].action.activity_phrase), advice]
     block: Json = {"type": "text", "text": "\n".join(filter(None, lines))}
     return ModelReply(content=[block], structured_content=envelope if form.structured else None)
 

@@ -4,12 +4,12 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from mcp_gateway.stdio import Message
-from shared import catalogue, toolsets
+from shared import toolsets
 
 
 def known(chosen: Collection[str]) -> frozenset[str]:
     """Return those that are toolsets; `core` where none is."""
-    return frozenset(toolsets.names(catalogue.ACTIONS.values())).intersection(chosen) or frozenset({"core"})
+    return frozenset(toolsets.NAMES).intersection(chosen) or frozenset({"core"})
 
 
 @lru_cache(maxsize=64)
@@ -23,7 +23,7 @@ def messages(chosen: frozenset[str]) -> tuple[Message, ...]:
             "inputSchema": tool.schema,
             "annotations": tool.annotations,
         }
-        for tool in catalogue.tools(chosen, besides=catalogue.listed(chosen))
+        for tool in toolsets.tools(chosen, extra=toolsets.listed_names(chosen))
     )
 
 
@@ -36,9 +36,9 @@ class Listing:
 
     def add(self, chosen: Collection[str]) -> bool:
         """Add toolsets. Returns whether the list is longer by them."""
-        before = catalogue.listed(self.toolsets)
-        self.toolsets |= frozenset(chosen).intersection(toolsets.names(catalogue.ACTIONS.values()))
-        return catalogue.listed(self.toolsets) != before
+        before = toolsets.listed_names(self.toolsets)
+        self.toolsets |= frozenset(chosen).intersection(toolsets.NAMES)
+        return toolsets.listed_names(self.toolsets) != before
 
     def read(self, chosen: frozenset[str]) -> None:
         """Take in that the host has read the list with these toolsets."""

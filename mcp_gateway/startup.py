@@ -13,7 +13,7 @@ from mcp_gateway.front import Front
 from mcp_gateway.listing import known, messages
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio import Message
-from shared import catalogue, toolsets, variables
+from shared import settings_errors, toolsets
 from shared.instructions import instructed
 
 
@@ -47,12 +47,12 @@ def _settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        sys.exit(f"mcp-gateway: {'; '.join(variables.explained(error, Settings))}")
+        sys.exit(f"mcp-gateway: {'; '.join(settings_errors.explain(error, Settings))}")
 
 
 def _toolset_problem(settings: Settings) -> str:
     """Say which names are no toolset's. The others are listed, or `core` where there is none."""
-    known = toolsets.names(catalogue.ACTIONS.values())
+    known = toolsets.NAMES
     unknown = sorted(settings.toolsets.difference(known))
     if not unknown:
         return ""

@@ -60,16 +60,16 @@ from typing import ClassVar, Final
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from shared.moments import iso
 from shared.next_calls import next_call
+from shared.timestamps import iso
 
 Details = Mapping[str, JsonValue]
 
 _STACK_CHARACTERS: Final = 8_000
 
 
-def of_field(name: str, **context: JsonValue) -> dict[str, JsonValue]:
-    """Return the details of an error that one argument caused, with what else is known of it."""
+def field_details(name: str, **context: JsonValue) -> dict[str, JsonValue]:
+    """Return the details of an error that one argument caused, with further facts as `context`."""
     return {"context": {"field": name, **context}}
 
 
@@ -88,15 +88,15 @@ class ErrorBody(BaseModel):
 
 
 class BrowseError(Exception):
-    """Base of all: raised anywhere, turned into a reply in one place."""
+    """Is the base of all errors. Code anywhere raises them; one place turns them into replies."""
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     status: ClassVar[int] = 500
     hint: ClassVar[str | None] = None
     nothing_happened: ClassVar[bool] = False
-    """Says that the call which the error ends changed nothing on its page, whose revision stays."""
+    """Says that the failed call changed nothing on its page, whose revision stays."""
     subject_missing: ClassVar[bool] = False
-    """Says that what the call is about does not exist, or cannot: for a reader there is no such resource."""
+    """Says that what the call is about does not exist or cannot exist: a reader finds no such resource."""
     debugging: ClassVar[bool] = False
     """Makes replies say where in the program an error was raised; it is set on this class, for all errors."""
 
@@ -478,12 +478,12 @@ def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseEr
 
 
 class Relayed(BrowseError):
-    """An error that was raised on the other side of a boundary, carried on under its code."""
+    """Carries on, under its own code, an error that was raised on the other side of a boundary."""
 
     def __init__(self, body: ErrorBody) -> None:
         super().__init__(body.message, hint=body.hint, details=body.details)
         self.relayed = body
 
     def body(self, request_id: str = "") -> ErrorBody:
-        told = {"message": self.message, "hint": self.advice, "details": self.details}
-        return self.relayed.model_copy(update={**told, "request_id": request_id or self.relayed.request_id})
+        current = {"message": self.message, "hint": self.advice, "details": self.details}
+        return self.relayed.model_copy(update={**current, "request_id": request_id or self.relayed.request_id})

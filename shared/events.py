@@ -18,7 +18,7 @@ class PageOpened(Model):
 
 
 class PageChanged(Model):
-    """The URL, title or holder of a page changed."""
+    """Reports that the URL, title or holder of a page changed."""
 
     kind: Literal["page_changed"] = "page_changed"
     seq: int = 0
@@ -33,7 +33,7 @@ class PageClosed(Model):
 
 
 class PageRetired(Model):
-    """A page without a holder was closed to make room for another one; undo can bring it back."""
+    """Reports that a page without a holder was closed to make room for another one. Undo can bring it back."""
 
     kind: Literal["page_retired"] = "page_retired"
     seq: int = 0
@@ -43,7 +43,7 @@ class PageRetired(Model):
 
 
 class CallMoved(Model):
-    """A call waits or runs; progress messages are made of this."""
+    """Reports that a call waits or runs. Progress messages are made from it."""
 
     kind: Literal["call_moved"] = "call_moved"
     seq: int = 0
@@ -66,7 +66,7 @@ class CallMoved(Model):
 
 
 class PageMoved(Model):
-    """A page was opened, changed or closed; every client that may know of it is told."""
+    """Reports that a page was opened, changed or closed, to every client that may know of it."""
 
     page_id: str
     session_id: str
@@ -74,7 +74,7 @@ class PageMoved(Model):
 
 
 class CallEnded(Model):
-    """A call ended that was suspended when it replied."""
+    """Reports the end of a call that a dialog had suspended when it replied."""
 
     kind: Literal["call_ended"] = "call_ended"
     seq: int = 0
@@ -90,7 +90,7 @@ class NoticeGiven(Model):
 
 
 class StateSaved(Model):
-    """A session's logins changed; the journal stores them."""
+    """Reports that a session's logins changed. The journal stores them."""
 
     kind: Literal["state"] = "state"
     seq: int = 0
@@ -100,7 +100,7 @@ class StateSaved(Model):
 
 
 class Throttled(Model):
-    """A site answered a page's document, or a `fetch`, with 429, or with 503 and a Retry-After."""
+    """Reports that a site answered a document or a `fetch` with 429, or with 503 and a Retry-After."""
 
     kind: Literal["throttled"] = "throttled"
     seq: int = 0
@@ -112,7 +112,7 @@ class Throttled(Model):
 
 
 class DownloadMoved(Model):
-    """A download began, progressed, or ended."""
+    """Reports that a download began, progressed or ended."""
 
     kind: Literal["download"] = "download"
     seq: int = 0

@@ -18,7 +18,7 @@ _LOOKED_THROUGH: Final = 100_000
 """Bounds the characters of a text that are searched for calls; our own words are never so long."""
 
 
-def spelled(text: str, listed: Collection[str]) -> str:
+def respelled_calls(text: str, listed: Collection[str]) -> str:
     """Return the text with each call of a tool that is not listed made a call of `call_tool`, if that is listed."""
     if CallTool.name() not in listed:
         return text

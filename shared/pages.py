@@ -111,7 +111,7 @@ class PageState(Model):
         """Tell whether it is the client's own page, now or from before."""
         return client_id in {self.holder_id, self.left_by_id if self.holder_id is None else None}
 
-    def later(self, ms: int) -> "PageState":
+    def after(self, ms: int) -> "PageState":
         """Return the state after `ms` in which nothing happened."""
         left = max(0, (self.hold_left_ms or 0) - ms) or None
         person = self.person

@@ -8,8 +8,8 @@ from typing import Final, Literal, NamedTuple, cast
 from pydantic import JsonValue
 
 from shared.errors import ValidationFailed
-from shared.likeness import nearest
 from shared.model import Json
+from shared.similarity import nearest
 
 Kind = Literal["string", "array", "object", "boolean", "number"]
 

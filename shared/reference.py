@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from shared import toolsets
 from shared.actions.base import Action, PageAction
 from shared.actions.traits import Effect, Lane, Scope, Unaddressed
-from shared.catalogue import ACTIONS, Tool, fingerprint, tools
+from shared.catalogue import ACTIONS, fingerprint
 from shared.errors import BrowseError, every_error
 from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, inherited_names, second_names
@@ -79,10 +79,10 @@ def _action(action: type[Action]) -> str:
     parts = [
         f"### {action.title()}: `{action.name()}`",
         action.description(),
-        manners(action),
+        behaviour(action),
         _arguments(action, own) if own else "No arguments of its own.",
     ]
-    if bags := [bag for bag in action.bags if bag not in PageAction.bags]:
+    if bags := [bag for bag in action.option_bags if bag not in PageAction.option_bags]:
         parts.append(f"These may also stand in an object {_listed(bags)}.")
     return "\n\n".join(parts)
 
@@ -91,7 +91,7 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def manners(action: type[Action]) -> str:
+def behaviour(action: type[Action]) -> str:
     """Describe an action's effect, scope and lane in words."""
     effect = _EFFECTS[action.effect] if action.scope is Scope.PAGE else action.effect.value.capitalize()
     words = [f"{effect} {_SCOPES[action.scope]}"]
@@ -114,8 +114,8 @@ def _arguments(action: type[Action], properties: dict[str, Schema]) -> str:
             (
                 " or ".join(f"`{each}`" for each in [name, *twins.get(name, [])]),
                 type_of(node),
-                "*required*" if name in required else f"`{plainly(node['default'])}`" if "default" in node else "",
-                allowed(node),
+                "*required*" if name in required else f"`{as_text(node['default'])}`" if "default" in node else "",
+                allowed_values(node),
                 str(node.get("description", "")),
             )
             for name, node in properties.items()
@@ -135,12 +135,12 @@ def type_of(node: Schema) -> str:
     return kind
 
 
-def allowed(node: Schema) -> str:
+def allowed_values(node: Schema) -> str:
     """Describe the values that a schema allows: by enum, range, length or pattern."""
     if isinstance(items := node.get("items"), dict) and "enum" in items:
-        return allowed(items)
+        return allowed_values(items)
     if isinstance(choices := node.get("enum"), list):
-        return _listed(map(plainly, choices))
+        return _listed(map(as_text, choices))
     limits = []
     if "minimum" in node and "maximum" in node:
         limits.append(f"{node['minimum']} to {node['maximum']}")
@@ -157,8 +157,8 @@ def allowed(node: Schema) -> str:
 
 def _toolsets() -> str:
     rows = []
-    for name in toolsets.names(ACTIONS.values()):
-        listed = tools(frozenset({name}))
+    for name in toolsets.NAMES:
+        listed = toolsets.tools({name})
         members = "all but `seven`" if name == "all" else _listed(tool.name for tool in listed)
         rows.append((f"`{name}`", members, str(sum(map(tokens, listed)))))
     return _TOOLSETS.format(
@@ -178,7 +178,7 @@ own call takes, which is why they are no fewer: an agent that pays for each toke
 {table}"""
 
 
-def tokens(tool: Tool) -> int:
+def tokens(tool: toolsets.Tool) -> int:
     """Estimate how many of a model's tokens a tool takes in the list."""
     listed = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
     return round(len(json.dumps(listed, ensure_ascii=False, separators=(",", ":")).encode()) / 4)
@@ -205,7 +205,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def plainly(value: JsonValue) -> str:
+def as_text(value: JsonValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

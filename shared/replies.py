@@ -27,7 +27,7 @@ class _Lenient(BaseModel):
 
 
 class ForModel(_Lenient):
-    """The caller shows a model the content blocks of MCP."""
+    """Asks for content blocks of MCP, which the caller shows to a model."""
 
     kind: Literal["model"] = "model"
     links: bool = Field(default=True, description="Its revision of the protocol has links to resources.")
@@ -38,21 +38,21 @@ class ForModel(_Lenient):
 
 
 class ForTerminal(_Lenient):
-    """The caller prints text for a person, or the envelope, which it gets too."""
+    """Asks for text that the caller prints for a person; the envelope comes too."""
 
     kind: Literal["terminal"] = "terminal"
     action: str = Field(default="", description="The tool whose reply it is, where get_call reads on in that.")
 
 
 class ForReader(_Lenient):
-    """The caller reads the result as a resource of this MIME type."""
+    """Asks for the result as the contents of a resource of this MIME type."""
 
     kind: Literal["reader"] = "reader"
     mime_type: str = "text/plain"
 
 
 class ForCompletion(_Lenient):
-    """The caller completes an argument from the ids in a list; `key` names them."""
+    """Asks for the ids in a list, which complete an argument. `key` names the ids."""
 
     kind: Literal["completion"] = "completion"
     key: str = "pageId"

@@ -108,7 +108,7 @@ TEMPLATES: Final = (
         kind="sessions",
     ),
 )
-"""In these, `{sessionId}` is the id of a page or of a session."""
+"""Declares the templates. Their `{sessionId}` is the id of a page or of a session."""
 
 
 def request(uri: str, *, ages: Mapping[str, int]) -> Request | None:

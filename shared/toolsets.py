@@ -1,9 +1,14 @@
-"""Decides which tools a list shows. Toolsets filter only the list; `call_tool` runs every action."""
+"""Makes the lists of tools. Toolsets filter only what a list shows; `call_tool` runs every action."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from shared.actions.base import Action
+from shared.actions.base import Action, PageAction
+from shared.actions.help import CallTool
+from shared.actions.traits import Effect
+from shared.catalogue import ACTIONS
+from shared.schema import Schema, listed_schema
 
 CORE: Final = (
     "goto",
@@ -35,20 +40,58 @@ APART: Final = "seven"
 """Names the category whose tools repeat others in other words; `all` is without it."""
 
 
+class Tool(NamedTuple):
+    """Describes an action as a tool list shows it."""
+
+    name: str
+    title: str
+    description: str
+    schema: Schema
+    annotations: dict[str, bool]
+
+
 def category(action: type[Action]) -> str:
     return action.__module__.rpartition(".")[2]
 
 
-def names(actions: Iterable[type[Action]]) -> tuple[str, ...]:
-    """Return the names of all toolsets: `core`, each category, and `all`."""
-    return ("core", *dict.fromkeys(map(category, actions)), "all")
+NAMES: Final = ("core", *dict.fromkeys(map(category, ACTIONS.values())), "all")
+"""Names all toolsets: `core`, each category, and `all`."""
 
 
-def chosen(actions: Mapping[str, type[Action]], toolsets: Collection[str]) -> dict[str, type[Action]]:
+def actions_in(toolsets: Collection[str]) -> dict[str, type[Action]]:
     """Return the actions of some toolsets, in the order of the catalogue."""
 
-    def listed(name: str, action: type[Action]) -> bool:
-        whole = "all" in toolsets and category(action) != APART
-        return whole or category(action) in toolsets or ("core" in toolsets and name in CORE)
+    def is_listed(name: str, action: type[Action]) -> bool:
+        in_all = "all" in toolsets and category(action) != APART
+        return in_all or category(action) in toolsets or ("core" in toolsets and name in CORE)
 
-    return {name: action for name, action in actions.items() if listed(name, action)}
+    return {name: action for name, action in ACTIONS.items() if is_listed(name, action)}
+
+
+def tools(toolsets: Collection[str] = ("core",), *, extra: Collection[str] = ()) -> list[Tool]:
+    """Return the tools of some toolsets, and the tools that `extra` names, in the order of the catalogue."""
+    names = {*actions_in(toolsets), *extra}
+    return [
+        Tool(name, action.title(), action.description(), listed_schema(action), annotations(action))
+        for name, action in ACTIONS.items()
+        if name in names
+    ]
+
+
+@lru_cache(maxsize=64)  # a caller names the toolsets, in any combination
+def listed_names(toolsets: frozenset[str]) -> frozenset[str]:
+    """Return the names of the tools in a list of some toolsets. `call_tool` is among them, because replies name calls
+    through it. Only a list of the seven alone lacks it, because that list is documented as it is."""
+    always = {CallTool.name()} if toolsets != {APART} else set[str]()
+    return frozenset(actions_in(toolsets)) | always
+
+
+def annotations(action: type[Action]) -> dict[str, bool]:
+    """Return the action's effect in MCP's words, so that clients ask people less often."""
+    reads = action.effect is Effect.READS
+    return {
+        "readOnlyHint": reads,
+        "destructiveHint": action.effect is Effect.DESTROYS,
+        "idempotentHint": reads or action.idempotent,
+        "openWorldHint": issubclass(action, PageAction | CallTool),
+    }

@@ -81,12 +81,16 @@ def is_page_id(text: str) -> bool:
     return re.fullmatch(ANY_PAGE_ID_PATTERN, text) is not None and text not in RESERVED_IDS
 
 
+def is_call_id(text: str) -> bool:
+    return re.fullmatch(CALL_ID_PATTERN, text) is not None
+
+
 def call_path(page_id: object) -> str:
     """Return the path of a call on that page; of one without a page if this can be no page's id."""
     return f"{BROWSER}/{page_id}" if isinstance(page_id, str) and is_page_id(page_id) else BROWSER
 
 
-def spelled_validly(text: str) -> str:
+def nearest_valid_id(text: str) -> str:
     """Return the valid id nearest to `text`: `My Page!` becomes `My-Page`."""
-    kept = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:48]
-    return kept if kept and is_page_id(kept) else f"page-{kept}"[:48].rstrip("-._")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:48]
+    return name if name and is_page_id(name) else f"page-{name}"[:48].rstrip("-._")

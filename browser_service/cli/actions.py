@@ -65,7 +65,7 @@ def run(context: typer.Context) -> None:
 
 def perform(body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False) -> None:
     """Make one call and print its reply."""
-    body = catalogue.unwrapped(body)
+    body = catalogue.unwrap(body)
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
         deliver(client.call(body), client, as_json=as_json, out=out)
 

@@ -40,7 +40,7 @@ def client_id(label: str = "") -> str:
     """Return the account's client id, the same at each call, so that it finds its pages again. A label makes another
     client."""
     if label:
-        return f"http-{account()}-{wire.spelled_validly(label)}"
+        return f"http-{account()}-{wire.nearest_valid_id(label)}"
     return os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}"
 
 

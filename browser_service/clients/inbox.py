@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity, mint_key
 from browser_service.security.redaction import safe_url
-from shared.errors import RequestNotFound, ValidationFailed, of_field
+from shared.errors import RequestNotFound, ValidationFailed, field_details
 from shared.model import Json, Model
 from shared.pages import Answer, PageState
 from shared.wire import PERSON, REQUESTS
@@ -75,7 +75,7 @@ class HumanInbox:
             raise ValidationFailed(
                 f"A decision needs an answer{', one of: ' + ', '.join(choices) if choices else ''}.",
                 hint='Send {"answer": "..."}.',
-                details=of_field("answer", choices=[*choices]),
+                details=field_details("answer", choices=[*choices]),
             )
         text = said.answer if said.state == "done" else said.reason
         by = _name(who, said)
@@ -119,5 +119,5 @@ def _invalid(error: ValidationError) -> ValidationFailed:
     return ValidationFailed(
         f"{field}: {problem['msg']}",
         hint='Send {"state": "done", "answer": "..."} or {"state": "refused", "reason": "..."}.',
-        details=of_field(field),
+        details=field_details(field),
     )

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from browser_service.rules.bounded import Bounded
 from shared.calls import CallState, ClientRef, Notice
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.events import CallMoved, PageMoved
 
 _MOST_NOTICES = 50
@@ -52,7 +52,7 @@ class Clients:
         problem = f"{len(found)} clients are called {label!r}." if found else f"No client is called {label!r}."
         known = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
         hint = 'Name a page of the one that you mean: "to": "<pageId>".' if found else f"Known: {known}."
-        raise ValidationFailed(problem, hint=hint, details=of_field("to"))
+        raise ValidationFailed(problem, hint=hint, details=field_details("to"))
 
     def present(self, client_id: str) -> bool:
         return bool(self._streams.get(client_id))

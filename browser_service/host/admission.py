@@ -13,7 +13,7 @@ from browser_service.security.urls import UrlPolicy, origin_of
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Scope, Unaddressed
 from shared.calls import Call
-from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision, of_field
+from shared.errors import AffectsOthers, BrowseError, Forbidden, PageOwned, StaleRevision, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
@@ -50,7 +50,7 @@ class Admission:
     def check_url(self, action: Action, page_url: str = "") -> None:
         """Raise Forbidden for an address that may not be visited. Only what a caller asks for by itself may lead to a
         page of its own making."""
-        url = action.asked_url
+        url = action.requested_url
         if url and action.navigates:
             self.policy.check_own(url)
         elif url:
@@ -62,7 +62,7 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     if page.life.over:
         raise page.closed_error()
     check_preconditions(action, page.state)
-    if _let_in_by_person(page, call, action) or action.claims:
+    if _let_in_by_person(page, call, action) or action.claims_page:
         return None  # the one act that others' leases do not refuse beforehand
     ownership = page.ownership
     holder = ownership.holder()
@@ -78,7 +78,7 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
         return None
     _check_person(page, action)
     if holder is not None:
-        if ownership.access == "act" and action.effect is Effect.ACTS and action.opens:
+        if ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page:
             ownership.tell_of_visit(call, holder)
             return None
         raise owned(page, holder, action)
@@ -93,7 +93,7 @@ def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
         return True
     if page.person is not None:
         page.person.check(page, call, action)
-    if action.asks_people and (action.asked_request or page.person is not None):
+    if action.waits_for_person and (action.human_request_id or page.person is not None):
         page.ownership.used_by(call)
         return True
     return False
@@ -103,7 +103,7 @@ def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
     """Make the refusal, with the calls that lead on. It names the holder's label, never its id."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     url = "" if page.ownership.access == "private" else page.url
-    wanted = (action.asked_url if action.navigates else None) or url
+    wanted = (action.requested_url if action.navigates else None) or url
     own_copy = (
         next_call("open_page")
         if wanted in {"", "about:blank"} or wanted.startswith("data:")
@@ -135,7 +135,7 @@ def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> No
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
             details={"context": {"pageId": page.page_id, "owner": held.who}},
         )
-    if action.effect is Effect.ACTS and action.opens:
+    if action.effect is Effect.ACTS and action.needs_open_page:
         page.ownership.tell_of_sibling(held.client_id, held.agent, agent)
     if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
         raise PageOwned(
@@ -160,7 +160,7 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
     """Raise AffectsOthers for a change of local storage or permissions, which those feel who hold other pages of the
     origin in the same session."""
     origin = origin_of(page.url)
-    if not action.felt or not action.by_origin or origin is None:
+    if not action.affects_other_pages or not action.affects_origin or origin is None:
         return
     felt = (each for each in pages if each is not page and each.session_id == page.session_id)
     there = [each for each in felt if each.hidden_from(call.client_id) or origin_of(each.url) == origin]
@@ -170,12 +170,12 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
     """Raise AffectsOthers while an act would be felt by those who hold pages that it concerns. A page that is hidden
     from the caller may be anywhere: to ask where it is would tell."""
-    if not action.felt:
+    if not action.affects_other_pages:
         return
     pages = [*pages]
     if action.shows_all_pages:
         _check_nothing_hidden(action, client_id, pages)
-    if action.others_accepted:
+    if action.may_affect_others:
         return
     felt = [
         (page.page_id, who)
@@ -184,12 +184,12 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
     ]
     if not felt:
         return
-    session: Json = {"sessionId": action.named_session} if action.scope is Scope.SESSION else {}
+    session: Json = {"sessionId": action.requested_session} if action.scope is Scope.SESSION else {}
     names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in felt[:_NAMED])
     more = f" and {len(felt) - _NAMED} more" if len(felt) > _NAMED else ""
     raise AffectsOthers(
         f"{action.name()} would be felt by {names}{more}. Nothing was done.",
-        hint=f'{action.narrower()} If all of them shall feel it, repeat it with "affectOthers": true.',
+        hint=f'{action.narrower_calls()} If all of them shall feel it, repeat it with "affectOthers": true.',
         details={"context": {"pages": [page_id for page_id, _ in felt]}, **session},
     )
 
@@ -200,7 +200,7 @@ def _check_nothing_hidden(action: Action, client_id: str, pages: Iterable[PageRe
         raise Forbidden(
             f"{action.name()} would show {', '.join(hidden[:_NAMED])}, private to somebody else. Nothing was done.",
             hint=f"{next_call('create_session')} makes a session of your own.",
-            details={"sessionId": action.named_session},
+            details={"sessionId": action.requested_session},
         )
 
 
@@ -231,5 +231,5 @@ def _stale(what: str, field: str, now: str | int) -> BrowseError:
     return StaleRevision(
         f"{what} Nothing was done.",
         hint=f"Look again, then act: {next_call('snapshot')}.",
-        details=of_field(field, **found),
+        details=field_details(field, **found),
     )

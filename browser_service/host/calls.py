@@ -144,7 +144,7 @@ class Calls:
             self.running[call.call_id] = running
             if call.call_id in self._cancelled:
                 running.cancel.request()
-            if running.action.pageless:
+            if running.action.needs_no_page:
                 return Outcome(call_id=call.call_id, result=await self._steps.without_page(running))
             if running.action.scope is Scope.SESSION:
                 result = sendable(await self._on_session(running, running.action))
@@ -178,7 +178,10 @@ class Calls:
         told.__traceback__ = failure.__traceback__
         crashes.describe(told, entry.record if entry is not None else None, self.memory)
         asked = [running.action, *running.action.parts()] if running is not None else []
-        urls = [*filter(None, (each.asked_url for each in asked)), *([entry.record.url] if entry is not None else [])]
+        urls = [
+            *filter(None, (each.requested_url for each in asked)),
+            *([entry.record.url] if entry is not None else []),
+        ]
         shown = abridged_in(told.body().model_dump(), urls)
         return ErrorBody.model_validate(sendable(cast("Json", shown)))
 
@@ -208,7 +211,7 @@ class Calls:
         if session is None:
             raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
         self.admission.check_free()
-        if url := action.asked_url:
+        if url := action.requested_url:
             self.admission.policy.check(url)
         seen, handler = BrowserSession(session, running.call, self.artifacts, running.undoable), self._handler(running)
 
@@ -283,7 +286,7 @@ class Calls:
         if running.admitted:
             entry.record.used()
             entry.session.used_at = entry.record.used_at
-        if entry.lease is not None and entry.lease.client_id == call.client_id and running.action.opens:
+        if entry.lease is not None and entry.lease.client_id == call.client_id and running.action.needs_open_page:
             entry.lease.renew(call.seq)
         new = entry.record.revision == 0 or call.undo is not None
         never_opened = entry.tab is None and new and not entry.record.life.over and not entry.queue.busy

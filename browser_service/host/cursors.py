@@ -3,7 +3,7 @@
 from browser_service.host.files import ArtifactPort
 from browser_service.pictures import slice_of
 from shared.calls import Call
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.wire import MAX_MESSAGE_BYTES
 
@@ -39,6 +39,6 @@ def _place(cursor: str) -> tuple[str, int]:
         raise ValidationFailed(
             f"cursor {cursor!r} is not one of ours.",
             hint="Give it exactly as a reply did.",
-            details=of_field("cursor"),
+            details=field_details("cursor"),
         )
     return artifact_id, int(offset)

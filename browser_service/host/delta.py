@@ -76,7 +76,7 @@ class _Comparison:
         return f"~ title {json.dumps(new.title[:_TITLE_CHARACTERS], ensure_ascii=False)}"
 
     def only_field(self) -> bool:
-        return not self.title and len(self.found) == 1 and self.found[0].of_field
+        return not self.title and len(self.found) == 1 and self.found[0].field_details
 
     def lines(self, limit: int, acted_on: str | None = None) -> str:
         """Word the changes, and remember that the client was shown them."""
@@ -90,16 +90,16 @@ class _Comparison:
 
 def wanted(page: BrowserPage, action: Action) -> bool:
     """Tell whether the reply to an act shows what changed."""
-    delta = action.shown == "observed" and action.reply_amount == "delta"
+    delta = action.text_key == "observed" and action.reply_amount == "delta"
     unasked = page.quiet and "reply" not in action.model_fields_set
     speaks = not page.record.dialog and not page.under_way
-    return delta and not unasked and not action.only_tried and speaks
+    return delta and not unasked and not action.is_trial and speaks
 
 
 async def before(page: BrowserPage, action: Action) -> Before:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
     began = Before()
-    told = not (action.tells_all or action.navigates) and wanted(page, action)
+    told = not (action.reports_everything or action.navigates) and wanted(page, action)
     if page.current.live and told and (page.seen is None or time.monotonic() - page.seen.at > _SOON_S):
         try:
             async with asyncio.timeout(_BEFORE_S):
@@ -131,7 +131,7 @@ async def after(page: BrowserPage, action: Action, observation: Observation, beg
     """None where nobody looked."""
     if not wanted(page, action) or observation.error_pages or observation.under_way:
         return None
-    if action.tells_all and page.seen is not None and not observation.caused:
+    if action.reports_everything and page.seen is not None and not observation.caused:
         return None  # it tells by itself what its field shows, in half the time of a look
     try:
         async with asyncio.timeout(_GLANCE_MS / 1000):
@@ -165,9 +165,9 @@ async def _otherwise(page: BrowserPage, action: Action, observation: Observation
 
 def _changed(action: Action, compared: _Comparison, began: Before, known: str, *, same: bool) -> Shown:
     earlier: Json = {"changes": began.changes} if began.changes else {}
-    if action.tells_value and compared.only_field():
+    if action.reports_value and compared.only_field():
         return Shown(earlier, changed=True)  # the reply has it already
-    said = compared.lines(_DELTA, scope_of(action.asked_selector or ""))
+    said = compared.lines(_DELTA, scope_of(action.requested_selector or ""))
     if not said:
         return Shown(earlier, restyled=not same, same=known or _TREE)
     if known:

@@ -18,7 +18,7 @@ from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.actions.traits import Effect
 from shared.calls import Call
-from shared.errors import NoDialog, TimedOut, ValidationFailed, of_field
+from shared.errors import NoDialog, TimedOut, ValidationFailed, field_details
 from shared.events import HostEvent, PageChanged
 from shared.model import Json
 
@@ -99,7 +99,7 @@ class Dialogs:
 
     def check(self, page: PageRecord, call: Call, action: Action) -> None:
         """Raise DialogOpen where a call would wait for what nobody may answer."""
-        if not self._open or not (action.asks_page or action.page_may_ask):
+        if not self._open or not (action.asks_page or action.runs_before_unload):
             return
         dialog = self.open_beside(page)
         if dialog is not None:
@@ -114,7 +114,7 @@ class Dialogs:
             raise ValidationFailed(
                 f"promptText is for a prompt that is accepted; {page.page_id} shows {dialog.named}.",
                 hint="Leave it out.",
-                details=of_field("promptText"),
+                details=field_details("promptText"),
             )
         acts = [r for r in dialog.calls if r.call.client_id == call.client_id and r.action.effect is not Effect.READS]
         answered: Json = {"answered": {**dialog.facts, "accepted": action.accept}}

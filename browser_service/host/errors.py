@@ -23,7 +23,7 @@ from shared.errors import (
     TimedOut,
     UnknownOutcome,
     ValidationFailed,
-    of_field,
+    field_details,
 )
 from shared.model import Json
 from shared.next_calls import next_call
@@ -177,7 +177,7 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
     said of the element in the end."""
     message = str(error)
     first = _first_line(message) or type(error).__name__
-    selector = action.asked_selector
+    selector = action.requested_selector
     details: Json = {"url": url, "context": {"lastError": first}}
     if selector:
         details["selector"] = selector
@@ -231,14 +231,14 @@ def no_frame(selector: str, *, url: str) -> BrowseError:
     return ValidationFailed(
         f"frame {selector!r} is no iframe.",
         hint="Name an iframe element.",
-        details={"url": url, **of_field("frame")},
+        details={"url": url, **field_details("frame")},
     )
 
 
 def _navigation(action: Action, details: Json, message: str) -> BrowseError:
-    target = action.asked_url or details["url"]
+    target = action.requested_url or details["url"]
     found = _NET_ERROR.search(message)
-    context: Json = {"timeout": action.allowed_ms(), "waitUntil": action.asked_load_state}
+    context: Json = {"timeout": action.allowed_ms(), "waitUntil": action.requested_load_state}
     if found:
         reason = found.group()
         hint = next((text for name, text in _NET_HINTS.items() if name in reason), None)

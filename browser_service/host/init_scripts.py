@@ -13,7 +13,7 @@ from typing import Final
 from playwright.async_api import BrowserContext, Page
 
 from browser_service.host.close import bounded
-from shared.errors import ResourceExhausted, ValidationFailed, of_field
+from shared.errors import ResourceExhausted, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -74,7 +74,7 @@ class InitScripts:
             raise ValidationFailed(
                 f"scriptIds: there is no init script {unknown[0]!r}.",
                 hint=f"There are {', '.join(self.texts) or 'none'}: {next_call('list_routes')}.",
-                details=of_field("scriptIds"),
+                details=field_details("scriptIds"),
             )
         gone = {script_id: self.texts.pop(script_id) for script_id in wanted}
         for script_id in wanted:

@@ -22,7 +22,7 @@ _TRIED: Final = "it could be done; nothing was done (trial)"
 async def told(page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.Before) -> Json:
     """Compose as much of an act's reply as its `reply` argument asks for."""
     amount = action.reply_amount
-    if action.shown != "observed":
+    if action.text_key != "observed":
         more = await _whole(page) if amount == "full" else {}
         return {**result, **observation.facts(), **more}
     if amount == "none":
@@ -53,9 +53,9 @@ def _with_observation(action: Action, result: Json, observation: Observation, sh
 
 def _nothing_else(action: Action, observation: Observation, shown: delta.Shown | None) -> str:
     """Name the kinds of effect that were looked for and not seen, for an act that did nothing by itself."""
-    if action.only_tried:
+    if action.is_trial:
         return _TRIED
-    if action.unawaited:
+    if action.skips_wait:
         return _NOT_AWAITED
     if shown and (shown.changed or shown.restyled):
         return _CHANGED if shown.changed else _RESTYLED

@@ -38,7 +38,7 @@ async def bring_up(page: BrowserPage, running: Running) -> None:
         async with running.cancel.within(_READY_WITHIN_S):
             await page.recovery.bring_up(
                 running.call.client_id,
-                navigates=action.navigates and action.asked_url is not None,
+                navigates=action.navigates and action.requested_url is not None,
                 replaces=action.replaces_page,
             )
     except PlaywrightError as error:
@@ -72,7 +72,7 @@ async def perform(page: BrowserPage, running: Running, handler: Handler) -> Json
     running.check_not_cancelled()
     running.url_before = page.record.url
     changed = True
-    acts = running.action.effect is Effect.ACTS and running.action.opens and not running.action.parts()
+    acts = running.action.effect is Effect.ACTS and running.action.needs_open_page and not running.action.parts()
     await _tell_what_was_taken_back(page, running, acts=acts)
     before = await delta.before(page, running.action) if acts else delta.Before()
     observation = _begun(page, running.action) if acts else None
@@ -82,11 +82,11 @@ async def perform(page: BrowserPage, running: Running, handler: Handler) -> Json
         result = await _translated(page, running, _in_front(page, running.action, handler), observation)
         if observation is None:
             return result
-        if not running.action.unawaited:
+        if not running.action.skips_wait:
             await _settled(page, running, observation)
         if not page.current.live and not page.current.gone:
             raise unfinished(page.record, page.current.cause(), running.action)
-        changed = not running.action.only_tried
+        changed = not running.action.is_trial
         return await told(page, running.action, result, observation, before)
     except WithoutEffect as error:
         raise await _besides(page, error, running, observation) from None
@@ -121,7 +121,7 @@ async def _tell_what_was_taken_back(page: BrowserPage, running: Running, *, acts
 async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
     """Run the handler, with the page in front if it shares its window: behind another it gets no animation frames, and
     acts on it would take seconds."""
-    if page.record.shares_window and action.effect is Effect.ACTS and action.opens:
+    if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
         await page.live.bring_to_front()
     return await handler(page, action)
 
@@ -201,7 +201,7 @@ def _goes_elsewhere(action: Action, url: str, going: str) -> TimedOut:
 
 
 async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
-    meant = action.meant()
+    meant = action.canonical()
     try:
         async with asyncio.timeout(_EXPLAIN_S):
             explained = await explanation.explain(error, page, meant)

@@ -39,7 +39,7 @@ class StepRunner:
         running.at = len(running.done)
         result: Json = {"action": part.name()}
         try:
-            share = sum(each.shown != "observed" for each in running.action.parts())
+            share = sum(each.text_key != "observed" for each in running.action.parts())
             result |= await self._work(page, step, share, quiet=running.at + 1 < len(running.action.parts()))
         finally:
             running.requests += step.requests
@@ -50,7 +50,7 @@ class StepRunner:
     async def _work(self, page: BrowserPage, step: Running, reply_shares: int, *, quiet: bool) -> Json:
         self.admit(page, step)
         _begin(page, step.action)
-        if step.action.pageless:
+        if step.action.needs_no_page:
             return await self.without_page(step)
         await bring_up(page, step)
         page = replace(
@@ -68,11 +68,11 @@ async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreen
 
 
 async def _picture(artifacts: ArtifactPort, call: Call, action: Screenshot) -> Json:
-    return await read_picture(artifacts, call, action.kept_cursor)
+    return await read_picture(artifacts, call, action.requested_cursor)
 
 
 async def _text(artifacts: ArtifactPort, call: Call, action: Action) -> Json:
-    return await read_on(artifacts, call, action.shown, action.kept_cursor, action.asked_budget)
+    return await read_on(artifacts, call, action.text_key, action.requested_cursor, action.requested_budget)
 
 
 _KEPT: Final[Mapping[str, Callable[..., Awaitable[Json]]]] = {

@@ -19,7 +19,7 @@ from browser_service.services import Services
 from browser_service.spine.front_call import CallRequest
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
-from shared import catalogue, wire
+from shared import catalogue, toolsets, wire
 from shared.actions.activity import GetActivity
 from shared.actions.files import UploadFile
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
@@ -83,7 +83,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
             "title": action.title(),
             "description": action.description(),
             "inputSchema": full_schema(action),
-            "annotations": catalogue.annotations(action),
+            "annotations": toolsets.annotations(action),
             "aliases": [alias.name for alias in action.aliases],
         }
         for name, action in catalogue.ACTIONS.items()
@@ -277,7 +277,7 @@ async def _body(request: Request) -> Json:
 
 def _call_id(request: Request) -> str | None:
     given = request.headers.get(wire.CALL_ID)
-    if given is not None and not catalogue.is_call_id(given):
+    if given is not None and not wire.is_call_id(given):
         raise InvalidRequest(
             f"{wire.CALL_ID} {given[:80]!r} is not a valid id.", hint="Letters, digits, '.', '_', '-'."
         )

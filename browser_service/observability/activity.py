@@ -20,7 +20,7 @@ from shared.actions.traits import Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
 from shared.model import Json
-from shared.moments import iso
+from shared.timestamps import iso
 from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25
@@ -151,7 +151,7 @@ class Activity:
         if not is_recorded(action, outcome):
             return
         self._last_id += 1
-        page = outcome.page or self._directory.get(action.named_page or "")
+        page = outcome.page or self._directory.get(action.requested_page or "")
         session_id = page.session_id if page else _session(action)
         ended = _EndedCall(
             id=self._last_id,
@@ -159,7 +159,7 @@ class Activity:
             identity=identity,
             action=action,
             outcome=outcome.error.code if outcome.error else "ok",
-            page_id=page.page_id if page else action.named_page,
+            page_id=page.page_id if page else action.requested_page,
             session_id=session_id,
             private_to=self._directory.private_to(page, session_id, identity.client_id),
             url_before=outcome.url_before,
@@ -281,4 +281,4 @@ def activity_record(row: Row, client_id: str) -> ActivityRecord:
 
 def _session(action: Action) -> str | None:
     """Return the session that a call was meant for, if it reached no page."""
-    return action.named_session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)
+    return action.requested_session or (DEFAULT_SESSION if action.scope is Scope.SESSION else None)

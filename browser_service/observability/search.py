@@ -14,7 +14,7 @@ from browser_service.store.activity import RowFilter
 from shared import catalogue
 from shared.actions.activity import GetActivity
 from shared.calls import ActivityRecord
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 _FILTERS: Final = frozenset({"pageId", "client", "sessionId", "actionName", "since", "until"})
@@ -52,7 +52,7 @@ def row_filter(call: GetActivity, client_id: str, now: datetime) -> RowFilter:
         raise ValidationFailed(
             f"since {call.since!r} is after until {call.until!r}.",
             hint='Give the earlier time as since: {"since": "2h", "until": "10m"}.',
-            details=of_field("since"),
+            details=field_details("since"),
         )
     return RowFilter(
         equal={column: value for column, value in equal.items() if value is not None},
@@ -74,7 +74,7 @@ def _parse_time(field: str, text: str, now: datetime) -> datetime:
         raise ValidationFailed(
             f"{field} {text[:80]!r} is no time.",
             hint="Give how long ago (30s, 10m, 2h, 1d) or a time such as 2026-01-31T14:05:00.",
-            details=of_field(field),
+            details=field_details(field),
         ) from None
 
 
@@ -85,7 +85,7 @@ def _canonical_name(name: str | None) -> str | None:
     raise ValidationFailed(
         f"actionName {name!r} is no action.",
         hint=f"It is one of: {', '.join(catalogue.ACTIONS)}.",
-        details=of_field("actionName"),
+        details=field_details("actionName"),
     )
 
 
@@ -130,12 +130,12 @@ def _resume(call: GetActivity) -> tuple[GetActivity, int | None]:
         raise ValidationFailed(
             f"cursor {call.cursor[:80]!r} is not one of ours.",
             hint="Give it exactly as a reply did.",
-            details=of_field("cursor"),
+            details=field_details("cursor"),
         )
     if not same:
         raise ValidationFailed(
             "The cursor goes on with what was asked for first; something else is asked for beside it.",
             hint="Give cursor alone, or ask anew without it.",
-            details=of_field("cursor"),
+            details=field_details("cursor"),
         )
     return continued, before

@@ -116,7 +116,7 @@ class HumanRequest:
 
     def joins(self, client_id: str, action: Action) -> bool:
         """Return whether a client may wait for the answer: a login serves all who meet it, anything else who asked."""
-        return client_id in self.askers or self.question.kind == action.asked_kind == "login"
+        return client_id in self.askers or self.question.kind == action.human_request_kind == "login"
 
     def is_same(self, action: RequestHuman) -> bool:
         """Return whether the action asks for this too, if in other words; two decisions are two questions."""
@@ -125,7 +125,7 @@ class HumanRequest:
 
     def check(self, page: HeldPage, call: Call, action: Action) -> None:
         """Raise HumanInControl or PageOwned for an action that may not be done while a person has the page."""
-        if action.asks_people and (action.asked_request or self.joins(call.client_id, action)):
+        if action.waits_for_person and (action.human_request_id or self.joins(call.client_id, action)):
             return
         if action.effect is Effect.READS and not self.private:
             return

@@ -14,7 +14,7 @@ from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
 from browser_service.security.urls import origin_of
 from shared.actions.people import RequestHuman
 from shared.calls import Call, CallState, Notice
-from shared.errors import HumanInControl, RequestNotFound, ValidationFailed, of_field
+from shared.errors import HumanInControl, RequestNotFound, ValidationFailed, field_details
 from shared.events import CallMoved, HostEvent, NoticeGiven
 from shared.next_calls import next_call
 from shared.pages import Answer, HumanRequestState
@@ -85,7 +85,7 @@ class HumanRequests:
             raise ValidationFailed(
                 f"{page.page_id} is at {page.url}, where nobody can sign in.",
                 hint=f"Go there first: {next_call('goto', url='https://...')}.",
-                details=of_field("origin"),
+                details=field_details("origin"),
             )
         self._requests[request.question.request_id] = request
         line.append(request)
@@ -276,5 +276,5 @@ def _check(action: RequestHuman) -> None:
             problem,
             hint=f"{next_call('request_human', kind='login', message='...')}; "
             f"{next_call('request_human', request_id='...')} reads on.",
-            details=of_field(field),
+            details=field_details(field),
         )

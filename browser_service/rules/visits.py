@@ -12,7 +12,7 @@ def count_visits(action: Action, page_url: str) -> Counter[str]:
     """Count the requests of a call to each origin, by its URLs or by where the page is by then."""
     origins: Counter[str] = Counter()
     for each in action.parts() or (action,):
-        url = each.asked_url or page_url
+        url = each.requested_url or page_url
         if each.visits and (origin := origin_of(url, page_url)):
             origins[origin] += 1
         if each.navigates:

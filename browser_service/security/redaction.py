@@ -50,14 +50,14 @@ _IN_TEXT: Final = (
 def arguments(action: Action) -> Json:
     """Return the redacted arguments of a call. Page and session are left out, because the record has them beside
     these."""
-    known, texts = _properties(type(action)), TEXTS | action.told
+    known, texts = _properties(type(action)), TEXTS | action.loggable_arguments
     redacted = {
         name: redact(name, value, known.get(name, {}), texts)
         for name, value in action.wire_body().items()
-        if name not in {*_RECORDED_APART, *action.carries}
+        if name not in {*_RECORDED_APART, *action.part_fields}
     }
     parts: list[JsonValue] = [{"action": part.name(), **arguments(part)} for part in action.parts()]
-    return redacted | ({action.carries[0]: parts} if parts else {})
+    return redacted | ({action.part_fields[0]: parts} if parts else {})
 
 
 def requests(sent: list[Json], most: int) -> list[Json]:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from pydantic import JsonValue
 
-from shared.errors import Forbidden, ValidationFailed, of_field
+from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -249,4 +249,4 @@ def _matches(host: str, patterns: frozenset[str]) -> bool:
 
 
 def _at(url: str) -> Json:
-    return {"url": url, **of_field("url")}
+    return {"url": url, **field_details("url")}

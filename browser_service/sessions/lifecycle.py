@@ -27,7 +27,7 @@ from shared.errors import (
     Relayed,
     ResourceExhausted,
     ValidationFailed,
-    of_field,
+    field_details,
 )
 from shared.model import Json
 from shared.next_calls import next_call
@@ -119,14 +119,14 @@ class SessionLifecycle:
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
                 hint="Leave sessionId out, and a free name is made.",
-                details=of_field("sessionId"),
+                details=field_details("sessionId"),
             )
         self._check_room(owner)
         if asked.timezone is not None and asked.timezone not in (known := available_timezones()) and known:
             raise ValidationFailed(
                 f"There is no time zone {asked.timezone!r}.",
                 hint="For example Europe/Rome; without one pages have this machine's.",
-                details=of_field("timezone"),
+                details=field_details("timezone"),
             )
         record = SessionRecord(
             session_id=session_id,

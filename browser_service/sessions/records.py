@@ -9,12 +9,12 @@ from browser_service.rules.bounded import Bounded
 from shared.actions.sessions import CreateSession
 from shared.actions.seven import BrowserLaunch
 from shared.calls import ClientRef
-from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, of_field
-from shared.likeness import nearest
+from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, field_details
 from shared.model import Json, Model
-from shared.moments import iso
 from shared.next_calls import next_call
 from shared.pages import Proxy, SessionOptions, Size
+from shared.similarity import nearest
+from shared.timestamps import iso
 from shared.wire import DEFAULT_SESSION
 
 _EXPIRED_KEPT = 500
@@ -46,7 +46,7 @@ class Browser:
             raise BrowserLaunchFailed(
                 f"Browsers of this service have no windows ({self}).",
                 hint="Leave headless out; or set HEADLESS=false for the service, which then needs a display.",
-                details=of_field("headless"),
+                details=field_details("headless"),
             )
 
 

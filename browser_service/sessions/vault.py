@@ -8,7 +8,7 @@ from browser_service.security.seal import KEY_FILE, Seal
 from browser_service.sessions.closed_session import ClosedSession
 from browser_service.sessions.records import SessionRecord
 from browser_service.store.journal import Journal
-from shared.errors import StateNotFound, of_field
+from shared.errors import StateNotFound, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -57,7 +57,7 @@ class SessionVault:
             raise StateNotFound(
                 f"Nothing is saved as {name!r} of session {session_id!r}.",
                 hint=f"Saved: {', '.join(names)}." if names else f"{next_call('save_session_state')} saves it.",
-                details={"sessionId": session_id, **of_field("name", saved=[*names])},
+                details={"sessionId": session_id, **field_details("name", saved=[*names])},
             )
         return state
 

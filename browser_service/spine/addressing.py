@@ -15,12 +15,12 @@ from shared.errors import (
     SessionExpired,
     SessionNotFound,
     ValidationFailed,
-    of_field,
+    field_details,
 )
-from shared.likeness import nearest
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
+from shared.similarity import nearest
 from shared.wire import DEFAULT_SESSION
 
 _MOST_URL_CHARACTERS = 300
@@ -52,7 +52,7 @@ class Addressing:
         if action.scope is Scope.PAGE:
             address = self._page_address(action, client)
         else:
-            address = Address(None, action.named_session if action.scope is Scope.SESSION else None)
+            address = Address(None, action.requested_session if action.scope is Scope.SESSION else None)
         if address.session_id is not None:
             self._sessions.check_use(address.session_id, client.client_id)
         return address
@@ -68,22 +68,22 @@ class Addressing:
 
     def for_whole_session(self, action: Action) -> Action:
         """Return the form for the whole session of an action that names a session and no page, if it has one."""
-        if action.scope is not Scope.PAGE or action.named_page is not None or action.named_session is None:
+        if action.scope is not Scope.PAGE or action.requested_page is not None or action.requested_session is None:
             return action
-        return (action.for_session() or action) if action.named_session in self._sessions else action
+        return (action.for_session() or action) if action.requested_session in self._sessions else action
 
     def _page_address(self, action: Action, client: ClientRef) -> Address:
-        named = action.named_session
+        named = action.requested_session
         main_page = self._directory.get(named)
         if named is not None and named not in self._sessions and main_page is None:
             raise self._sessions.not_found(named)
-        if action.named_page is not None:
-            return self._named(action, action.named_page, client)
+        if action.requested_page is not None:
+            return self._named(action, action.requested_page, client)
         if main_page is not None:
             return _of(main_page)
         if action.unaddressed is Unaddressed.NEW_PAGE:
             return self._new(action, client)
-        if action.pageless:
+        if action.needs_no_page:
             return Address(None, named or DEFAULT_SESSION)
         own = action.unaddressed is Unaddressed.OWN_PAGE
         return self._launched(action, client) if own else self._only(action, client)
@@ -94,12 +94,12 @@ class Addressing:
             return self._absent(action, page_id, client)
         if action.opens_another and page.holder_id == client.client_id:
             # opening never means what is open: another agent of this client may be at work there
-            return Address(self._directory.free_name(page_id), action.named_session or page.session_id, is_new=True)
-        if action.named_session not in {None, page.session_id, page.page_id}:
+            return Address(self._directory.free_name(page_id), action.requested_session or page.session_id, is_new=True)
+        if action.requested_session not in {None, page.session_id, page.page_id}:
             raise ValidationFailed(
-                f"pageId {page_id!r} is a page of session {page.session_id!r}, not of {action.named_session!r}.",
+                f"pageId {page_id!r} is a page of session {page.session_id!r}, not of {action.requested_session!r}.",
                 hint="Leave sessionId out.",
-                details=of_field("sessionId"),
+                details=field_details("sessionId"),
             )
         return _of(page)
 
@@ -107,7 +107,7 @@ class Addressing:
         """Return the address of a new page of this name. Raises the error that there is none if the call may not open
         it."""
         closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
-        if closed is not None and action.named_session is None:
+        if closed is not None and action.requested_session is None:
             raise self._closed_error(closed, action, client.client_id)
         if action.unaddressed is not Unaddressed.NEW_PAGE or "~" in page_id:
             raise self._unknown_error(page_id)
@@ -116,18 +116,18 @@ class Addressing:
     def _session_of_new(self, action: Action, page_id: str) -> str:
         """Return the session of a new page. Raises ValidationFailed for a page with the name of another session."""
         if page_id == DEFAULT_SESSION or page_id not in self._sessions:
-            return action.named_session or DEFAULT_SESSION
-        if action.named_session not in {None, page_id}:
+            return action.requested_session or DEFAULT_SESSION
+        if action.requested_session not in {None, page_id}:
             raise ValidationFailed(
                 f"{page_id!r} is a session: of pages, its main page alone has that name.",
                 hint="Give the page another name, or leave sessionId out.",
-                details=of_field("pageId"),
+                details=field_details("pageId"),
             )
         return page_id
 
     def _new(self, action: Action, client: ClientRef) -> Address:
         """Return the address of a new page; a new main page has its session's name."""
-        session_id = action.named_session or DEFAULT_SESSION
+        session_id = action.requested_session or DEFAULT_SESSION
         if action.opens_main_page and session_id != DEFAULT_SESSION:
             return Address(session_id, session_id, is_new=True)
         page_id = self._directory.free_name()
@@ -138,7 +138,7 @@ class Addressing:
 
     def _launched(self, action: Action, client: ClientRef) -> Address:
         page = self._directory.launched(client.client_id)
-        if page is None or action.named_session not in {None, page.session_id}:
+        if page is None or action.requested_session not in {None, page.session_id}:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         return _of(page)
 
@@ -146,7 +146,8 @@ class Addressing:
         pages = [
             page
             for page in self._directory.belonging_to(client.client_id)
-            if action.named_session in {None, page.session_id} and (action.agent or None) in {None, page.holder_agent}
+            if action.requested_session in {None, page.session_id}
+            and (action.agent or None) in {None, page.holder_agent}
         ]
         if len(pages) == 1:
             return _of(pages[0])
@@ -173,7 +174,7 @@ class Addressing:
 
     def _closed_error(self, closed: ClosedPage, action: Action, client_id: str) -> BrowseError:
         """Return the error that says why a page of a closed or private session is not opened in the shared login."""
-        page_id, session_id, url = closed.page_id, closed.session_id, action.asked_url
+        page_id, session_id, url = closed.page_id, closed.session_id, action.requested_url
         url = url if url and len(url) <= _MOST_URL_CHARACTERS else "..."
         there, shared = (
             next_call("goto", page_id=page_id, session_id=each, url=url) for each in (session_id, DEFAULT_SESSION)

@@ -64,22 +64,22 @@ class BatchRun:
     def _begin(self, batch: Action, part: Action, call_id: str) -> Record | Reply:
         if self._record.cancel.requested:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
-        share = sum(each.shown != "observed" for each in batch.parts()) or 1
+        share = sum(each.text_key != "observed" for each in batch.parts()) or 1
         body = self._with_address(batch, part)
         return self._begin_part(self._caller, body, call_id, max(1, self._inline_text // share))
 
     def _with_address(self, batch: Action, part: Action) -> Json:
         """Return the step's body, completed by what the batch says."""
         body = part.wire_body()
-        if part.scope is Scope.SESSION and batch.named_session:
-            return {"sessionId": batch.named_session, **body}
+        if part.scope is Scope.SESSION and batch.requested_session:
+            return {"sessionId": batch.requested_session, **body}
         if part.scope is not Scope.PAGE:
             return body
         said: Json = {"as": batch.agent} if batch.agent else {}
         if not {"pageId", "sessionId"} & body.keys() and part.unaddressed is not Unaddressed.OWN_PAGE:
-            page_id = batch.named_page or (self._page.page_id if self._page else None)
-            if batch.named_session:
-                said["sessionId"] = batch.named_session
+            page_id = batch.requested_page or (self._page.page_id if self._page else None)
+            if batch.requested_session:
+                said["sessionId"] = batch.requested_session
             if page_id and not part.opens_another:  # which is for another one
                 said["pageId"] = page_id
         return {**said, **body}

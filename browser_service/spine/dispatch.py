@@ -99,7 +99,7 @@ class Dispatcher:
         """Begin the call and return its record, or return its refusal."""
         self._intake.clients.remember(caller.client_id, caller.label)
         try:
-            request = replace(request, body=catalogue.unwrapped(request.body))
+            request = replace(request, body=catalogue.unwrap(request.body))
             action = self._intake.addressing.for_whole_session(catalogue.parse(request.merged()))
         except BrowseError as error:
             return failed(error.body(request.request_id))
@@ -174,7 +174,7 @@ class Dispatcher:
         """Do the action where it belongs: in a new session, step by step, here, or on the host."""
         if call.action.makes_session:
             return await self._workflows.in_new_session(call, self._do)
-        if call.action.apart:
+        if call.action.has_separate_calls:
             self._intake.addressing.check_touched(call.action, call.client_id)
             return await BatchRun(call, self._intake.directory, self._begin_part, self._host_calls.cancel).run()
         address = self._intake.addressing.address(call.action, call.caller)
@@ -186,6 +186,6 @@ class Dispatcher:
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
         """Count the call for the session that it was for."""
-        own = call.action.named_session if call.action.scope is Scope.SESSION else None
+        own = call.action.requested_session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else own
         self._intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)

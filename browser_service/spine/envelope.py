@@ -50,7 +50,7 @@ def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorB
     known: Json = {"tool": str(call.request.body["action"])}
     if outcome.page is not None:
         known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
-    if selector := call.action.asked_selector:
+    if selector := call.action.requested_selector:
         known["selector"] = selector
     hint = call.action.hints.get(error.code, error.hint)
     return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})

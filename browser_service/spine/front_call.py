@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from browser_service.security.auth import Identity
 from browser_service.spine.register import Record
-from shared import catalogue
+from shared import argument_errors
 from shared.actions.base import Action
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 Perform = Callable[[Identity, Json, str], Awaitable[Json]]
@@ -31,13 +31,13 @@ class CallRequest:
         """Return the body with the pageId of its path. Raises ValidationFailed if the two disagree."""
         if self.page_id is None:
             return self.body
-        page_id = catalogue.check_page_id(self.page_id)
+        page_id = argument_errors.check_page_id(self.page_id)
         given = self.body.get("pageId")
         if given is not None and given != page_id:
             raise ValidationFailed(
                 f"pageId is {page_id!r} in the path and {given!r} in the body.",
                 hint="Give it once.",
-                details=of_field("pageId"),
+                details=field_details("pageId"),
             )
         return {**self.body, "pageId": page_id}
 

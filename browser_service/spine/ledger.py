@@ -34,7 +34,7 @@ class Ledger:
         """Write down the end of a call; of a batch whose steps are calls, each step was written down itself."""
         action, ended = call.action, outcome.error.code if outcome.error else "ok"
         self.metrics.count_call(action.name(), ended, seconds)
-        if not action.apart:
+        if not action.has_separate_calls:
             self.activity.note(call.caller, action, outcome, call.call_id, seconds)
         log.info(
             "call",

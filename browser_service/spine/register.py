@@ -12,7 +12,7 @@ from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Outcome
-from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, of_field
+from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, field_details
 from shared.model import Json
 
 _KEPT_S = 600
@@ -118,11 +118,11 @@ class CallRegister:
                 raise ValidationFailed(
                     f"callId {call_id!r} is of an earlier call, which asked for something else.",
                     hint="Give every call an id of its own.",
-                    details=of_field("callId"),
+                    details=field_details("callId"),
                 )
             if not known.rate_limited:
                 return known
-        elif attempt > 1 and action.effect is not Effect.READS and not action.asks_people:
+        elif attempt > 1 and action.effect is not Effect.READS and not action.waits_for_person:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
         record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))
         self._records[client_id, call_id] = record

@@ -45,7 +45,7 @@ class Workflows:
         closed = any(ACTIONS[str(step.body["action"])].closes_page for step in outcome.undo)
         if closed and outcome.result is not None:
             await self._end_with_page(call, address.session_id or "", outcome.result)
-        named, page = call.action.named_page, outcome.page
+        named, page = call.action.requested_page, outcome.page
         if call.action.opens_another and named and page is not None and page.page_id != named:
             text = f"{named} is open already, and yours: this is another page, {page.page_id}."
             self._clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
@@ -53,7 +53,7 @@ class Workflows:
 
     def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
         """Return an error instead of a success if the logins that the call saved are not on disk."""
-        session_id, name = call.action.named_session or "", call.action.saved_name
+        session_id, name = call.action.requested_session or "", call.action.saved_name
         if name is None or not self._feed.owes_logins(session_id, name):
             return outcome
         error = JournalFailed(f"The logins of {session_id!r} could not be saved: the disk takes nothing.")

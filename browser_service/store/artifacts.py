@@ -17,8 +17,8 @@ from browser_service.store.journal import Journal
 from browser_service.store.records import ArtifactRecord
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
-from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, of_field
-from shared.filenames import parted, safe, with_suffix
+from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, field_details
+from shared.filenames import safe_name, split_suffix, with_suffix
 from shared.next_calls import next_call
 from shared.wire import FILES, INLINE_BYTES
 
@@ -190,7 +190,7 @@ class Artifacts:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not name:
             return _new(root / artifact_id)
-        *folders, last = [safe(part) for part in name.split("/")]
+        *folders, last = [safe_name(part) for part in name.split("/")]
         folder = root = root.resolve()
         for each in filter(None, folders):
             folder /= each
@@ -199,9 +199,9 @@ class Artifacts:
             raise ValidationFailed(
                 f"{name!r} is not the name of a file in the output directory.",
                 hint='Give a name, such as "shot.png": it is kept in BROWSE_OUTPUT_DIR.',
-                details=of_field("path"),
+                details=field_details("path"),
             )
-        stem, suffix = parted(last or "file")
+        stem, suffix = split_suffix(last or "file")
         numbers = ["", *(f"-{number}" for number in range(2, _NUMBERED)), f"-{secrets.token_hex(4)}"]
         for number in numbers:
             with contextlib.suppress(FileExistsError):
@@ -246,4 +246,4 @@ def _not_stored(size: int, directory: Path, error: OSError) -> ResourceExhausted
 
 def _unreadable(problem: str) -> ValidationFailed:
     hint = f"A person opens it: {next_call('list_downloads')} and the reply that made it say where it is."
-    return ValidationFailed(problem, hint=hint, details=of_field("cursor"))
+    return ValidationFailed(problem, hint=hint, details=field_details("cursor"))

@@ -54,7 +54,7 @@ class Journal:
         for state, kept_at in await self.read("SELECT state, kept_at FROM pages ORDER BY rowid"):
             with contextlib.suppress(ValidationError):
                 page = PageState.model_validate_json(str(state))
-                pages.append(page.later(round((time.time() - float(str(kept_at))) * 1000)) if kept_at else page)
+                pages.append(page.after(round((time.time() - float(str(kept_at))) * 1000)) if kept_at else page)
         return pages
 
     async def keep_page(self, page: PageState) -> None:

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import Action, PageId, SessionId
+from shared.actions.arguments import PageId, SessionId
+from shared.actions.base import Action
 from shared.actions.reading import Cursor
 from shared.actions.traits import Lane
 
@@ -14,7 +15,7 @@ class GetActivity(Action):
     it led, how it ended. What only read is not recorded; typed text and scripts are told by their length alone."""
 
     lane = Lane.BESIDE
-    shown = "activity"
+    text_key = "activity"
 
     page_id: PageId | None = Field(default=None, description="Only what was done on this page.")
     client: str | None = Field(default=None, min_length=1, description="Only this client: its label, or `me`.")

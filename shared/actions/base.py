@@ -1,81 +1,22 @@
 """Declares the classes that actions are made from: their common arguments, and how one carries another.
 
-They stand in one file of over 300 lines, because an action's own arguments are told from these by this module's name.
-"""
+`Action.own_arguments` leaves out every argument that a class of this module declares."""
 
 import re
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, cast
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    InstanceOf,
-    JsonValue,
-    PlainSerializer,
-    StringConstraints,
-    WithJsonSchema,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, JsonValue, PlainSerializer, WithJsonSchema
 
+from shared.actions.arguments import AS, AgentName, PageId, Part, Selector, SessionId
 from shared.actions.traits import Effect, Lane, Scope, Touches, Traits, Unaddressed
 from shared.next_calls import next_call
-from shared.wire import (
-    ANY_PAGE_ID_PATTERN,
-    CALL_ID_PATTERN,
-    DEFAULT_SESSION,
-    ID_PATTERN,
-    RESERVED_IDS,
-    spelled_validly,
-)
-
-
-def _not_reserved(text: str) -> str:
-    if text in RESERVED_IDS:
-        raise ValueError(f"{text!r} is a path of the service; {spelled_validly(text)!r} is free to use")
-    return text
-
-
-PageId = Annotated[
-    str,
-    Field(description="Page; your only one without.", pattern=ANY_PAGE_ID_PATTERN),
-    AfterValidator(_not_reserved),
-]
-SessionId = Annotated[
-    str,
-    Field(description="The session (cookies and logins) that the page belongs to.", pattern=ID_PATTERN),
-]
-CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
-Selector = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
-WaitUntil = Annotated[
-    Literal["load", "domcontentloaded", "networkidle", "commit"],
-    Field(description="The event that counts as loaded."),
-]
-
-
-AgentName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
-AS: Final = "Which of several agents behind one client this is: a label for siblings and people, no authority."
-
-
-class Part(BaseModel):
-    """A nested argument: camelCase on the wire, nothing unknown accepted."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        validate_by_name=False,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-        extra="forbid",
-        allow_inf_nan=False,
-        defer_build=True,  # when first needed: most processes need few of the hundred
-    )
+from shared.wire import DEFAULT_SESSION
 
 
 class Action(Part, Traits):
-    """Root of all actions."""
+    """Is the root of all actions."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -92,8 +33,8 @@ class Action(Part, Traits):
     def description(cls) -> str:
         return " ".join((cls.__doc__ or "").split())
 
-    def own(self) -> dict[str, Any]:  # Any: whatever Playwright's call of that name takes
-        """The arguments that only this action has, by their Python names: what Playwright's call of that name takes."""
+    def own_arguments(self) -> dict[str, Any]:  # Any: whatever Playwright's call of that name takes
+        """Return the arguments that no base class declares, by their Python names, as Playwright's call takes them."""
         common = type(self).common_fields()
         return {
             name: value.model_dump() if isinstance(value, BaseModel) else value
@@ -104,12 +45,12 @@ class Action(Part, Traits):
     @classmethod
     @cache
     def common_fields(cls) -> frozenset[str]:
-        """Names of the fields that come from a class of this module and not from an action."""
+        """Return the names of the fields that a class of this module declares, and not the action."""
         bases = [base for base in cls.__mro__[1:] if issubclass(base, BaseModel) and base.__module__ == __name__]
         return frozenset(name for base in bases for name in base.model_fields)
 
-    def meant(self) -> "Action":
-        """The action that this one is another form of, or itself."""
+    def canonical(self) -> "Action":
+        """Return the action of which this one is another form, or the action itself."""
         return self
 
     def for_session(self) -> "SessionAct | None":
@@ -117,23 +58,24 @@ class Action(Part, Traits):
         return None
 
     def allowed_ms(self) -> int:
-        """Milliseconds that its handler may take, once it is this call's turn."""
+        """Return how many milliseconds the handler may take, once it is this call's turn."""
         return 30_000
 
     def parts(self) -> tuple["Action", ...]:
-        """The actions that it carries. What is checked of a call is checked of each of them."""
-        held = [getattr(self, name) for name in self.carries]
-        return tuple(part for one in held if one is not None for part in (one if isinstance(one, list) else [one]))
+        """Return the actions that this one carries. Whatever is checked of a call is checked of each of them."""
+        values = [getattr(self, name) for name in self.part_fields]
+        lists = [value if isinstance(value, list) else [value] for value in values if value is not None]
+        return tuple(part for parts in lists for part in parts)
 
     def touches(self) -> "Touches":
-        """The pages and sessions that its arguments name. Computed here and checked in the spine alone."""
-        whole = (self, *self.parts())
-        pages = (getattr(each, name) for each in whole for name in each.page_fields)
-        sessions = (getattr(each, name) for each in whole for name in each.session_fields)
+        """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may."""
+        actions = (self, *self.parts())
+        pages = (getattr(action, name) for action in actions for name in action.page_fields)
+        sessions = (getattr(action, name) for action in actions for name in action.session_fields)
         return Touches(frozenset(filter(None, pages)), frozenset(filter(None, sessions)))
 
     def wire_body(self) -> dict[str, JsonValue]:
-        """The action as JSON, as it was asked for, under its canonical name."""
+        """Return the action as JSON with the arguments that the caller gave, under its canonical name."""
         return {"action": self.name(), **self.model_dump(mode="json", exclude_unset=True)}
 
 
@@ -143,37 +85,37 @@ Carried = Annotated[
     PlainSerializer(lambda part: part.wire_body()),
     WithJsonSchema({"type": "object", "description": AN_ACTION}),
 ]
-"""An action as another's argument: `catalogue.parse` makes it, and a list shows no more than that it is an object."""
+"""Types an action that is another's argument. `catalogue.parse` makes it; tool lists show it as an object."""
 
 MOST_PARTS: Final = 50
 T = TypeVar("T")
 
 
-class _ByParts(Generic[T]):
-    """Gives a class the most that it may be, and a call what its parts make it."""
+class _FromParts(Generic[T]):
+    """Has one value on the class, and on a call the value that its parts give."""
 
-    def __init__(self, of_class: T, of_parts: Callable[[tuple[Action, ...]], T]) -> None:
-        self._of_class, self._of_parts = of_class, of_parts
+    def __init__(self, class_value: T, value_of: Callable[[tuple[Action, ...]], T]) -> None:
+        self._class_value, self._value_of = class_value, value_of
 
     def __get__(self, action: Action | None, _: type[Action]) -> T:
-        return self._of_class if action is None else self._of_parts(action.parts())
+        return self._class_value if action is None else self._value_of(action.parts())
 
 
-def by_parts(of_class: T, of_parts: Callable[[tuple[Action, ...]], T]) -> T:
-    """A class attribute that differs from call to call, so that whoever asks an action for it is told right."""
-    return cast("T", _ByParts(of_class, of_parts))  # it gives a T, as a property would
+def from_parts(class_value: T, value_of: Callable[[tuple[Action, ...]], T]) -> T:
+    """Return an attribute that is `class_value` on the class, and that each call computes from its parts."""
+    return cast("T", _FromParts(class_value, value_of))  # it gives a T, as a property would
 
 
-def strongest(parts: tuple[Action, ...]) -> Effect:
-    """The effect of a call that does no more than its parts do."""
+def strongest_effect(parts: tuple[Action, ...]) -> Effect:
+    """Return the effect of a call that does no more than its parts do."""
     return max((part.effect for part in parts), key=[*Effect].index, default=Effect.READS)
 
 
 class PageAction(Action):
-    """An action on one page."""
+    """Is the base of the actions on one page."""
 
     scope = Scope.PAGE
-    bags: ClassVar[tuple[str, ...]] = ("params",)
+    option_bags: ClassVar[tuple[str, ...]] = ("params",)
     page_fields: ClassVar[tuple[str, ...]] = ("page_id",)
     session_fields: ClassVar[tuple[str, ...]] = ("session_id",)
 
@@ -196,26 +138,26 @@ class PageAction(Action):
 
 
 class OwnPageAction(PageAction):
-    """An action on the page that browser_launch opened, in the words of the seven browser tools."""
+    """Is the base of the seven browser tools, which act on the page that browser_launch opened."""
 
     unaddressed = Unaddressed.OWN_PAGE
-    alone = True
-    shown = "text"
+    is_separate_call = True
+    text_key = "text"
 
 
 class OwnershipAction(PageAction):
-    """What concerns a page's owner and not the page: it needs no turn, and no browser."""
+    """Is the base of what concerns a page's owner and not the page. It needs no turn and no browser."""
 
     lane = Lane.BESIDE
-    shown = "observed"
+    text_key = "observed"
     ownership = True
-    opens = False
+    needs_open_page = False
     idempotent = True
-    alone = True
+    is_separate_call = True
 
 
 class SessionAction(Action):
-    """An action on a session: on the cookies and settings of all of its pages."""
+    """Is the base of the actions on a session, which means on the cookies and settings of all its pages."""
 
     scope = Scope.SESSION
     session_fields = ("session_id",)
@@ -227,22 +169,22 @@ class SessionAction(Action):
         return self.within_ms
 
 
-class FeltAct(Action):
-    """An act that is felt on pages besides the caller's."""
+class WideAct(Action):
+    """Is the base of the acts that affect pages besides the caller's."""
 
     effect = Effect.ACTS
-    shown = "observed"
-    felt = True
+    text_key = "observed"
+    affects_other_pages = True
 
     affect_others: bool = Field(default=False, description="Do it although others hold pages that it concerns.")
 
     @property
-    def others_accepted(self) -> bool:
+    def may_affect_others(self) -> bool:
         return self.affect_others
 
 
-class SessionAct(FeltAct, SessionAction):
-    """An act on a session, which others may be working in."""
+class SessionAct(WideAct, SessionAction):
+    """Is the base of the acts on a session in which others may be working."""
 
 
 StorageKind = Annotated[
@@ -251,21 +193,21 @@ StorageKind = Annotated[
 ]
 
 
-class StorageAct(FeltAct, PageAction):
-    """A write to what a page's origin keeps. Local storage is one for all of its pages in the session."""
+class StorageAct(WideAct, PageAction):
+    """Is the base of the writes to an origin's storage. Its pages in one session share the local storage."""
 
     kind: StorageKind = "local"
 
     @property
-    def by_origin(self) -> bool:
+    def affects_origin(self) -> bool:
         return self.kind == "local"
 
-    def narrower(self) -> str:
-        return '"kind": "session" is of your page alone; ' + super().narrower()
+    def narrower_calls(self) -> str:
+        return '"kind": "session" is of your page alone; ' + super().narrower_calls()
 
 
 class NavigationAction(PageAction):
-    """An action that loads a document."""
+    """Is the base of the actions that load a document."""
 
     effect = Effect.ACTS
     navigates = True
@@ -276,7 +218,7 @@ class NavigationAction(PageAction):
 
 
 class WaitingAction(PageAction):
-    """An action that waits for something to come true, beside the turns of the page."""
+    """Is the base of the actions that wait for something without taking a turn on the page."""
 
     lane = Lane.BESIDE
 
@@ -288,31 +230,19 @@ class WaitingAction(PageAction):
 
 
 class ExtractingAction(PageAction):
-    """Reads data out of a page."""
+    """Is the base of the actions that read data out of a page."""
 
     untrusted = True
-    beside: ClassVar[tuple[str, ...]] = ("inFrames",)
+    extra_keys: ClassVar[tuple[str, ...]] = ("inFrames",)
 
 
 class ElementAction(PageAction):
-    """An act on one element."""
+    """Is the base of the acts on one element."""
 
     effect = Effect.ACTS
     acts_on_element = True
-    shown = "observed"
+    text_key = "observed"
 
     selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
     frame: Selector | None = Field(default=None, description="Selector of its iframe; refs need none.")
     strict: bool = Field(default=True, description="false takes the first of several.")
-
-
-class Position(Part):
-    x: float = Field(description="Pixels from the element's left edge.")
-    y: float = Field(description="Pixels from the element's top edge.")
-
-
-class Clip(Part):
-    x: float = Field(description="Left edge, px.")
-    y: float = Field(description="Top edge, px.")
-    width: float = Field(gt=0, description="Width, px.")
-    height: float = Field(gt=0, description="Height, px.")

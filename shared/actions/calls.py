@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import Action, CallId
+from shared.actions.arguments import CallId
+from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
 
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, Part, Selector, by_parts, strongest
+from shared.actions.arguments import Part, Selector
+from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, from_parts, strongest_effect
 from shared.actions.traits import Effect
 
 
@@ -13,9 +14,9 @@ class Batch(PageAction):
     """Do several actions in one call, such as {"action": "click", "selector": "#buy"}; on one page, in one turn. Stops
     at the first that fails, and says what was done before it. Cheaper than single calls where you need not look."""
 
-    effect = by_parts(Effect.DESTROYS, strongest)
-    carries = ("steps",)
-    shown = "steps"
+    effect = from_parts(Effect.DESTROYS, strongest_effect)
+    part_fields = ("steps",)
+    text_key = "steps"
 
     steps: Annotated[
         list[Carried],
@@ -29,22 +30,22 @@ class Batch(PageAction):
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")
 
     @property
-    def apart(self) -> bool:
-        """Whether each step is a call of its own, because one page's turn cannot hold them all."""
-        return apart(self.steps, self.page_id, self.session_id)
+    def has_separate_calls(self) -> bool:
+        """Return whether each step is a call of its own, because one page's turn cannot hold them all."""
+        return needs_separate_calls(self.steps, self.page_id, self.session_id)
 
     @model_validator(mode="after")
     def _expects_of_one_page(self) -> "Batch":
-        if self.apart and (self.if_revision is not None or self.expect_url is not None):
+        if self.has_separate_calls and (self.if_revision is not None or self.expect_url is not None):
             raise ValueError("its steps are not all of one page: give ifRevision and expectUrl with their step")
         return self
 
 
-def apart(steps: Iterable[Action], page_id: str | None, session_id: str | None) -> bool:
-    """Whether actions are not all of one page, or not to be done in a turn that others do not end."""
+def needs_separate_calls(steps: Iterable[Action], page_id: str | None, session_id: str | None) -> bool:
+    """Return whether the actions are of several pages, or one of them cannot run in the turn of another call."""
     pages, sessions = {page_id}, {session_id}
     for step in steps:
-        if not isinstance(step, PageAction) or step.alone or step.parts():
+        if not isinstance(step, PageAction) or step.is_separate_call or step.parts():
             return True
         if step.session_id is not None and step.page_id is None and step.for_session() is not None:
             return True
@@ -65,8 +66,8 @@ class FillForm(PageAction):
     The reply says what each has afterwards."""
 
     effect = Effect.ACTS
-    shown = "observed"
-    told = frozenset({"submit"})
+    text_key = "observed"
+    loggable_arguments = frozenset({"submit"})
 
     fields: Annotated[
         list[FormField],
@@ -82,7 +83,7 @@ class Refill(PageAction):
     they are named, for you to give again."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
     idempotent = True
 
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")

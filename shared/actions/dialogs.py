@@ -14,11 +14,11 @@ class HandleDialog(PageAction):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
-    shown = "observed"
-    opens = False
+    text_key = "observed"
+    needs_open_page = False
     answers_dialog = True
     unmetered = True
-    alone = True
+    is_separate_call = True
 
     accept: bool = Field(description="true for OK (or leave the page), false for Cancel (or stay).")
     prompt_text: str | None = Field(
@@ -35,8 +35,8 @@ class SetDialogPolicy(PageAction):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
-    shown = "observed"
-    opens = False
+    text_key = "observed"
+    needs_open_page = False
     idempotent = True
 
     policy: Literal["ask", "accept", "dismiss"] = Field(description="`accept` is OK, and leaving the page.")

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import ElementAction, PageAction, Selector
+from shared.actions.arguments import Selector
+from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Effect
 
 
@@ -23,7 +24,7 @@ class Paste(PageAction):
     what the page made of it."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
 
     text: str = Field(description="What to paste.")
     html: str | None = Field(default=None, description="The same as HTML, for editors that take it.")

@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from shared.actions.base import FeltAct, PageAction, Part
+from shared.actions.arguments import Part
+from shared.actions.base import PageAction, WideAct
 from shared.actions.sessions import Viewport
 
 
@@ -14,13 +15,13 @@ class Geolocation(Part):
     accuracy: float = Field(default=10, ge=0, description="Metres.")
 
 
-class Emulate(FeltAct, PageAction):
+class Emulate(WideAct, PageAction):
     """Have one page see another device, place, language or network; other pages do not. What is not named stays as it
     was. geolocation also lets the site that the page is at ask for it, which others at that site feel."""
 
     undoable = True
     idempotent = True
-    told = frozenset({"device", "locale", "timezone"})
+    loggable_arguments = frozenset({"device", "locale", "timezone"})
 
     viewport: Viewport | None = Field(default=None, description="Size of the page.")
     device: str | None = Field(default=None, min_length=1, description='Of Playwright\'s list, such as "Pixel 7".')
@@ -38,9 +39,9 @@ class Emulate(FeltAct, PageAction):
     reset: bool = Field(default=False, description="End what was emulated before.")
 
     @property
-    def by_origin(self) -> bool:
+    def affects_origin(self) -> bool:
         return self.geolocation is not None
 
     def changes(self) -> dict[str, Any]:  # Any: what Playwright's calls take
-        """What is to be emulated from now on, by Playwright's names."""
-        return {name: value for name, value in self.own().items() if name not in {"device", "reset"}}
+        """Return what to emulate from now on, by Playwright's names."""
+        return {name: value for name, value in self.own_arguments().items() if name not in {"device", "reset"}}

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, WithJsonSchema, field_validator, model_validator
 
-from shared.actions.base import ExtractingAction, Part, Selector
+from shared.actions.arguments import Part, Selector
+from shared.actions.base import ExtractingAction
 from shared.actions.reading import Budget
 
 _DEEPEST = 8
@@ -25,7 +26,7 @@ class ExtractText(ExtractingAction):
     """Get the text of elements, as a person sees it; of a field, its value. With trim and normalizeWhitespace false, as
     it stands in the document (textContent)."""
 
-    shown = "text"
+    text_key = "text"
 
     selector: Wanted
     all: All = False
@@ -38,7 +39,7 @@ class ExtractText(ExtractingAction):
 class ExtractHtml(ExtractingAction):
     """Get the HTML of elements. `content` has the whole page's."""
 
-    shown = "html"
+    text_key = "html"
 
     selector: Wanted
     inner: bool = Field(default=True, description="Without the element's own tag.")
@@ -50,7 +51,7 @@ class ExtractHtml(ExtractingAction):
 class ExtractAttribute(ExtractingAction):
     """Get an attribute of elements; null where one has it not."""
 
-    shown = "value"
+    text_key = "value"
 
     selector: Wanted
     attribute: str = Field(
@@ -62,7 +63,7 @@ class ExtractAttribute(ExtractingAction):
 
 
 def _or_selector(schema: dict[str, Any]) -> None:  # Any: pydantic's type of a schema
-    """As an object, or as the selector alone."""
+    """Let the schema accept the selector alone instead of the object."""
     whole = dict(schema)
     schema.clear()
     schema |= {"description": whole.pop("description"), "anyOf": [{"type": "string"}, whole]}
@@ -89,11 +90,12 @@ class Datum(Part):
     @model_validator(mode="before")
     @classmethod
     def _in_other_words(cls, given: JsonValue) -> JsonValue:
-        """A selector alone, or JSON Schema's words: properties, items, a list of what is required."""
-        return spelled(given)
+        """Accept a selector alone, or the words of JSON Schema: properties, items, a list of required names."""
+        return as_datum(given)
 
 
-def spelled(given: JsonValue) -> JsonValue:
+def as_datum(given: JsonValue) -> JsonValue:
+    """Return a selector, or a node of a JSON Schema, with the fields of a `Datum`."""
     given = {"selector": given} if isinstance(given, str) else given
     if not isinstance(given, dict):
         return given
@@ -108,7 +110,7 @@ def spelled(given: JsonValue) -> JsonValue:
 
 
 def properties_of(node: dict[str, JsonValue]) -> JsonValue:
-    """JSON Schema says in a list beside its properties which are required; here each says it."""
+    """Return the properties of a JSON Schema, each of which says itself whether it is required."""
     properties, required = node["properties"], node.get("required")
     if not isinstance(properties, dict) or not isinstance(required, list):
         return properties
@@ -127,7 +129,7 @@ def _list_of(node: dict[str, JsonValue]) -> JsonValue:
         return {**node, "items": items}
     if node.get("selector") and items.get("selector"):
         items = {**items, "selector": f":is({node['selector']}) :is({items['selector']})"}
-    inner = spelled({**node, **items})
+    inner = as_datum({**node, **items})
     return {**inner, "all": True} if isinstance(inner, dict) else inner
 
 
@@ -139,8 +141,8 @@ class ExtractData(ExtractingAction):
     """Get data as an object, by a schema of where each field is: {"title": "h1", "items": {"selector": ".item",
     "all": true, "fields": {"price": {"selector": ".price", "type": "number"}}}}. Says what it did not find."""
 
-    shown = "csv"
-    beside = ("rows", "formulas", "notFound", "inFrames")
+    text_key = "csv"
+    extra_keys = ("rows", "formulas", "notFound", "inFrames")
 
     fields: dict[str, Datum] = Field(alias="schema", min_length=1, description="Field -> a selector, or where it is.")
     selector: Within = None
@@ -166,8 +168,8 @@ class ExtractTable(ExtractingAction):
     """Get tables as rows: objects by their column's header, cells that span repeated, hidden rows left out. Columns
     without a header are column1, column2."""
 
-    shown = "csv"
-    beside = ("rows", "formulas", "notFound", "inFrames")
+    text_key = "csv"
+    extra_keys = ("rows", "formulas", "notFound", "inFrames")
 
     selector: Selector = Field(default="table, [role=table], [role=grid]", description="A table, or what it is in.")
     all: All = False
@@ -182,7 +184,7 @@ class ExtractTable(ExtractingAction):
 class ExtractLinks(ExtractingAction):
     """Get the links of a page or of a part: text and absolute URL."""
 
-    shown = "links"
+    text_key = "links"
 
     selector: Within = None
     site: Literal["any", "same", "other"] = Field(default="any", description="Only to the page's own origin, or not.")
@@ -194,7 +196,7 @@ class ExtractLinks(ExtractingAction):
 class ExtractImages(ExtractingAction):
     """Get the pictures of a page or of a part: URL, alt text, size in px, and whether each is loaded."""
 
-    shown = "images"
+    text_key = "images"
 
     selector: Within = None
     backgrounds: bool = Field(default=False, description="Those of CSS backgrounds too.")
@@ -206,7 +208,7 @@ class ExtractMetadata(ExtractingAction):
     """Get what a page says of itself: title, description, keywords, canonical URL, language, OpenGraph, Twitter,
     JSON-LD, alternates, icons."""
 
-    shown = "metadata"
+    text_key = "metadata"
 
     frame: Frame = None
     budget: Budget = None
@@ -215,7 +217,7 @@ class ExtractMetadata(ExtractingAction):
 class ExtractComputedStyle(ExtractingAction):
     """Get the CSS of an element as the browser computed it."""
 
-    shown = "style"
+    text_key = "style"
 
     selector: Wanted
     properties: list[str] | None = Field(

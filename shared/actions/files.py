@@ -4,7 +4,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from shared.actions.base import Action, ElementAction, Part
+from shared.actions.arguments import Part
+from shared.actions.base import Action, ElementAction
 from shared.actions.interaction import At, NoWaitAfter
 from shared.actions.traits import Lane
 
@@ -49,7 +50,7 @@ class UploadFile(ElementAction):
     no_wait_after: NoWaitAfter = False
 
     def allowed_ms(self) -> int:
-        """Many bytes take their time to reach the page; an element that is not there shows sooner."""
+        """Return more time than usual unless the caller bounds it, because many bytes take long to reach the page."""
         return self.timeout if "timeout" in self.model_fields_set else _BYTES_MS
 
 

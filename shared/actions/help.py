@@ -15,7 +15,7 @@ class Help(Action):
     lane = Lane.BESIDE
     unmetered = True
     adds_toolset = True
-    shown = "help"
+    text_key = "help"
 
     tool: str | None = Field(
         default=None,
@@ -31,7 +31,7 @@ class Help(Action):
 
 
 def _decoded(given: object) -> object:
-    """The object that a JSON text is of: some hosts send arguments so."""
+    """Return the object that a JSON text holds, because some hosts send arguments as text."""
     if not isinstance(given, str):
         return given
     try:

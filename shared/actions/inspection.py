@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import PageAction, Selector
+from shared.actions.arguments import Selector
+from shared.actions.base import PageAction
 from shared.actions.reading import Budget
 from shared.actions.traits import Alias, Lane
 
@@ -28,10 +29,10 @@ class GetConsoleMessages(PageAction):
     200 of each, oldest first."""
 
     lane = Lane.BESIDE
-    opens = False
+    needs_open_page = False
     untrusted = True
-    shown = "messages"
-    beside = ("last", "earlier")
+    text_key = "messages"
+    extra_keys = ("last", "earlier")
     aliases = (Alias("get_page_errors", presets={"types": ["exception"]}),)
 
     types: list[ConsoleType] | None = Field(default=None, description="Only these; exception: thrown, with its stack.")
@@ -46,6 +47,6 @@ class ListFrames(PageAction):
     """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
 
     untrusted = True
-    shown = "frames"
+    text_key = "frames"
 
     budget: Budget = None

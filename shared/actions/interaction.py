@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
-from shared.actions.base import ElementAction, PageAction, Position, Selector
+from shared.actions.arguments import Position, Selector
+from shared.actions.base import ElementAction, PageAction
 from shared.actions.traits import Alias, Effect
 from shared.next_calls import next_call
 
@@ -42,8 +43,8 @@ class Fill(ElementAction):
     aliases = (Alias("clear", presets={"value": ""}),)
     undone_by = next_call("fill", value="<what was there>")
     reads_back = True
-    tells_value = True
-    tells_all = True
+    reports_value = True
+    reports_everything = True
     idempotent = True
 
     value: str = Field(validation_alias=AliasChoices("value", "text"), description="Text to fill; empty clears.")
@@ -54,7 +55,7 @@ class Fill(ElementAction):
 class Type(ElementAction):
     """Type text into an element key by key, after what it has. Use `fill` unless the page listens for keys."""
 
-    tells_value = True
+    reports_value = True
 
     text: str = Field(validation_alias=AliasChoices("text", "value"), description="Text to type.")
     delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
@@ -69,7 +70,7 @@ class Press(PageAction):
 
     effect = Effect.ACTS
     acts_on_element = True
-    shown = "observed"
+    text_key = "observed"
 
     key: str = Field(min_length=1, max_length=64, description="Key name; combine with +.")
     selector: Selector | None = Field(
@@ -100,7 +101,7 @@ class SelectOption(ElementAction):
     values selected afterwards."""
 
     reads_back = True
-    tells_value = True
+    reports_value = True
     idempotent = True
 
     value: str | list[str] | None = Field(default=None, description="Option values, or visible labels.")
@@ -121,7 +122,7 @@ class Check(ElementAction):
 
     undone_by = next_call("uncheck", ...)
     reads_back = True
-    tells_value = True
+    reports_value = True
     idempotent = True
 
     position: At = None
@@ -136,7 +137,7 @@ class Uncheck(ElementAction):
 
     undone_by = next_call("check", ...)
     reads_back = True
-    tells_value = True
+    reports_value = True
     idempotent = True
 
     position: At = None

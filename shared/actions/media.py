@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
-from shared.actions.base import Clip, PageAction, Part, Selector
+from shared.actions.arguments import Clip, Part, Selector
+from shared.actions.base import PageAction
 from shared.actions.reading import Cursor, Named
 from shared.actions.traits import Effect
 
@@ -55,7 +56,7 @@ class Screenshot(PageAction):
         return value
 
     def allowed_ms(self) -> int:
-        """A tall page takes its time."""
+        """Return more time for a full page than for others, because a tall page takes long."""
         return (
             max(self.timeout, _WHOLE_PAGE_MS)
             if self.full_page and "timeout" not in self.model_fields_set
@@ -66,12 +67,12 @@ class Screenshot(PageAction):
 class GetScreenshotAsBase64(Screenshot):
     """Take a picture as `screenshot` does, and get its file as base64 text: long; a model looks at `screenshot`."""
 
-    shown = "base64"
-    beside = ("mimeType", "width", "height")
+    text_key = "base64"
+    extra_keys = ("mimeType", "width", "height")
 
 
 def _text_of(value: JsonValue) -> JsonValue:
-    """A bare number is one of pixels."""
+    """Return a bare number as a length in pixels."""
     return f"{value}px" if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
@@ -135,7 +136,7 @@ class RecordVideo(PageAction):
     stopped, too long, or the page closes; who began it keeps it."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
 
     command: Literal["start", "stop"] = Field(description="stop answers with the file.")
     max_seconds: int = Field(default=120, ge=1, le=600, description="It ends by itself after this.")
@@ -146,7 +147,7 @@ class CompareScreenshots(PageAction):
     """Compare a picture with another one, or with what the page shows now: how many pixels differ, where, and a picture
     of it."""
 
-    shown = "observed"
+    text_key = "observed"
 
     baseline: str = Field(min_length=1, description="artifactId of a screenshot of yours.")
     current: str | None = Field(
@@ -157,7 +158,7 @@ class CompareScreenshots(PageAction):
     threshold: float = Field(default=0.1, ge=0, le=1, description="How unlike two colours may be and count as same.")
 
     @property
-    def pageless(self) -> bool:
+    def needs_no_page(self) -> bool:
         return self.current is not None
 
     @field_validator("selector", "full_page")
@@ -175,7 +176,7 @@ class Highlight(PageAction):
     all of them away."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
 
     selector: Selector | None = Field(default=None, description="The element; it is scrolled into view.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")

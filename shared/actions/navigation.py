@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from shared.actions.base import NavigationAction, PageAction, WaitUntil
+from shared.actions.arguments import WaitUntil
+from shared.actions.base import NavigationAction, PageAction
 from shared.actions.traits import Alias, Unaddressed
 from shared.next_calls import next_call
 
@@ -19,7 +20,7 @@ class Goto(NavigationAction):
     opens_main_page = True
     replaces_page = True
     aliases = (Alias("navigate_to", presets=MappingProxyType({"newSession": True})),)
-    shown = "observed"
+    text_key = "observed"
 
     url: str = Field(min_length=1, description="Absolute URL, with its scheme.")
     wait_until: WaitUntil = "load"
@@ -28,8 +29,8 @@ class Goto(NavigationAction):
         default=False, description="Without pageId and sessionId: in a session of its own, with no login."
     )
 
-    def own(self) -> dict[str, Any]:  # Any: as there
-        return {name: value for name, value in super().own().items() if name != "new_session"}
+    def own_arguments(self) -> dict[str, Any]:  # Any: as there
+        return {name: value for name, value in super().own_arguments().items() if name != "new_session"}
 
     @property
     def makes_session(self) -> bool:
@@ -40,7 +41,7 @@ class GoBack(NavigationAction):
     """Go back one entry in the page's history."""
 
     undone_by = next_call("go_forward")
-    shown = "observed"
+    text_key = "observed"
 
     wait_until: WaitUntil = "load"
 
@@ -48,7 +49,7 @@ class GoBack(NavigationAction):
 class GoForward(NavigationAction):
     """Go forward one entry in the page's history."""
 
-    shown = "observed"
+    text_key = "observed"
 
     wait_until: WaitUntil = "load"
 
@@ -58,7 +59,7 @@ class ReloadPage(NavigationAction):
 
     undone_by = ""
     replaces_page = True
-    shown = "observed"
+    text_key = "observed"
 
     ignore_cache: bool = Field(default=False, description="Fetch everything anew from the servers.")
     wait_until: WaitUntil = "load"
@@ -67,7 +68,7 @@ class ReloadPage(NavigationAction):
 class GetCurrentUrl(PageAction):
     """Get the URL that the page is at."""
 
-    shown = "url"
+    text_key = "url"
 
     @property
     def asks_page(self) -> bool:
@@ -77,4 +78,4 @@ class GetCurrentUrl(PageAction):
 class GetPageTitle(PageAction):
     """Get the title of the page's document."""
 
-    shown = "title"
+    text_key = "title"

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from shared.actions.base import AN_ACTION, Carried, PageAction, Part, SessionAct, WaitingAction, by_parts, strongest
+from shared.actions.arguments import Part
+from shared.actions.base import AN_ACTION, Carried, PageAction, SessionAct, WaitingAction, from_parts, strongest_effect
 from shared.actions.reading import Budget, Cursor
 from shared.actions.traits import Effect, Lane
 from shared.next_calls import next_call
@@ -50,10 +51,10 @@ class MockResponse(PageAction):
     """Answer the page's requests that match, without asking the server. The latest match counts."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
     idempotent = True
-    told = frozenset({"pattern", "contentType"})
+    loggable_arguments = frozenset({"pattern", "contentType"})
 
     pattern: Pattern = Field(description="Glob (* is any text, scheme optional) or /regex/flags.")
     method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"] | None = Field(
@@ -66,8 +67,8 @@ class MockResponse(PageAction):
     delay: int = Field(default=0, ge=0, le=60_000, description="Milliseconds before the answer.")
 
     def response_headers(self) -> dict[str, str]:
-        """With the type of the content, unless only `headers` names one. No cache keeps it, where other pages of the
-        site would find it, unless they say so."""
+        """Return the response's headers, with `content_type` unless only `headers` has a type. No cache stores the
+        response, because other pages of the site would get it from there, unless `headers` says so."""
         headers = {name.lower(): value for name, value in (self.headers or {}).items()}
         if "content_type" in self.model_fields_set or "content-type" not in headers:
             headers["content-type"] = self.content_type
@@ -79,10 +80,10 @@ class BlockRequests(PageAction):
     them too. WebSockets by globs or by type. Adds to what is blocked already."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
     idempotent = True
-    told = frozenset({"patterns"})
+    loggable_arguments = frozenset({"patterns"})
 
     patterns: list[Pattern] | None = Field(
         default=None, max_length=200, description="Globs (* is any text, scheme optional) or /regex/flags."
@@ -95,14 +96,14 @@ class ListRoutes(PageAction):
     scripts."""
 
     lane = Lane.BESIDE
-    opens = False
+    needs_open_page = False
 
 
 class RemoveRoutes(PageAction):
     """Remove mocks and blocks of the page: some, or all."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
     undoable = True
     idempotent = True
 
@@ -118,8 +119,11 @@ class SetSessionHeaders(SessionAct):
 
     headers: Headers = Field(description="Names and values.")
 
-    def narrower(self) -> str:
-        return f"{next_call('set_extra_headers', page_id='...', headers={...})} is for one page; " + super().narrower()
+    def narrower_calls(self) -> str:
+        return (
+            f"{next_call('set_extra_headers', page_id='...', headers={...})} is for one page; "
+            + super().narrower_calls()
+        )
 
 
 class SetExtraHeaders(PageAction):
@@ -127,7 +131,7 @@ class SetExtraHeaders(PageAction):
     sessionId and no pageId: of the whole session, from later pages too."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
     undoable = True
     idempotent = True
 
@@ -139,22 +143,22 @@ class SetExtraHeaders(PageAction):
         return SetSessionHeaders.model_validate(given)
 
 
-class Shown(Part):
-    """What of requests is shown."""
+class LogDetails(Part):
+    """Says how much of each request a reply has."""
 
     include_headers: bool = Field(default=False, description="Headers too.")
     include_bodies: bool = Field(default=False, description="Bodies too, as far as the browser has them.")
     include_secrets: bool = Field(default=False, description="Values of Cookie, Authorization and the like too.")
 
 
-class GetNetworkLog(Shown, PageAction):
+class GetNetworkLog(LogDetails, PageAction):
     """List the page's last 500 requests, oldest first. Headers and bodies are told to the client alone that held the
     page when they were sent."""
 
     lane = Lane.BESIDE
-    opens = False
-    shown = "log"
-    beside = ("matching",)
+    needs_open_page = False
+    text_key = "log"
+    extra_keys = ("matching",)
     untrusted = True
 
     pattern: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")
@@ -179,8 +183,8 @@ Awaited = Annotated[
 ]
 
 
-class NetworkWait(Shown):
-    """A wait that is armed before the act which causes what it waits for."""
+class NetworkWait(LogDetails):
+    """Is the base of waits that begin before the act which causes what they wait for."""
 
     during: Carried | None = Field(
         default=None, description=f'{AN_ACTION} Done once the wait is armed: {{"action": "click", "selector": "#go"}}.'
@@ -190,9 +194,9 @@ class NetworkWait(Shown):
 class WaitForRequest(NetworkWait, WaitingAction):
     """Wait until the page sends a request that matches."""
 
-    effect = by_parts(Effect.DESTROYS, strongest)
-    lane = by_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
-    carries = ("during",)
+    effect = from_parts(Effect.DESTROYS, strongest_effect)
+    lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
+    part_fields = ("during",)
     untrusted = True
 
     pattern: Awaited = None
@@ -206,9 +210,9 @@ class WaitForRequest(NetworkWait, WaitingAction):
 class WaitForResponse(NetworkWait, WaitingAction):
     """Wait until a request of the page that matches is answered."""
 
-    effect = by_parts(Effect.DESTROYS, strongest)
-    lane = by_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
-    carries = ("during",)
+    effect = from_parts(Effect.DESTROYS, strongest_effect)
+    lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
+    part_fields = ("during",)
     untrusted = True
 
     pattern: Awaited = None
@@ -225,7 +229,7 @@ class ExportHar(PageAction):
     headers and bodies."""
 
     lane = Lane.BESIDE
-    opens = False
+    needs_open_page = False
 
     content: Literal["omit", "embed", "attach"] = Field(
         default="omit", description="Bodies, as far as the browser has them; attach: a zip with them as files."

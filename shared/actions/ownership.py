@@ -17,7 +17,7 @@ class ClaimPage(OwnershipAction):
 
     effect = Effect.ACTS
     undone_by = next_call("release_page")
-    claims = True
+    claims_page = True
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="Seconds to wait in line, first come first served.")
@@ -62,7 +62,7 @@ class HandOverPage(OwnershipAction):
     undone_by = next_call("claim_page", page_id="...", reason="...")
     idempotent = False
     page_fields: ClassVar[tuple[str, ...]] = ("page_id", "to")
-    told = frozenset({"to"})
+    loggable_arguments = frozenset({"to"})
 
     to: str = Field(
         min_length=1, max_length=80, description="The client's name as list_pages shows it, or a pageId of one of its."

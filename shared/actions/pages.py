@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from shared.actions.base import Action, NavigationAction, PageAction, SessionId, WaitUntil
+from shared.actions.arguments import SessionId, WaitUntil
+from shared.actions.base import Action, NavigationAction, PageAction
 from shared.actions.traits import Alias, Closing, Effect, Lane, Unaddressed
 from shared.next_calls import next_call
 
@@ -14,7 +15,7 @@ class ListPages(Action):
     unmetered = True
     aliases = (Alias("listPages"),)
 
-    shown = "text"
+    text_key = "text"
 
     session_id: SessionId | None = Field(default=None, description="Only pages of this session.")
     whole: bool = Field(default=False, alias="all", description="None only counted.")
@@ -28,8 +29,8 @@ class OpenPage(NavigationAction):
     opens_another = True
     undone_by = next_call("close_page")
     aliases = (Alias("openPage"),)
-    alone = True
-    shown = "observed"
+    is_separate_call = True
+    text_key = "observed"
 
     url: str | None = Field(default=None, min_length=1, description="Absolute URL; a blank page without.")
     wait_until: WaitUntil = "load"
@@ -41,12 +42,12 @@ class ClosePage(PageAction):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
-    opens = False
+    needs_open_page = False
     closes_page = True
     unmetered = True
     undoable = True
     aliases = (Alias("closePage"),)
-    shown = "observed"
+    text_key = "observed"
     idempotent = True
 
     run_before_unload: bool = Field(default=False, description="Let the page ask before it closes.")

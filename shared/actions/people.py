@@ -20,7 +20,7 @@ class RequestHuman(OwnershipAction):
 
     effect = Effect.ACTS
     outlives_client = True
-    asks_people = True
+    waits_for_person = True
 
     kind: RequestKind = Field(default="other", description="What for.")
     message: str = Field(
@@ -45,9 +45,9 @@ class RequestHuman(OwnershipAction):
         return True
 
     @property
-    def asked_request(self) -> str | None:
+    def human_request_id(self) -> str | None:
         return self.request_id
 
     @property
-    def asked_kind(self) -> str:
+    def human_request_kind(self) -> str:
         return self.kind

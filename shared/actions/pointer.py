@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import AliasChoices, Field
 
-from shared.actions.base import ElementAction, PageAction, Part, Selector
+from shared.actions.arguments import Part, Selector
+from shared.actions.base import ElementAction, PageAction
 from shared.actions.interaction import At, Force, Modifiers, NoWaitAfter, Trial
 from shared.actions.interaction import Scroll as Scrolling
 from shared.actions.traits import Effect
@@ -39,7 +40,7 @@ class Mouse(PageAction):
     reply names the element there."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
 
     do: Literal["move", "click", "down", "up", "drag", "wheel"] = Field(description="What to do there.")
     x: float = Field(ge=0, description="Px from the viewport's left edge.")
@@ -58,7 +59,7 @@ class Scroll(PageAction):
     one screen down. The reply says where it is then, and how much more there is."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
 
     selector: Selector | None = Field(default=None, description="Element to bring into view, or to scroll inside.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")

@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from shared.actions.base import PageAction, Selector
+from shared.actions.arguments import Selector
+from shared.actions.base import PageAction
 from shared.filenames import FileName
 
 Budget = Annotated[
@@ -19,8 +20,8 @@ class Content(PageAction):
     """Get the page's content as HTML, markdown or text. Long content ends with a cursor to read on from. To find
     something to act on, `snapshot` is shorter."""
 
-    shown = "content"
-    beside = ("inFrames",)
+    text_key = "content"
+    extra_keys = ("inFrames",)
     untrusted = True
 
     format: Literal["html", "markdown", "text"] = Field(default="html", description="Form of the content.")
@@ -35,7 +36,7 @@ class Snapshot(PageAction):
     """Get the page as an accessibility tree. What can be acted on, and what it is in, has a ref such as e12 that any
     selector argument takes until the page's document changes."""
 
-    shown = "snapshot"
+    text_key = "snapshot"
     untrusted = True
 
     selector: Selector | None = Field(default=None, description="Only the subtree of the first element that matches.")
@@ -53,7 +54,7 @@ class Find(PageAction):
     """Find elements by text, by role and name, or by selector. At most 12 matches, each with a ref to act on, its
     state, and its row's or section's heading."""
 
-    shown = "found"
+    text_key = "found"
     untrusted = True
 
     text: str | None = Field(default=None, min_length=1, description="Part of what it says, in any case.")

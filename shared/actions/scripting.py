@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.actions.base import PageAction, Selector, SessionAct
+from shared.actions.arguments import Selector
+from shared.actions.base import PageAction, SessionAct
 from shared.actions.traits import Alias, Effect, Lane
 from shared.next_calls import next_call
 
@@ -19,7 +20,7 @@ class EvaluateScript(PageAction):
 
     effect = Effect.ACTS
     runs_script = True
-    shown = "value"
+    text_key = "value"
     untrusted = True
     aliases = (Alias("evaluate"), Alias("execute_script"))
 
@@ -54,8 +55,10 @@ class AddSessionInitScript(SessionAct):
 
     script: InitScript
 
-    def narrower(self) -> str:
-        return f"{next_call('add_init_script', page_id='...', script='...')} is for one page; " + super().narrower()
+    def narrower_calls(self) -> str:
+        return (
+            f"{next_call('add_init_script', page_id='...', script='...')} is for one page; " + super().narrower_calls()
+        )
 
 
 class AddInitScript(PageAction):
@@ -63,7 +66,7 @@ class AddInitScript(PageAction):
     navigation on. With sessionId and no pageId: in all pages of a session of your own."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
     undone_by = next_call("remove_init_scripts", script_ids=["..."])
 
     script: InitScript
@@ -86,8 +89,8 @@ class RemoveInitScripts(PageAction):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
-    opens = False
-    shown = "observed"
+    needs_open_page = False
+    text_key = "observed"
     undoable = True
     idempotent = True
 
@@ -107,10 +110,10 @@ class Fetch(PageAction):
     runs_script = True
     from_page = True
     visits = True
-    bags = ("params", "fetchOptions")
-    told = frozenset({"method"})
-    shown = "body"
-    beside = ("status", "redirectedTo", "headers")
+    option_bags = ("params", "fetchOptions")
+    loggable_arguments = frozenset({"method"})
+    text_key = "body"
+    extra_keys = ("status", "redirectedTo", "headers")
     untrusted = True
 
     url: str = Field(min_length=1, description="URL; may be relative to the page.")
@@ -145,7 +148,7 @@ class Fetch(PageAction):
         return value.upper() if value else value
 
     def request_init(self) -> dict[str, JsonValue]:
-        """What the page's own `fetch()` gets as its second argument."""
+        """Return the second argument for the page's own `fetch()`."""
         not_init = {"url", "response_type", *type(self).common_fields(), "timeout"}
         init = self.model_dump(mode="json", by_alias=True, exclude=not_init, exclude_none=True)
         if isinstance(self.body, str | None):

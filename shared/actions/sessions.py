@@ -5,7 +5,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from shared.actions.base import Action, Part, SessionAct, SessionAction, SessionId
+from shared.actions.arguments import Part, SessionId
+from shared.actions.base import Action, SessionAct, SessionAction
 from shared.actions.reading import Budget
 from shared.actions.traits import Alias, Effect, Lane
 from shared.next_calls import next_call
@@ -35,7 +36,7 @@ class CreateSession(Action):
     effect = Effect.ACTS
     undone_by = next_call("close_session", ...)
     lane = Lane.BESIDE
-    told = frozenset({"name", "locale", "timezone", "browserType"})
+    loggable_arguments = frozenset({"name", "locale", "timezone", "browserType"})
 
     session_id: SessionId | None = Field(default=None, description="An id for it; a free one is made without.")
     user_id: str | None = Field(
@@ -120,7 +121,7 @@ class GrantPermissions(SessionAct):
 
     undone_by = next_call("grant_permissions", permissions=[], origin="...")
     idempotent = True
-    told = frozenset({"permissions", "origin"})
+    loggable_arguments = frozenset({"permissions", "origin"})
 
     permissions: list[Permission] = Field(max_length=20, description="Which; [] for none.")
     origin: str = Field(
@@ -132,8 +133,8 @@ class GrantPermissions(SessionAct):
     def concerns(self, url: str) -> bool:
         return _origin(url) == _origin(self.origin)
 
-    def narrower(self) -> str:
-        return "Nobody feels what is granted to another origin; " + super().narrower()
+    def narrower_calls(self) -> str:
+        return "Nobody feels what is granted to another origin; " + super().narrower_calls()
 
 
 def _origin(url: str) -> tuple[str, str]:
@@ -172,16 +173,16 @@ class Cookie(Part):
 
     @property
     def host(self) -> str:
-        """Where it is for; with a dot in front also for what is below."""
+        """Return the host that gets the cookie; a dot in front means that its subdomains get it too."""
         return self.domain or (urlsplit(self.url or "").hostname or "")
 
     def given(self) -> dict[str, JsonValue]:
-        """As browsers take it."""
+        """Return the cookie as Playwright takes it."""
         given = self.model_dump(exclude_none=True)
         return given if self.url else {"path": "/", **given}
 
     def problem(self) -> str | None:
-        """Why it cannot be set, where that depends on several of its fields."""
+        """Return why the cookie cannot be set, where several of its fields do not fit together; else None."""
         if (self.url is None) == (self.domain is None):
             return "needs 'url' or 'domain', and not both"
         if self.url is not None and self.path is not None:
@@ -194,7 +195,7 @@ class SetCookies(SessionAct):
 
     undoable = True
     idempotent = True
-    told = frozenset({"domain", "name", "path"})
+    loggable_arguments = frozenset({"domain", "name", "path"})
 
     cookies: list[Cookie] = Field(min_length=1, max_length=500, description="Each for a url, or for a domain.")
 
@@ -205,12 +206,12 @@ class SetCookies(SessionAct):
             for cookie in self.cookies
         )
 
-    def narrower(self) -> str:
-        return "Cookies of another domain concern nobody there; " + super().narrower()
+    def narrower_calls(self) -> str:
+        return "Cookies of another domain concern nobody there; " + super().narrower_calls()
 
 
 def is_below(host: str, domain: str) -> bool:
-    """Whether a host is a domain or one below it."""
+    """Return whether a host is the domain itself or a subdomain of it."""
     host, domain = host.lower().lstrip("."), domain.lower().lstrip(".")
     return host == domain or host.endswith(f".{domain}")
 
@@ -221,7 +222,7 @@ class ClearCookies(SessionAct):
     effect = Effect.DESTROYS
     undoable = True
     idempotent = True
-    told = frozenset({"domain", "name", "path"})
+    loggable_arguments = frozenset({"domain", "name", "path"})
 
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain, such as example.com.")
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
@@ -230,8 +231,8 @@ class ClearCookies(SessionAct):
     def concerns(self, url: str) -> bool:
         return self.domain is None or is_below(urlsplit(url).hostname or "", self.domain)
 
-    def narrower(self) -> str:
-        return f"{next_call('clear_cookies', domain='example.com')} concerns one site; " + super().narrower()
+    def narrower_calls(self) -> str:
+        return f"{next_call('clear_cookies', domain='example.com')} concerns one site; " + super().narrower_calls()
 
 
 SavedName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
@@ -242,9 +243,9 @@ class SaveSessionState(SessionAction):
 
     effect = Effect.ACTS
     within_ms = _STORAGE_MS
-    shown = "observed"
+    text_key = "observed"
     idempotent = True
-    told = frozenset({"name"})
+    loggable_arguments = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What to call it.")
 
@@ -260,7 +261,7 @@ class RestoreSessionState(SessionAct):
     within_ms = _STORAGE_MS
     undoable = True
     idempotent = True
-    told = frozenset({"name"})
+    loggable_arguments = frozenset({"name"})
 
     called: SavedName = Field(default="saved", alias="name", description="What it was called.")
 
@@ -275,4 +276,4 @@ class ExportSession(SessionAction):
 
     effect = Effect.ACTS
     within_ms = _STORAGE_MS
-    shown = "observed"
+    text_key = "observed"

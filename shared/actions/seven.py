@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from shared.actions.base import Action, NavigationAction, OwnPageAction, Part, Position, Selector
+from shared.actions.arguments import Part, Position, Selector
+from shared.actions.base import Action, NavigationAction, OwnPageAction
 from shared.actions.interaction import Click, Fill, Modifier, Scroll, Type
 from shared.actions.traits import Effect, Lane
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.filenames import FileName
 from shared.next_calls import next_call
 
@@ -19,7 +20,7 @@ SelectorType = Annotated[Literal["css", "text", "role", "testId"], Field(descrip
 
 _OF_ROLES: Final = ("checked", "disabled", "expanded", "include_hidden", "level", "pressed", "selected")
 _PLAIN: Final = re.compile(r"[^\"'/>\\][^>\\]*[^\"'/>\\]")
-"""A text that stands after `text=` as it is."""
+"""Matches a text that can stand after `text=` without quotes."""
 _TAKES: Final = {"role": {"name", "exact", *_OF_ROLES}, "text": {"exact"}, "label": {"exact"}}
 
 
@@ -75,8 +76,8 @@ class BrowserLaunch(Action):
     effect = Effect.ACTS
     undone_by = next_call("browser_quit")
     lane = Lane.BESIDE
-    shown = "text"
-    bare = "launching browser"
+    text_key = "text"
+    activity_phrase = "launching browser"
 
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
         default="chromium", description="Type of browser to launch"
@@ -91,7 +92,7 @@ class BrowserLaunch(Action):
 class BrowserNavigate(NavigationAction, OwnPageAction):
     """Navigate to a URL, in the page of your browser."""
 
-    bare = "navigating"
+    activity_phrase = "navigating"
 
     url: str = Field(min_length=1, description="URL to navigate to (must include protocol)")
     wait_until: Literal["load", "domcontentloaded", "networkidle"] = Field(
@@ -102,7 +103,7 @@ class BrowserNavigate(NavigationAction, OwnPageAction):
 class BrowserFind(OwnPageAction):
     """Find elements on the page: how many match, and whether the first can be seen and used."""
 
-    bare = "finding element"
+    activity_phrase = "finding element"
     hints = _OF_ELEMENTS
 
     selector: Selector = Field(description="CSS selector, text, or role selector")
@@ -114,8 +115,8 @@ class BrowserFind(OwnPageAction):
     def located(self) -> str:
         return located(self.selector, self.selector_type, self.options)
 
-    def repeated(self) -> str:
-        """The selector as it is repeated to the caller."""
+    def selector_text(self) -> str:
+        """Return the selector as the reply repeats it to the caller."""
         if self.selector_type == "css":
             return self.selector
         name = f"[name={_quoted(self.options.name)}]" if self.options and self.options.name is not None else ""
@@ -126,14 +127,14 @@ class BrowserClick(OwnPageAction):
     """Click an element of the page."""
 
     effect = Effect.ACTS
-    bare = "clicking element"
+    activity_phrase = "clicking element"
     hints = _OF_ELEMENTS
 
     selector: Selector = Field(description="Selector for the element to click")
     selector_type: SelectorType = "css"
     options: ClickOptions | None = Field(default=None, description="Click options (button, clickCount, etc.)")
 
-    def meant(self) -> Click:
+    def canonical(self) -> Click:
         given = self.options.model_dump(by_alias=True, exclude_unset=True) if self.options else {}
         how = {key: value for key, value in given.items() if key not in _LOCATING}
         selector = located(self.selector, self.selector_type, self.options)
@@ -147,7 +148,7 @@ class BrowserType(OwnPageAction):
     """Type text into an input of the page, instead of what it has or after it."""
 
     effect = Effect.ACTS
-    bare = "typing into element"
+    activity_phrase = "typing into element"
     hints = _OF_ELEMENTS
 
     selector: Selector = Field(description="Selector for the input element")
@@ -157,7 +158,7 @@ class BrowserType(OwnPageAction):
     )
     clear: bool = Field(default=True, description="Clear existing text before typing")
 
-    def meant(self) -> Fill | Type:
+    def canonical(self) -> Fill | Type:
         kind = Fill if self.clear else Type
         selector = located(self.selector, self.selector_type, None)
         return kind.model_validate({"selector": selector, "text": self.text, "timeout": self.timeout})
@@ -166,7 +167,7 @@ class BrowserType(OwnPageAction):
 class BrowserScreenshot(OwnPageAction):
     """Take a screenshot of the page or of one element."""
 
-    bare = "taking screenshot"
+    activity_phrase = "taking screenshot"
     hints = _OF_ELEMENTS
 
     selector: Selector | None = Field(default=None, description="Optional: selector for element to screenshot")
@@ -179,8 +180,8 @@ class BrowserQuit(Action):
 
     effect = Effect.DESTROYS
     lane = Lane.BESIDE
-    shown = "text"
-    bare = "closing browser"
+    text_key = "text"
+    activity_phrase = "closing browser"
     unmetered: ClassVar[bool] = True
 
 
@@ -188,7 +189,7 @@ _LOCATING: Final = frozenset(field.alias or name for name, field in LocatorOptio
 
 
 def located(selector: str, kind: str, options: LocatorOptions | None) -> str:
-    """The selector that finds what Playwright's getByRole, getByText, getByLabel and getByTestId do.
+    """Return the selector that finds the same as Playwright's getByRole, getByText, getByLabel or getByTestId.
 
     Raises ValidationFailed for an option that the type of selector does not have.
     """
@@ -197,7 +198,7 @@ def located(selector: str, kind: str, options: LocatorOptions | None) -> str:
         raise ValidationFailed(
             f'options.{unfit[0]} does not go with selectorType "{kind}".',
             hint='It narrows a role: {"selector": "button", "selectorType": "role", "options": {"name": "Submit"}}.',
-            details=of_field(f"options.{unfit[0]}"),
+            details=field_details(f"options.{unfit[0]}"),
         )
     if kind == "role":
         states = "".join(f"[{key.replace('_', '-')}={json.dumps(given[key])}]" for key in _OF_ROLES if key in given)
@@ -211,7 +212,7 @@ def located(selector: str, kind: str, options: LocatorOptions | None) -> str:
 
 
 def _name(given: Mapping[str, object]) -> str:
-    """Part of the name in any case, or exactly the name."""
+    """Return the selector's condition on the name: any part of it in any case, or exactly the name."""
     if "name" not in given:
         return ""
     return f"[name={_quoted(given['name'])}]" if given.get("exact") else f"[name*={_quoted(given['name'])}i]"

@@ -20,15 +20,15 @@ class Login(SessionAct):
 
     lane = Lane.BESIDE
     outlives_client: ClassVar[bool] = True
-    asks_people = True
+    waits_for_person = True
 
     url: str | None = Field(default=None, min_length=1, description="Where the window opens, such as the login page.")
 
     def allowed_ms(self) -> int:
-        """The service's own limit ends it sooner."""
+        """Return a day, because the service's own limit ends the call sooner."""
         return _A_DAY_MS
 
-    def narrower(self) -> str:
+    def narrower_calls(self) -> str:
         return f"Wait until they are done: {next_call('list_pages', all=True)} shows when each acted."
 
 
@@ -53,5 +53,5 @@ class ImportLogin(SessionAct):
             self.site is None or f".{host}".endswith(f".{self.site.lower()}") or host == self.site.strip("[]").lower()
         )
 
-    def narrower(self) -> str:
-        return f"{next_call('import_login', ..., site='example.com')} concerns one site; " + super().narrower()
+    def narrower_calls(self) -> str:
+        return f"{next_call('import_login', ..., site='example.com')} concerns one site; " + super().narrower_calls()

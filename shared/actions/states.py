@@ -4,7 +4,8 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from shared.actions.base import PageAction, Selector
+from shared.actions.arguments import Selector
+from shared.actions.base import PageAction
 
 CURRENT: Final = "current"
 

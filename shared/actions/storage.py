@@ -15,7 +15,7 @@ class GetStorage(PageAction):
     """Get local or session storage of the page's origin."""
 
     untrusted = True
-    shown = "items"
+    text_key = "items"
 
     kind: StorageKind = "local"
     keys: list[Key] | None = Field(default=None, max_length=1_000, description="Only these; null where there is none.")
@@ -38,7 +38,7 @@ class RemoveStorage(StorageAct):
 
     undoable = True
     idempotent = True
-    told = frozenset({"keys"})
+    loggable_arguments = frozenset({"keys"})
 
     keys: list[Key] = Field(min_length=1, max_length=1_000, description="Which.")
 

@@ -26,7 +26,7 @@ class StopTracing(SessionAction):
     """End the trace that you began, and get it as a file for Playwright's trace viewer."""
 
     effect = Effect.ACTS
-    shown = "observed"
+    text_key = "observed"
 
     def allowed_ms(self) -> int:
         return 40_000

@@ -1,4 +1,5 @@
-"""Declares what policy asks of an action: each question is an attribute with a default, so no class is asked for."""
+"""Declares what policy asks of an action. Each question is an attribute with a default, so that nothing outside checks
+an action's class."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -39,11 +40,11 @@ class Unaddressed(StrEnum):
     ONLY_PAGE = "only_page"
     NEW_PAGE = "new_page"
     OWN_PAGE = "own_page"
-    """The one that browser_launch opened."""
+    """Means the page that browser_launch opened."""
 
 
 class Alias(NamedTuple):
-    """A second name of an action: arguments renamed, others preset."""
+    """Declares a second name of an action, with some arguments renamed and others preset."""
 
     name: str
     renames: Mapping[str, str] = MappingProxyType({})
@@ -51,14 +52,14 @@ class Alias(NamedTuple):
 
 
 class Touches(NamedTuple):
-    """The ids that a call names."""
+    """Lists the ids that a call names."""
 
     pages: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
 
 
 class Closing(NamedTuple):
-    """Says how a call closes its page: why, and if it may be one that another agent of the client opened."""
+    """Says how a call closes its page: why, and whether it may be one that another agent of the client opened."""
 
     reason: str | None
     confirmed: bool
@@ -68,19 +69,20 @@ T = TypeVar("T")
 
 
 class Argument(Generic[T]):
-    """An argument of a call by the question that it answers; `without`: the answer of an action that has none."""
+    """Reads an argument of a call under the same name for every action. `without` is the answer of an action that has
+    no such argument."""
 
     def __init__(self, name: str, without: T) -> None:
         self._name, self._without = name, without
 
     def __get__(self, action: object, _: type[object]) -> T:
-        found: T | None = getattr(action, self._name, None)
-        return self._without if found is None else found
+        value: T | None = getattr(action, self._name, None)
+        return self._without if value is None else value
 
 
 class Traits(BaseModel):
-    """The questions. A class answers those that differ from the default; a call answers those that its arguments
-    decide."""
+    """Declares every question with its default. A class overrides those that it answers otherwise; a call answers those
+    that its arguments decide."""
 
     # --- the call's place --------------------------------------------------------------------------------------------
 
@@ -89,198 +91,202 @@ class Traits(BaseModel):
     lane: ClassVar[Lane] = Lane.QUEUE
     unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
     page_fields: ClassVar[tuple[str, ...]] = ()
+    """Lists the arguments that can name a page. A call touches no page besides these and the one it is addressed to."""
     session_fields: ClassVar[tuple[str, ...]] = ()
-    """The arguments that can name a page or a session: all that a call may touch, besides where it is addressed to."""
-    carries: ClassVar[tuple[str, ...]] = ()
-    """The arguments that hold actions: one each, or a list."""
-    alone: ClassVar[bool] = False
-    """It is not done in another's turn on a page: it is of no page, of another one, or ends what keeps that turn."""
+    """Lists the arguments that can name a session, likewise."""
+    part_fields: ClassVar[tuple[str, ...]] = ()
+    """Lists the arguments that hold other actions, either one or a list of them."""
+    is_separate_call: ClassVar[bool] = False
+    """Says that the action cannot run in the turn of another one: it needs no page, or another page, or it ends what
+    that turn waits for."""
 
     # --- how it is called and shown ----------------------------------------------------------------------------------
 
     aliases: ClassVar[tuple[Alias, ...]] = ()
-    bags: ClassVar[tuple[str, ...]] = ()
-    """Arguments whose own keys are folded into the action's, such as `params`."""
-    shown: ClassVar[str] = ""
-    """The key of the result that a model is shown as text; without one it is shown all of it as JSON."""
-    beside: ClassVar[tuple[str, ...]] = ()
-    """Further keys of the result that a model is shown after it."""
-    bare: ClassVar[str] = ""
-    """For an action whose replies are its text and nothing beside it: what it was doing, as its errors begin."""
+    option_bags: ClassVar[tuple[str, ...]] = ()
+    """Lists the arguments whose keys are moved among the action's own, such as `params`."""
+    text_key: ClassVar[str] = ""
+    """Names the key of the result that a model sees as text. Without one it sees the whole result as JSON."""
+    extra_keys: ClassVar[tuple[str, ...]] = ()
+    """Lists the keys of the result that a model sees after that text."""
+    activity_phrase: ClassVar[str] = ""
+    """Says what the action is doing, as its errors begin ("Error typing into element"). It marks the tools whose
+    replies are their text and nothing else."""
     hints: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What to do next, by the code of an error, where it is not what the error says."""
+    """Maps the codes of errors to what the caller should do next, where that is not the error's own hint."""
     untrusted: ClassVar[bool] = False
-    """What is shown are words of the site, which a model must not take for instructions."""
-    told: ClassVar[frozenset[str]] = frozenset()
-    """Wire names of texts that are no secret: the account of who did what keeps them, and no others but elements,
-    addresses and reasons."""
+    """Says that the result has the site's own words, which a model must not take for instructions."""
+    loggable_arguments: ClassVar[frozenset[str]] = frozenset()
+    """Lists, by their wire names, the texts that are no secret. The record of who did what keeps these, elements,
+    addresses and reasons, and no other text."""
     adds_toolset: ClassVar[bool] = False
-    """The list of tools that its reader has gets the toolset that its result names."""
+    """Says that the caller's list of tools gets the toolset that the result names."""
 
     # --- its limits, and its end -------------------------------------------------------------------------------------
 
     idempotent: ClassVar[bool] = False
     outlives_client: ClassVar[bool] = False
-    """It goes on when its client has gone: a person is at it."""
+    """Says that the call goes on when its client has gone, because a person is busy with it."""
     unmetered: ClassVar[bool] = False
-    """No quota refuses it: a client at its limit must be able to end what it began."""
+    """Says that no quota refuses the action: a client at its limit must be able to end what it began."""
     visits: ClassVar[bool] = False
-    """It sends a request to a site: to its `url`, or where the page is. Counts against that origin's limits."""
+    """Says that the action sends a request to a site, at its `url` or where the page is. That counts against the limits
+    of the origin."""
     undoable: ClassVar[bool] = False
-    """`undo` takes it back, for ten minutes: what it changed is kept on our side."""
+    """Says that `undo` can take the action back for ten minutes, because the service keeps what it changed."""
     undone_by: ClassVar[str] = ""
-    """The call that takes it back where `undo` does not."""
+    """Names the call that takes the action back where `undo` cannot."""
 
     # --- pages and sessions, as it makes and ends them ---------------------------------------------------------------
 
-    opens: ClassVar[bool] = True
-    """It needs the page open in the browser; what only concerns ownership does not."""
+    needs_open_page: ClassVar[bool] = True
+    """Says that the page must be open in the browser. Actions that only concern its owner do not need that."""
     navigates: ClassVar[bool] = False
-    """It loads a document."""
+    """Says that the action loads a document."""
     replaces_page: ClassVar[bool] = False
-    """It puts a new page under the id of one that does not respond."""
+    """Says that the action can put a new browser page under the id of one that does not respond."""
     opens_another: ClassVar[bool] = False
-    """It opens a page beside the one that has its name already."""
+    """Says that the action opens a page beside the one that has its name already."""
     opens_main_page: ClassVar[bool] = False
-    """Without a page, it opens the main page of the session that it names."""
+    """Says that a call without a page opens the main page of the session that it names."""
     closes_session: ClassVar[bool] = False
     closes_page: ClassVar[bool] = False
-    claims: ClassVar[bool] = False
-    """It asks for another's page: the lease of that one does not refuse it beforehand."""
+    claims_page: ClassVar[bool] = False
+    """Says that the action asks for another client's page, whose lease therefore does not refuse it."""
     ownership: ClassVar[bool] = False
-    """It concerns a page's owner and not the page, where nothing is half done when it is stopped."""
+    """Says that the action concerns a page's owner and not the page. Nothing is half done when it is stopped."""
 
     # --- others, and people ------------------------------------------------------------------------------------------
 
-    felt: ClassVar[bool] = False
-    """It is felt on pages besides the caller's."""
+    affects_other_pages: ClassVar[bool] = False
+    """Says that pages besides the caller's notice the action."""
     shows_all_pages: ClassVar[bool] = False
-    """It shows its caller all pages of the session, which it may not where one is private to another."""
-    asks_people: ClassVar[bool] = False
-    """It waits for a person for as long as that takes: no other call carries it."""
+    """Says that the caller sees all pages of the session, which is refused where one is private to another client."""
+    waits_for_person: ClassVar[bool] = False
+    """Says that the action waits for a person as long as it takes, so that it cannot be part of another call."""
     answers_dialog: ClassVar[bool] = False
 
     # --- what it does in the page ------------------------------------------------------------------------------------
 
     acts_on_element: ClassVar[bool] = False
-    """It is input to one element, of which Playwright tells whether it came to it."""
+    """Says that the action is input to one element, and that Playwright reports whether the element received it."""
     runs_script: ClassVar[bool] = False
-    """It runs a script in the page, whose failures are the caller's own."""
+    """Says that the action runs the caller's script in the page, whose failures are the caller's own."""
     from_page: ClassVar[bool] = False
-    """The page asks for its URL, by the page's own rights."""
+    """Says that the page itself requests the URL, with the page's own rights."""
     waits_for_document: ClassVar[bool] = False
     reads_back: ClassVar[bool] = False
-    """Its act has a time of its own in the browser; what takes longer is the look at what it left in its field."""
-    tells_value: ClassVar[bool] = False
-    """Its reply says what its field has afterwards, so that a change of that alone is told already."""
-    tells_all: ClassVar[bool] = False
-    """Its reply's own words save a look at the whole page, where nothing else was caused."""
+    """Says that Playwright bounds the act itself, so that only the look at the field afterwards can take longer."""
+    reports_value: ClassVar[bool] = False
+    """Says that the reply has the field's value afterwards, so that a change of the value alone needs no report."""
+    reports_everything: ClassVar[bool] = False
+    """Says that the reply itself makes a look at the whole page needless, if the act caused nothing else."""
     shows_styles: ClassVar[bool] = False
-    """The page may answer it by a style alone, which a snapshot does not show."""
+    """Says that the page may answer the act by a style alone, which a snapshot does not show."""
 
     # --- what this very call asks for --------------------------------------------------------------------------------
 
-    named_page: ClassVar[Argument[str | None]] = Argument("page_id", None)
-    named_session: ClassVar[Argument[str | None]] = Argument("session_id", None)
+    requested_page: ClassVar[Argument[str | None]] = Argument("page_id", None)
+    requested_session: ClassVar[Argument[str | None]] = Argument("session_id", None)
     agent: ClassVar[Argument[str]] = Argument("as_", "")
-    """Which of a client's agents calls, as far as it says."""
-    asked_url: ClassVar[Argument[str | None]] = Argument("url", None)
-    asked_selector: ClassVar[Argument[str | None]] = Argument("selector", None)
-    asked_target: ClassVar[Argument[str | None]] = Argument("target", None)
-    """The selector of a second element that it needs."""
-    asked_frame: ClassVar[Argument[str | None]] = Argument("frame", None)
-    """The selector of the iframe that its elements are in."""
-    asked_timeout: ClassVar[Argument[int | None]] = Argument("timeout", None)
-    """Milliseconds that it may take on the page."""
-    asked_load_state: ClassVar[Argument[str]] = Argument("wait_until", "load")
-    """The event that counts as loaded."""
-    asked_budget: ClassVar[Argument[int | None]] = Argument("budget", None)
+    """Says which of a client's agents calls, if the call has it."""
+    requested_url: ClassVar[Argument[str | None]] = Argument("url", None)
+    requested_selector: ClassVar[Argument[str | None]] = Argument("selector", None)
+    requested_target: ClassVar[Argument[str | None]] = Argument("target", None)
+    """Holds the selector of the second element of a drag."""
+    requested_frame: ClassVar[Argument[str | None]] = Argument("frame", None)
+    """Holds the selector of the iframe in which the elements are."""
+    requested_timeout: ClassVar[Argument[int | None]] = Argument("timeout", None)
+    """Bounds the time that the call may take on the page, in milliseconds."""
+    requested_load_state: ClassVar[Argument[str]] = Argument("wait_until", "load")
+    """Names the event that counts as loaded."""
+    requested_budget: ClassVar[Argument[int | None]] = Argument("budget", None)
     expected_revision: ClassVar[Argument[int | None]] = Argument("if_revision", None)
     expected_url: ClassVar[Argument[str | None]] = Argument("expect_url", None)
     reply_amount: ClassVar[Argument[str]] = Argument("reply", "delta")
-    """How much an act answers: none, delta or full."""
-    kept_cursor: ClassVar[Argument[str]] = Argument("cursor", "")
-    """Where to read on in what an earlier call left; empty where this one begins to read."""
-    only_tried: ClassVar[Argument[bool]] = Argument("trial", without=False)
-    """It is checked that it could be done, and nothing is done."""
-    unawaited: ClassVar[Argument[bool]] = Argument("no_wait_after", without=False)
-    """The reply does not wait for what the act causes."""
-    page_may_ask: ClassVar[Argument[bool]] = Argument("run_before_unload", without=False)
-    """The page may ask whether to leave it, before it closes."""
+    """Says how much an act answers: none, delta or full."""
+    requested_cursor: ClassVar[Argument[str]] = Argument("cursor", "")
+    """Says where to read on in what an earlier call left. It is empty where this call begins to read."""
+    is_trial: ClassVar[Argument[bool]] = Argument("trial", without=False)
+    """Says that the call only checks that it could be done, and does nothing."""
+    skips_wait: ClassVar[Argument[bool]] = Argument("no_wait_after", without=False)
+    """Says that the reply does not wait for what the act causes."""
+    runs_before_unload: ClassVar[Argument[bool]] = Argument("run_before_unload", without=False)
+    """Says that the page may ask whether to leave it, before it closes."""
 
     @property
-    def can_be_tried(self) -> bool:
+    def supports_trial(self) -> bool:
         return "trial" in type(self).model_fields
 
     @property
-    def pageless(self) -> bool:
-        """Return whether it needs no page this time, because all that it is about is kept already."""
-        return bool(self.kept_cursor)
+    def needs_no_page(self) -> bool:
+        """Return whether this call can do without a page, because an earlier call left all that it reads."""
+        return bool(self.requested_cursor)
 
     @property
-    def apart(self) -> bool:
-        """Return whether each of its parts is a call of its own."""
+    def has_separate_calls(self) -> bool:
+        """Return whether each of the action's parts is a call of its own."""
         return False
 
     @property
     def makes_session(self) -> bool:
-        """Return whether it is done in a new session, which is made for it."""
+        """Return whether a new session is made for this call."""
         return False
 
     @property
     def wakes_page(self) -> bool:
-        """Return whether a page that is not open is opened for it, though it takes no turn."""
-        return self.opens and self.effect is Effect.READS
+        """Return whether a page that is not open is opened for this call, although it takes no turn."""
+        return self.needs_open_page and self.effect is Effect.READS
 
     @property
     def asks_page(self) -> bool:
-        """Return whether it asks the page itself, which answers nothing while it shows a dialog."""
-        return self.lane is Lane.QUEUE and not self.kept_cursor
+        """Return whether the call asks the page itself, which answers nothing while it shows a dialog."""
+        return self.lane is Lane.QUEUE and not self.requested_cursor
 
     @property
     def closing(self) -> Closing | None:
-        """Return how it closes its page; None if it does not."""
+        """Return how the call closes its page; None if it does not."""
         return None
 
     @property
     def recipient(self) -> str | None:
-        """Whom it gives its page to: a client's name, or a page of its."""
+        """Return whom the call gives its page to: a client's name, or the id of a page of that client."""
         return None
 
     @property
     def saved_name(self) -> str | None:
-        """Return the name under which it saves the logins of its session."""
+        """Return the name under which the call saves the logins of its session."""
         return None
 
     @property
     def restored_name(self) -> str | None:
-        """The name under which the logins were saved that it puts back."""
+        """Return the name of the saved logins that the call puts back."""
         return None
 
     @property
-    def asked_request(self) -> str | None:
-        """Return the id of the request to a person that it goes on with."""
+    def human_request_id(self) -> str | None:
+        """Return the id of the request to a person that the call continues."""
         return None
 
     @property
-    def asked_kind(self) -> str | None:
-        """Return the kind of thing that it asks a person for."""
+    def human_request_kind(self) -> str | None:
+        """Return the kind of thing that the call asks a person for."""
         return None
 
     @property
-    def by_origin(self) -> bool:
-        """Return whether the other pages of the page's origin feel it."""
+    def affects_origin(self) -> bool:
+        """Return whether the call affects all pages of the page's origin."""
         return False
 
     @property
-    def others_accepted(self) -> bool:
-        """Return whether it is done though others hold pages that it concerns."""
+    def may_affect_others(self) -> bool:
+        """Return whether the caller accepts that the call affects pages that others hold."""
         return False
 
     def concerns(self, url: str) -> bool:  # noqa: ARG002 - the narrower actions look at it
-        """Return whether a page at `url` would feel it."""
+        """Return whether the call affects a page at `url`."""
         return True
 
-    def narrower(self) -> str:
-        """Give the calls that concern fewer, for the refusal."""
+    def narrower_calls(self) -> str:
+        """Return the calls that affect fewer pages, for the hint of a refusal."""
         return f"{next_call('create_session')} makes a session of your own."

@@ -4,7 +4,8 @@ from types import MappingProxyType
 
 from pydantic import Field
 
-from shared.actions.base import Action, CallId
+from shared.actions.arguments import CallId
+from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
 
 
@@ -14,7 +15,7 @@ class Undo(Action):
 
     effect = Effect.ACTS
     lane = Lane.BESIDE
-    shown = "observed"
+    text_key = "observed"
     hints = MappingProxyType({"AFFECTS_OTHERS": 'If all of them shall feel it, repeat undo with "affectOthers": true.'})
 
     call_id: CallId | None = Field(default=None, description="The call, or how its id begins; your last one without.")

@@ -4,14 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
-from shared.actions.base import PageAction, Selector, WaitingAction, WaitUntil
+from shared.actions.arguments import Selector, WaitUntil
+from shared.actions.base import PageAction, WaitingAction
 from shared.actions.traits import Lane
 
 
 class WaitForSelector(WaitingAction):
     """Wait until an element appears (or, by `state`, is attached, hidden or gone)."""
 
-    shown = "observed"
+    text_key = "observed"
 
     selector: Selector = Field(description='Ref (e12), CSS, text=..., role=button[name="..."] or //xpath.')
     state: Literal["attached", "detached", "visible", "hidden"] = Field(
@@ -30,7 +31,7 @@ class WaitForNavigation(WaitingAction):
     """Wait for the page's next navigation to load. One that began after your own last act on the page counts too."""
 
     waits_for_document = True
-    shown = "observed"
+    text_key = "observed"
 
     pattern: UrlGlob | None = Field(default=None, alias="url", description="Only to a URL that matches.")
     wait_until: WaitUntil = "load"
@@ -40,7 +41,7 @@ class WaitForUrl(WaitingAction):
     """Wait until the page is at a URL that matches, and has loaded."""
 
     waits_for_document = True
-    shown = "observed"
+    text_key = "observed"
 
     pattern: UrlGlob = Field(alias="url")
     wait_until: WaitUntil = "load"
@@ -50,7 +51,7 @@ class WaitForLoad(WaitingAction):
     """Wait until the page's document has loaded."""
 
     waits_for_document = True
-    shown = "observed"
+    text_key = "observed"
 
     state: Literal["load", "domcontentloaded", "networkidle"] = Field(
         default="load",
@@ -63,7 +64,7 @@ class Wait(PageAction):
     """Wait for a duration. Prefer wait_for_selector, which goes on as soon as it can."""
 
     lane = Lane.BESIDE
-    shown = "observed"
+    text_key = "observed"
 
     duration: int = Field(ge=0, le=60_000, description="Milliseconds.")
 

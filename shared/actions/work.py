@@ -31,10 +31,10 @@ class ClaimWork(Action):
     effect = Effect.ACTS
     lane = Lane.BESIDE
     unmetered = True
-    shown = "observed"
+    text_key = "observed"
     undone_by = next_call("release_work", ...)
     idempotent = True
-    told = frozenset({"key"})
+    loggable_arguments = frozenset({"key"})
 
     key: WorkKey
     reason: str | None = Field(
@@ -53,10 +53,10 @@ class ReleaseWork(Action):
     effect = Effect.ACTS
     lane = Lane.BESIDE
     unmetered = True
-    shown = "observed"
+    text_key = "observed"
     undone_by = next_call("claim_work", ...)
     idempotent = True
-    told = frozenset({"key"})
+    loggable_arguments = frozenset({"key"})
 
     key: WorkKey
 

@@ -5,7 +5,7 @@ from typing import Final
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import DialogPolicy
 from shared.actions import dialogs
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 _ACCEPTS: Final = {"ask": None, "accept": True, "dismiss": False}
@@ -20,7 +20,7 @@ async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) 
         raise ValidationFailed(
             f"promptText is for the policy accept, not for {action.policy}.",
             hint="Leave it out.",
-            details=of_field("promptText"),
+            details=field_details("promptText"),
         )
     record = page.record
     record.dialog_policy = DialogPolicy(page.call.client_id, _ACCEPTS[action.policy], action.prompt_text)

@@ -19,7 +19,7 @@ _SHOWN: Final = 200
 
 async def focus(page: BrowserPage, action: editing.Focus) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
-    await element.focus(**action.own(), timeout=action.timeout)
+    await element.focus(**action.own_arguments(), timeout=action.timeout)
     if not await read_back(element, _HAS_FOCUS):
         raise ElementNotInteractable(
             f"The element matching '{action.selector}' did not take the focus: no field, no link, no tabindex; or the "
@@ -32,7 +32,7 @@ async def focus(page: BrowserPage, action: editing.Focus) -> Json:
 async def blur(page: BrowserPage, action: editing.Blur) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
     had = await element.evaluate(_HAS_FOCUS, timeout=action.timeout)
-    await element.blur(**action.own(), timeout=action.timeout)
+    await element.blur(**action.own_arguments(), timeout=action.timeout)
     if await read_back(element, _HAS_FOCUS):
         return {"observed": "it still has the focus: the page gave it back"}
     return {"observed": "it has lost the focus" if had else "it did not have the focus, and has not now"}

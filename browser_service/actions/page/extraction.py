@@ -10,7 +10,7 @@ from browser_service.host.elements import locators
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading import csvs, extraction
 from shared.actions import extraction as actions
-from shared.errors import ElementNotFound, InvalidSelector, of_field
+from shared.errors import ElementNotFound, InvalidSelector, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -82,7 +82,7 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
         raise InvalidSelector(
             f"Selector {invalid['selector']!r} of schema.{invalid['path']} has a syntax error: {invalid['said']}",
             hint="In a schema a selector is CSS (.price) or an XPath (//td[2]), looked up within its parent.",
-            details={"selector": invalid["selector"], "url": page.url, **of_field("schema")},
+            details={"selector": invalid["selector"], "url": page.url, **field_details("schema")},
         )
     lacking = {line.partition(":")[0] for line in [*found["broken"], *found["notFound"]]}
     looked_for = next((field.selector for name, field in action.fields.items() if name in lacking), None)
@@ -123,7 +123,7 @@ async def _of_elements(page: BrowserPage, action: Several, script: str, arg: obj
     if not found["count"]:  # it was there a moment ago
         raise errors.not_found(action.selector, action.timeout, url=page.url)
     value = found["values"] if action.all else found["values"][0]
-    return {**await page.shown_data(action.shown, value, action.budget), "count": found["count"]}
+    return {**await page.shown_data(action.text_key, value, action.budget), "count": found["count"]}
 
 
 async def _read(page: BrowserPage, action: Several, script: str, arg: object) -> Any:  # Any: what the script gives

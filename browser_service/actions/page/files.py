@@ -9,7 +9,7 @@ from browser_service.host.elements.uploads import payloads
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import applied, script
 from shared.actions import files
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -37,7 +37,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
         raise ValidationFailed(
             "drop needs 'files' or 'data'.",
             hint=f"{next_call('drop', selector='...', files=[{'name': 'a.txt', 'text': '...'}])}.",
-            details=of_field("files"),
+            details=field_details("files"),
         )
     element = await page.element(action.selector, action.frame, strict=action.strict)
     given = await payloads(page, action.files)

@@ -36,7 +36,7 @@ _GONE: Final = "the element is no longer there"
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
     element = await _element(page, action)
     if action.trial or action.no_wait_after:
-        await element.click(**action.own(), timeout=action.timeout)
+        await element.click(**action.own_arguments(), timeout=action.timeout)
         return {}
     frame = page.frame_of(action.selector, action.frame)
     asked = asyncio.get_running_loop().create_future()
@@ -48,7 +48,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
     page.live.on("filechooser", note)
     try:
         async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
-            await element.click(**action.own(), timeout=action.timeout)
+            await element.click(**action.own_arguments(), timeout=action.timeout)
             seen = await witness.verdict()
         if seen.asks:
             await asyncio.wait({asked}, timeout=_ASKS_WITHIN_S)
@@ -68,7 +68,7 @@ def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
 
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
-    await element.fill(**action.own(), timeout=action.timeout)
+    await element.fill(**action.own_arguments(), timeout=action.timeout)
     found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
     page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _value(found, action)
@@ -77,7 +77,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
-    await element.press_sequentially(**action.own(), timeout=action.allowed_ms())
+    await element.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
     found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
     page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _typed(found, action.text)
@@ -103,13 +103,13 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
 
 async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
     element = await _element(page, action)
-    await element.hover(**action.own(), timeout=action.timeout)
+    await element.hover(**action.own_arguments(), timeout=action.timeout)
     return {}
 
 
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
-    chosen = await element.select_option(**action.own(), timeout=action.timeout)
+    chosen = await element.select_option(**action.own_arguments(), timeout=action.timeout)
     field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     page.filled(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
@@ -134,7 +134,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
     """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
-    await unless_unchanged(tick(**action.own(), timeout=action.timeout))
+    await unless_unchanged(tick(**action.own_arguments(), timeout=action.timeout))
     field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     if field is None:
         return {"observed": _GONE}

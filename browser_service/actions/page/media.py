@@ -24,7 +24,7 @@ async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreensho
 
 
 async def generate_pdf(page: BrowserPage, action: media.GeneratePdf) -> Json:
-    options = {name: value for name, value in action.own().items() if name != "filename"}
+    options = {name: value for name, value in action.own_arguments().items() if name != "filename"}
     return {"artifact": await page.keep(await page.live.pdf(**options), "application/pdf", "page", action.filename)}
 
 

@@ -10,7 +10,7 @@ from shared.model import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
-    return await arrive(page, action, page.live.goto(**action.own(), timeout=action.timeout))
+    return await arrive(page, action, page.live.goto(**action.own_arguments(), timeout=action.timeout))
 
 
 async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:

@@ -14,9 +14,9 @@ from browser_service.host.network.traffic import MOST_BODY, RequestRecord, Reque
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import network
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
-from shared.moments import iso
+from shared.timestamps import iso
 
 
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
@@ -33,7 +33,7 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
         raise ValidationFailed(
             "block_requests needs patterns or resourceTypes.",
             hint='For example {"patterns": ["*.example.com/*"], "resourceTypes": ["image"]}.',
-            details=of_field("patterns"),
+            details=field_details("patterns"),
         )
     patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
@@ -162,7 +162,7 @@ def _has_status(sent: RequestRecord, wanted: str | None) -> bool:
     return status[0] == wanted[0] if wanted.endswith("xx") else status == wanted
 
 
-async def _record(sent: RequestRecord, action: network.Shown, sight: RequestView) -> Json:
+async def _record(sent: RequestRecord, action: network.LogDetails, sight: RequestView) -> Json:
     request = sent.request
     record: Json = {
         "number": sent.number,

@@ -8,7 +8,7 @@ from browser_service.host.elements import drops, targets
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions import pointer
-from shared.errors import ValidationFailed, WithoutEffect, of_field
+from shared.errors import ValidationFailed, WithoutEffect, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -29,7 +29,7 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     target = await page.element(action.target, action.frame, strict=action.strict)
     drag = await drops.Drag.begin(source, target, action.timeout)
     try:
-        await source.drag_to(**{**action.own(), "target": target}, timeout=action.timeout)
+        await source.drag_to(**{**action.own_arguments(), "target": target}, timeout=action.timeout)
     finally:
         seen = await drag.events()
     moved = await drag.movement()
@@ -101,7 +101,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
             raise ValidationFailed(
                 f"mouse: {problem}.",
                 hint=f"{_EXAMPLES[field]}.",
-                details=of_field(field),
+                details=field_details(field),
             )
     width, height = await page.live.evaluate(_VIEWPORT)
     for field, value, most in (
@@ -113,7 +113,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
                 f"{field} {value:g} lies outside of the viewport, which is {width} x {height} px.",
                 hint=f"Bring it there first: {next_call('scroll', y=600)}. A screenshot in scale css has the "
                 "coordinates.",
-                details=of_field(field, viewport={"width": width, "height": height}),
+                details=field_details(field, viewport={"width": width, "height": height}),
             )
 
 

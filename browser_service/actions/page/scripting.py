@@ -17,8 +17,8 @@ from browser_service.host.session_handle import BrowserSession
 from shared.actions import scripting
 from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
 from shared.model import Json
-from shared.moments import iso
 from shared.next_calls import next_call
+from shared.timestamps import iso
 
 _FETCH: Final = script("fetch")
 _REACHABLE: Final = script("reachable")

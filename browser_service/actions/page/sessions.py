@@ -10,7 +10,7 @@ from browser_service.host.recovery import reversal
 from browser_service.host.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions
-from shared.errors import Forbidden, ValidationFailed, of_field
+from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
 
 
@@ -45,7 +45,7 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
     for number, cookie in enumerate(action.cookies):
         if problem := cookie.problem():
             field = f"cookies.{number}"
-            raise ValidationFailed(f"{field} of set_cookies: {problem}.", details=of_field(field))
+            raise ValidationFailed(f"{field} of set_cookies: {problem}.", details=field_details(field))
         if not session.entry.permits(f"https://{cookie.host.lstrip('.')}/"):
             raise Forbidden(f"Cookies for {cookie.host} may not be set here: the URL policy does not allow the host.")
     context = await session.context()

@@ -24,7 +24,7 @@ async def browser_navigate(page: BrowserPage, action: seven.BrowserNavigate) -> 
 async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:
     found = await page.element(action.located(), strict=True, frames=False)
     count = await found.count()
-    first = f"Found {count} element(s) matching: {action.repeated()}"
+    first = f"Found {count} element(s) matching: {action.selector_text()}"
     if not count:
         return {"count": 0, "text": f"{first}\nVisible: false, Enabled: false"}
     visible = await found.first.is_visible()
@@ -34,12 +34,12 @@ async def browser_find(page: BrowserPage, action: seven.BrowserFind) -> Json:
 
 
 async def browser_click(page: BrowserPage, action: seven.BrowserClick) -> Json:
-    done = await interaction.click(page, action.meant())
+    done = await interaction.click(page, action.canonical())
     return {**done, "text": f"Successfully clicked element: {action.selector}"}
 
 
 async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
-    meant = action.meant()
+    meant = action.canonical()
     typed = await (interaction.fill(page, meant) if isinstance(meant, Fill) else interaction.type_(page, meant))
     shows = typed.get("value")
     differs = f"\nThe page shows: {shows}" if isinstance(shows, str) and not shows.endswith(action.text) else ""

@@ -66,7 +66,7 @@ def _still_loading(page: BrowserPage, action: NavigationAction, seen: Observatio
     urls, status = seen.pending(), f"HTTP {seen.status}; " if seen.status else ""
     named = ", ".join(url[:_URL] for url in urls[:_SHOWN])
     waits = f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending: {named}" if urls else "no request is pending"
-    missing = action.asked_load_state
+    missing = action.requested_load_state
     return {
         "url": page.url,
         **({"status": seen.status} if seen.status else {}),
@@ -76,7 +76,7 @@ def _still_loading(page: BrowserPage, action: NavigationAction, seen: Observatio
 
 
 def _nowhere(page: BrowserPage, action: NavigationAction, seen: Observation) -> NavigationFailed:
-    url = action.asked_url or page.url
+    url = action.requested_url or page.url
     return NavigationFailed(
         f"Navigation to {url} led nowhere: the server answered {seen.status}, no content.",
         hint=f"The page stays where it was: {next_call('snapshot')}. To only send the request: fetch.",

@@ -35,8 +35,8 @@ async def explain(error: PlaywrightError, at: BrowserPage, action: Action) -> Br
 
 
 async def _looked_up(error: PlaywrightError, at: BrowserPage, action: Action) -> BrowseError | None:
-    page, frame = at.live, action.asked_frame
-    named = [each for each in (action.asked_selector, action.asked_target) if each is not None]
+    page, frame = at.live, action.requested_frame
+    named = [each for each in (action.requested_selector, action.requested_target) if each is not None]
     if frame is not None and (wrong := await _wrong_frame(error, at, action, frame)):
         return wrong
     for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
@@ -52,10 +52,10 @@ async def _looked_up(error: PlaywrightError, at: BrowserPage, action: Action) ->
 
 async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
     """Explain by what the element shows: Playwright's log may have ended before it came to the point."""
-    states = await in_page(found, causes.STATE, action.can_be_tried)
+    states = await in_page(found, causes.STATE, action.supports_trial)
     explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
     if states and isinstance(explained, ElementNotInteractable):
-        return causes.with_cause(explained, action.name(), action.asked_frame, states[0])
+        return causes.with_cause(explained, action.name(), action.requested_frame, states[0])
     return explained
 
 
@@ -91,12 +91,12 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     hint = None
     if is_xpath(selector) and await page.evaluate(_HAS_SHADOW):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
-    elif len(page.frames) > 1 and not action.asked_frame:
+    elif len(page.frames) > 1 and not action.requested_frame:
         hint = (
             f"The page has frames: name one with `frame`, or take a ref from {next_call('snapshot')}, which "
             "reaches into all."
         )
         if where := await frames.matching(page, selector):
             hint = f"It is in {frames.describe(where)}: repeat it with {frames.argument(where)}."
-    waited = action.asked_timeout or action.allowed_ms()
+    waited = action.requested_timeout or action.allowed_ms()
     return errors.not_found(selector, waited, url=page.url, hint=hint)

@@ -9,7 +9,7 @@ from playwright.async_api import FilePayload
 
 from browser_service.host.page.handle import BrowserPage
 from shared.actions.files import GivenFile
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.wire import FILE_BYTES
 
 
@@ -49,4 +49,4 @@ async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) ->
 
 
 def _wrong(field: str, problem: str, hint: str) -> ValidationFailed:
-    return ValidationFailed(f"{problem}.", hint=hint, details=of_field(field))
+    return ValidationFailed(f"{problem}.", hint=hint, details=field_details(field))

@@ -20,10 +20,10 @@ from browser_service.host.launching.pool import BrowserKind, Pool, new_id
 from browser_service.host.launching.processes import WatchedProcess, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.starter import LAUNCHES_WITHIN_S, BrowserStarter
-from shared.errors import BrowserLaunchFailed, ValidationFailed, of_field
-from shared.likeness import nearest
+from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
 from shared.model import Json
 from shared.pages import SessionOptions, SessionSpec
+from shared.similarity import nearest
 
 Home = BrowserContext | Browser
 """A session's context lives in the profile's own context, or in a browser of another kind."""
@@ -128,11 +128,11 @@ class Launcher:
         """Return Playwright's description of a device. Raises ValidationFailed if it knows none of this name."""
         devices = self._playwright.devices if self._playwright is not None else {}
         if name not in devices:
-            near = nearest(name, devices, most=3, alike=0.4)
+            near = nearest(name, devices, most=3, similarity=0.4)
             raise ValidationFailed(
                 f"There is no device {name!r}.",
                 hint=f"Did you mean {' or '.join(near)}?" if near else 'Such as "Pixel 7" or "iPhone 15".',
-                details=of_field("device"),
+                details=field_details("device"),
             )
         return {"name": name, **devices[name]}
 

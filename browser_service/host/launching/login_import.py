@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host.scripts import script
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _unreadable_error(why: str) -> ValidationFailed:
     return ValidationFailed(
         f"content of import_login cannot be read: {why}.",
         hint="Give a Playwright storage state (JSON), or a cookies.txt as browser extensions export it.",
-        details=of_field("content"),
+        details=field_details("content"),
     )
 
 
@@ -295,5 +295,5 @@ def _empty_error(site: str | None) -> ValidationFailed:
     return ValidationFailed(
         f"content of import_login has nothing{of_site} in it.",
         hint="Leave `site` out to bring all that it has." if site else "Export it while you are signed in.",
-        details=of_field("site" if site else "content"),
+        details=field_details("site" if site else "content"),
     )

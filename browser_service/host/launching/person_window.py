@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.ordinary_window import OrdinaryWindow, check_display
-from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, of_field
+from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import SessionSpec
@@ -30,7 +30,7 @@ def check(spec: SessionSpec, launcher: Launcher) -> None:
         raise ValidationFailed(
             f"login works in the shared login only, not in session {spec.session_id!r}, which has no profile.",
             hint="Leave sessionId out.",
-            details=of_field("sessionId"),
+            details=field_details("sessionId"),
         )
     if launcher.attached:
         raise BrowserLaunchFailed(

@@ -20,7 +20,7 @@ from browser_service.host.files import ArtifactPort
 from shared.calls import DownloadState
 from shared.errors import BrowseError
 from shared.events import DownloadMoved, HostEvent
-from shared.moments import iso
+from shared.timestamps import iso
 
 _ENDS_WITHIN_S = 3_600
 _MOST_URL = 2_000

@@ -15,7 +15,7 @@ from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
 
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 Settings = Mapping[str, Any]  # Any: the arguments of Playwright's calls
@@ -167,5 +167,5 @@ def _impossible(name: str, reason: str) -> ValidationFailed:
     return ValidationFailed(
         f"{name} cannot be emulated: {reason}.",
         hint="Nothing was changed. create_session takes viewport, userAgent, locale and timezone for all of its pages.",
-        details=of_field(name),
+        details=field_details(name),
     )

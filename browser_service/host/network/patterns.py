@@ -7,7 +7,7 @@ from typing import Final
 
 import regex
 
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 
 _SCHEME: Final = re.compile(r"([A-Za-z*][A-Za-z0-9+.*-]*)://(.*)", re.DOTALL)
 _HOST: Final = re.compile(r"\*\.((?:[\w-]+\.)+[\w-]+(?::\d+)?)(/.*)", re.DOTALL)
@@ -43,7 +43,7 @@ class UrlPattern:
             raise ValidationFailed(
                 f"{field} {text!r} cannot be used: {error}.",
                 hint='Write a glob such as "*.example.com/*" or "/api/*", or a regular expression: "/items\\/\\d+/i".',
-                details=of_field(field),
+                details=field_details(field),
             ) from None
 
     def matches(self, url: str) -> bool:

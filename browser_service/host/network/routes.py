@@ -18,7 +18,7 @@ from playwright.async_api import Page, Route
 from browser_service.host.network.interception import Interception
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.traffic import Traffic
-from shared.errors import ResourceExhausted, ValidationFailed, of_field
+from shared.errors import ResourceExhausted, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -180,7 +180,7 @@ class PageNetwork:
             raise ValidationFailed(
                 f"routeIds: the page has no route {unknown[0]!r}.",
                 hint=f"It has {', '.join(sorted(known)) or 'none'}: {next_call('list_routes')}.",
-                details=of_field("routeIds"),
+                details=field_details("routeIds"),
             )
         removed = [rule for rule in self.rules if route_ids is None or rule.route_id in route_ids]
         self.rules = [rule for rule in self.rules if rule not in removed]

@@ -35,7 +35,7 @@ from browser_service.security.urls import abridged
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.calls import Artifact, Call
-from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed, of_field
+from shared.errors import BrowserCrashed, ElementGone, StaleRevision, ValidationFailed, field_details
 from shared.events import HostEvent
 from shared.model import Json
 from shared.next_calls import next_call
@@ -202,7 +202,7 @@ class BrowserPage:
         frame = await element.content_frame()
         if frame is None:
             raise ValidationFailed(
-                f"frame {selector!r} is no iframe.", hint="Name an iframe element.", details=of_field("frame")
+                f"frame {selector!r} is no iframe.", hint="Name an iframe element.", details=field_details("frame")
             )
         return frame
 

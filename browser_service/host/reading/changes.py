@@ -24,7 +24,7 @@ class Change:
     at: tuple[Tree, int]
     index: int
     loud: bool = False
-    of_field: bool = False
+    field_details: bool = False
     """True if only the content of a field changed."""
 
 
@@ -99,8 +99,8 @@ def _changed(before: _Side, after: _Side) -> Iterator[Change]:
         if moved:
             lines.append(f"~   in this order now: {', '.join(moved)}")
             shown += [after.nodes[after.at[inner]] for inner in moved]
-        loud, of_field = (any(node.role in roles for node in itself) for roles in (_LOUD, FIELDS))
-        yield Change(lines, shown, (after.nodes, index), index, loud=loud, of_field=of_field)
+        loud, field_details = (any(node.role in roles for node in itself) for roles in (_LOUD, FIELDS))
+        yield Change(lines, shown, (after.nodes, index), index, loud=loud, field_details=field_details)
 
 
 def _moved(before: _Side, after: _Side, ref: str) -> list[str]:

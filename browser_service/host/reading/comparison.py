@@ -10,7 +10,7 @@ from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
 from browser_service.host.files import Files, dated
 from browser_service.pictures import MOST_PIXELS, flatten
 from shared.actions.media import CompareScreenshots
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -114,5 +114,5 @@ def _no_picture(field: str, problem: str) -> ValidationFailed:
     return ValidationFailed(
         problem,
         hint=f"Take one: {next_call('screenshot')} answers its artifactId.",
-        details=of_field(field),
+        details=field_details(field),
     )

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
 _STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
@@ -51,7 +51,7 @@ def of_data(data: Json) -> Csv:
         raise ValidationFailed(
             f"schema has several lists, and CSV has one table: {', '.join(lists)}.",
             hint=_SEVERAL,
-            details=of_field("format"),
+            details=field_details("format"),
         )
     items: list[JsonValue] = next(iter(lists.values()), [data])
     name = next(iter(lists), "")

@@ -15,7 +15,7 @@ from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.pictures import MOST_PIXELS, stitch, work_on
 from shared.actions.media import Screenshot
-from shared.errors import ValidationFailed, of_field
+from shared.errors import ValidationFailed, field_details
 
 Options = dict[str, Any]  # Any: as Playwright types each
 _PIECE: Final = 4_000_000
@@ -59,7 +59,7 @@ class _Area:
 
 async def take(page: BrowserPage, action: Screenshot) -> Picture:
     """Take a picture. Raises ValidationFailed if the format cannot hold it."""
-    options: Options = {name: value for name, value in action.own().items() if name in _OPTIONS}
+    options: Options = {name: value for name, value in action.own_arguments().items() if name in _OPTIONS}
     if action.mask:
         options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
     element = await page.element(action.selector, action.frame) if action.selector else None
@@ -129,7 +129,7 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
             f"A webp picture has at most {_LONGEST['webp']:,} pixels a side, and this one would have"
             f" {area.width * area.ratio:,.0f} x {area.height * area.ratio:,.0f}.",
             hint='Take png or jpeg, or a part: "fullPage": true with "clip": {"x": 0, "y": 0, ...}.',
-            details=of_field("type"),
+            details=field_details("type"),
         )
     area = replace(area, width=min(area.width, longest))
     area = replace(area, height=min(area.height, longest, math.floor(MOST_PIXELS / area.ratio**2 / area.width)))

@@ -13,7 +13,7 @@ from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, R
 
 from browser_service.host.background import Background
 from shared.model import Json
-from shared.moments import iso
+from shared.timestamps import iso
 
 _KEPT: Final = 200
 _TEXT: Final = 2_000

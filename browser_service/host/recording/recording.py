@@ -13,7 +13,7 @@ from browser_service.host.files import Files, dated
 from browser_service.host.page.record import PageRecord
 from browser_service.host.recording.video import MIME_TYPE, Video
 from shared.calls import Call
-from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, of_field
+from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, field_details
 from shared.events import HostEvent
 from shared.model import Json
 from shared.next_calls import next_call
@@ -221,7 +221,7 @@ class Recorder:
 
 
 def _wrong(problem: str, hint: str) -> ValidationFailed:
-    return ValidationFailed(problem, hint=hint, details=of_field("command"))
+    return ValidationFailed(problem, hint=hint, details=field_details("command"))
 
 
 async def _wait_for(event: asyncio.Event, seconds: float) -> bool:

@@ -8,12 +8,12 @@ from pydantic import JsonValue
 from browser_service.spine.rendering.files import File, FileLine, Line, attachments, files_of, lines_of, text_block
 from browser_service.spine.rendering.reach import add_toolsets, spell_calls
 from browser_service.spine.rendering.result import Spell, list_at, numbered, result_text, step_text, without_bytes
-from shared import catalogue
 from shared.actions.base import Action
 from shared.errors import PageRequired
-from shared.mentions import spelled
+from shared.mentions import respelled_calls
 from shared.model import Json
 from shared.replies import ForModel, ModelReply, error_lines, one_line
+from shared.toolsets import listed_names
 from shared.wire import DEFAULT_SESSION
 
 _MOST_NOTICES: Final = 3
@@ -62,7 +62,7 @@ def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str 
         toolsets=toolsets,
         answered=_answered_request(reading.result),
     )
-    if action.bare and reading.error and reading.error["code"] == PageRequired.code:
+    if action.activity_phrase and reading.error and reading.error["code"] == PageRequired.code:
         refusal: Json = {"message": reading.error["message"], "data": {"hint": reading.error.get("hint")}}
         return known.model_copy(update={"refusal": refusal})
     return known.model_copy(update={"content": _content(reading, advice)})
@@ -71,7 +71,7 @@ def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str 
 def _spell(form: ForModel) -> Spell:
     """Return the function that spells calls so that the reader can make them, whose list of tools may lack some."""
     read = form.toolsets if form.read is None else form.read
-    return str if read is None else functools.partial(spelled, listed=catalogue.listed(read))
+    return str if read is None else functools.partial(respelled_calls, listed=listed_names(read))
 
 
 def _answered_request(result: Json) -> str:
@@ -80,7 +80,7 @@ def _answered_request(result: Json) -> str:
 
 
 def _content(reading: _Reading, advice: str) -> list[Json]:
-    if reading.action.bare:
+    if reading.action.activity_phrase:
         return _bare(reading, advice)
     return _failed(reading, reading.error, advice) if reading.error else _done(reading)
 
@@ -91,7 +91,7 @@ def _done(reading: _Reading) -> list[Json]:
     lines: list[Line] = []
     if result or not files:
         lines.append(result_text(reading.action, result, reading.page_url, reading.spell))
-    if reading.action.shown and (way_back := result.get("undo")):
+    if reading.action.text_key and (way_back := result.get("undo")):
         lines.append(str(way_back))
     return _with_files([*lines, *_file_lines(files, reading), *reading.around(), *reading.notices()], files, reading)
 
@@ -112,7 +112,7 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     """Return the text alone, for tools whose replies show nothing else of the page."""
     form = reading.form
     if reading.error:
-        return [text_block([*error_lines(reading.error, reading.action.bare), advice], form)]
+        return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form)]
     kept = _object(reading.result, "artifact")
     file = File.model_validate(kept) if kept else None
     blocks = [*attachments(file, form)][:1] if file else []
@@ -135,7 +135,7 @@ def _with_files(lines: list[Line], files: list[File], reading: _Reading) -> list
 
 def _steps_before(reading: _Reading, error: Json, done: list[JsonValue]) -> list[str]:
     """Return the replies of the steps before a failed one, unless the error has them."""
-    if not reading.action.carries:
+    if not reading.action.part_fields:
         return []
     steps = [step_text(*each, reading.page_url, reading.spell) for each in numbered(done)]
     return [step for step in steps if step.partition(": ")[2] not in str(error["message"])]

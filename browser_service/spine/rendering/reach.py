@@ -47,10 +47,10 @@ def _add_toolset(result: Json, action: type[Action], chosen: frozenset[str], ask
     toolset = result.get("toolset")
     if not action.adds_toolset or not isinstance(toolset, str):
         return result
-    known = frozenset({toolset}).intersection(toolsets.names(catalogue.ACTIONS.values()))
-    before = catalogue.listed(chosen.union(asked))
+    known = frozenset({toolset}).intersection(toolsets.NAMES)
+    before = toolsets.listed_names(chosen.union(asked))
     asked += known
-    longer = catalogue.listed(chosen.union(asked)) != before
+    longer = toolsets.listed_names(chosen.union(asked)) != before
     said = "They are in your list of tools now." if longer else "Your list of tools had them already."
     return {**result, "help": f"{result.get('help', '')}\n{said}"}
 

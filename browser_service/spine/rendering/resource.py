@@ -18,9 +18,9 @@ def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Content
         file = File.model_validate(kept)
         whole = file.artifact_id if file.data is None else None
         return Contents(mime_type=file.mime_type, blob=file.data, artifact_id=whole)
-    value = result.get(action.shown, result)
+    value = result.get(action.text_key, result)
     if form.mime_type == JSON and isinstance(value, str):
-        value = {key: each for key, each in result.items() if key != action.shown}
+        value = {key: each for key, each in result.items() if key != action.text_key}
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return Contents(mime_type=form.mime_type, text=text)
 

@@ -27,9 +27,9 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
 def _text(result: Json, action: type[Action], file: File | None) -> str:
     lines = []
     if result:
-        value = result.get(action.shown, result)
+        value = result.get(action.text_key, result)
         lines.append(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
-    if action.shown and (way_back := result.get("undo")):
+    if action.text_key and (way_back := result.get("undo")):
         lines.append(str(way_back))
     if file:
         place = file.path or "--out FILE saves it"

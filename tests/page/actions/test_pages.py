@@ -187,7 +187,7 @@ def test_every_option_that_playwright_has_for_a_call_is_an_argument(name: str) -
     schema: dict[str, AnyJson] = full_schema(ACTIONS[name])
     taken = set(schema["properties"])
     assert {to_camel(option) for option in options - _IN_PROCESS_ONLY.get(name, set())} <= taken
-    assert "params" in ACTIONS[name].bags
+    assert "params" in ACTIONS[name].option_bags
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from shared.catalogue import tools
+from shared.toolsets import tools
 from tests.pure.docs.test_readme import _configuration
 
 

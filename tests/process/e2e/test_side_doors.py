@@ -197,7 +197,7 @@ class Attempt:
             return self.action.name(), arguments
         part = {"action": self.action.name(), **arguments}
         before = [{"action": self.after}] if self.after else []
-        (name,) = self.carrier.carries
+        (name,) = self.carrier.part_fields
         several = full_schema(self.carrier)["properties"][name]["type"] == "array"  # type: ignore[index,call-overload] # a schema has properties
         return self.carrier.name(), smallest(
             self.carrier, **{name: [*before, part] if several else part}, **json.loads(self.beside)
@@ -221,7 +221,7 @@ def attempts() -> list[Attempt]:
 def carried_attempts() -> list[Attempt]:
     """The same within every action that carries others."""
     found = []
-    for carrier in (one for one in catalogue.ACTIONS.values() if one.carries):
+    for carrier in (one for one in catalogue.ACTIONS.values() if one.part_fields):
         for action in catalogue.ACTIONS.values():
             if action is CallTool:
                 found.append(Attempt(action, "{}", frozenset({"PAGE_OWNED"}), carrier, _page(READABLE)))
@@ -238,8 +238,8 @@ def carried_attempts() -> list[Attempt]:
 
 def _may_be_in(carrier: type[Action], action: type[Action]) -> bool:
     if carrier is Batch:
-        return action is not Batch and not action.asks_people
-    return action.scope is Scope.PAGE and not (action.alone or action.carries)
+        return action is not Batch and not action.waits_for_person
+    return action.scope is Scope.PAGE and not (action.is_separate_call or action.part_fields)
 
 
 def _carried(carrier: type[Action], action: type[Action], after: str) -> list[Attempt]:
@@ -295,7 +295,7 @@ async def test_no_argument_of_any_action_reaches_what_is_anothers(scene: Scene, 
 @pytest.mark.parametrize("door", ["http", "mcp"])
 async def test_nor_does_any_action_within_another(scene: Scene, door: str) -> None:
     chosen = carried_attempts()
-    assert {attempt.carrier for attempt in chosen} == {one for one in catalogue.ACTIONS.values() if one.carries}
+    assert {attempt.carrier for attempt in chosen} == {one for one in catalogue.ACTIONS.values() if one.part_fields}
     assert len(chosen) > 100
     if door == "mcp":  # as above: here each action once in each carrier
         chosen = [*{(each.carrier, each.action, each.after): each for each in chosen}.values()]

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from mcp_gateway.__main__ import EXIT_WITHIN_S
-from shared import catalogue
+from shared import catalogue, toolsets
 from shared.instructions import INSTRUCTIONS
 from shared.wire import MAX_MESSAGE_BYTES
 from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
@@ -58,7 +58,7 @@ async def test_the_sdks_own_client_lists_and_calls_in_every_mode(mode: str, stan
     )
     async with asyncio.timeout(20), Client(parameters, mode=mode) as client:
         listing = await client.list_tools()
-        assert [tool.name for tool in listing.tools] == [tool.name for tool in catalogue.tools()]
+        assert [tool.name for tool in listing.tools] == [tool.name for tool in toolsets.tools()]
         result = await client.call_tool("goto", {"url": "http://x/"})
     assert isinstance(result.content[0], TextContent)
     assert json.loads(result.content[0].text) == {"heard": "goto"}
@@ -94,7 +94,7 @@ async def test_a_misspelt_toolset_is_told_to_the_user_and_the_rest_is_listed(
         assert json.loads(text(await client.call("hover"))) == {"heard": "hover"}
         client.process.terminate()
         said = (await client.stderr.read()).decode()
-    assert [tool["name"] for tool in tools] == [tool.name for tool in catalogue.tools(listed)]
+    assert [tool["name"] for tool in tools] == [tool.name for tool in toolsets.tools(listed)]
     assert instructions.endswith(INSTRUCTIONS)
     assert instructions.startswith(told or "One real")
     assert (told or "").removeprefix("Tell the user: ") in said

@@ -12,11 +12,12 @@ from mcp.types import CallToolResult
 from browser_service.spine.rendering.reach import spell_calls
 from client.process import ServiceProcess
 from mcp_gateway.listing import messages
-from shared.catalogue import ACTIONS, NAMES, listed, tools
+from shared import toolsets
+from shared.catalogue import ACTIONS, NAMES
 from shared.errors import every_error
-from shared.helping import described
-from shared.mentions import spelled
-from shared.toolsets import APART, names
+from shared.help_text import action_help
+from shared.mentions import respelled_calls
+from shared.toolsets import APART, listed_names, tools
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.gateways import chat, environment, service_process, text_of
 from tests.support.site import Site
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.anyio
 HOVERED = """<title>Shop</title><button id=b onmouseover="document.title='hovered'">Buy</button>"""
 
 
-CORE = listed(frozenset({"core"}))
+CORE = listed_names(frozenset({"core"}))
 ADVICE = re.compile(r"(?<![\w\"'])(\w+) (?=\{)")
 
 
@@ -177,7 +178,7 @@ async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service:
         assert "undo" in names_in(await client.ask("tools/list", {"_meta": MODERN}))
 
 
-@pytest.mark.parametrize("toolset", [name for name in names(ACTIONS.values()) if name != APART])
+@pytest.mark.parametrize("toolset", [name for name in toolsets.NAMES if name != APART])
 def test_whatever_is_listed_the_way_to_the_rest_is_too(toolset: str) -> None:
     names = {tool["name"] for tool in messages(frozenset({toolset}))}
     assert "call_tool" in names
@@ -189,12 +190,12 @@ def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shor
     core = {str(tool["name"]) for tool in messages(frozenset({"core"}))}
     hints = [error.hint for error in every_error() if error.hint]
     hints += [hint for action in ACTIONS.values() for hint in (*action.hints.values(), f"{action.undone_by}.")]
-    hints += [described(name) for name in ACTIONS]
+    hints += [action_help(name) for name in ACTIONS]
     advised = set()
     for hint in hints:
-        told = spelled(hint, core)
+        told = respelled_calls(hint, core)
         advised |= {name for name in ADVICE.findall(told) if name in NAMES}
-        assert spelled(told, core) == told
+        assert respelled_calls(told, core) == told
     assert advised <= core, advised - core
     assert "call_tool" in advised
 
@@ -213,14 +214,14 @@ def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shor
     ],
 )
 def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str, told: str) -> None:
-    assert spelled(text, CORE) == told
-    assert spelled(text, listed(frozenset({"all"}))) == text
+    assert respelled_calls(text, CORE) == told
+    assert respelled_calls(text, listed_names(frozenset({"all"}))) == text
 
 
 def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
     for text in ("undo {" * 100_000, "{" * 100_000_000):
-        assert spelled(text, CORE) == text
-    assert spelled("undo {} " * 10_000, CORE).count("call_tool") == 50
+        assert respelled_calls(text, CORE) == text
+    assert respelled_calls("undo {} " * 10_000, CORE).count("call_tool") == 50
 
 
 def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
@@ -232,7 +233,7 @@ def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
         "error": failed,
         "notices": [{"text": "undo {}"}],
     }
-    told: Any = spell_calls(reply, lambda text: spelled(text, CORE))  # Any: JSON
+    told: Any = spell_calls(reply, lambda text: respelled_calls(text, CORE))  # Any: JSON
     assert (
         told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "undo", "arguments": {}}')
     )

@@ -7,9 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.actions.base import PageAction
-from shared.catalogue import check_page_id, parse
+from shared.argument_errors import check_page_id
+from shared.catalogue import parse
 from shared.errors import ErrorBody, ValidationFailed
-from shared.wire import ANY_PAGE_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, spelled_validly
+from shared.wire import ANY_PAGE_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, nearest_valid_id
 
 NEARLY = st.from_regex(r"[A-Za-z0-9._~\- ]{0,60}", fullmatch=True)
 ANYTHING = st.one_of(st.text(), NEARLY, st.from_regex(ANY_PAGE_ID_PATTERN, fullmatch=True))
@@ -64,7 +65,7 @@ def test_a_path_of_the_service_is_no_page(reserved: str) -> None:
 
 @pytest.mark.parametrize(("wished", "spelled"), [("My Page!", "My-Page"), ("pages", "page-pages"), ("~", "page")])
 def test_a_suggestion_keeps_what_it_can(wished: str, spelled: str) -> None:
-    assert spelled_validly(wished) == spelled
+    assert nearest_valid_id(wished) == spelled
 
 
 @pytest.mark.parametrize("text", ["shop~1", "shop~999999", "default~12"])

@@ -103,7 +103,7 @@ def test_steps_are_a_list_of_one_to_fifty(steps: Any) -> None:  # Any: JSON
         parse({"action": "batch", "steps": steps})
 
 
-BESIDES = [name for name, action in ACTIONS.items() if not action.asks_people and action not in (Batch, CallTool)]
+BESIDES = [name for name, action in ACTIONS.items() if not action.waits_for_person and action not in (Batch, CallTool)]
 
 
 @pytest.mark.parametrize("name", BESIDES)
@@ -136,12 +136,12 @@ def test_every_action_that_is_no_batch_and_waits_for_nobody_is_a_step(name: str)
 def test_steps_that_are_not_all_of_one_pages_turn_are_calls_of_their_own(
     steps: Any, beside: Any, *, apart: bool
 ) -> None:
-    assert batch(*steps, **beside).apart is apart
+    assert batch(*steps, **beside).has_separate_calls is apart
 
 
 def test_what_is_expected_of_a_page_is_not_passed_over_where_the_steps_are_of_several() -> None:
     for expected in ({"ifRevision": 3}, {"expectUrl": "*"}):
-        assert not batch(CLICK, **expected).apart
+        assert not batch(CLICK, **expected).has_separate_calls
         with pytest.raises(BrowseError, match="its steps are not all of one page: give ifRevision and expectUrl"):
             batch(CLICK, {"action": "list_pages"}, **expected)
 

@@ -138,6 +138,6 @@ def test_what_is_not_taken_is_refused_and_still_exists_in_playwright(name: str, 
 
 def test_handlers_get_the_options_by_playwrights_names() -> None:
     parsed = parse({"action": "click", "selector": "#a", "params": {"clickCount": 2, "position": {"x": 1, "y": 2}}})
-    own = parsed.own()
+    own = parsed.own_arguments()
     assert own.keys() <= options(Locator.click).keys()
     assert (own["click_count"], own["position"]) == (2, {"x": 1.0, "y": 2.0})

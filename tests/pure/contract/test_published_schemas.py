@@ -251,7 +251,7 @@ def test_every_published_name_can_be_called() -> None:
 def test_a_published_argument_is_kept(name: str) -> None:
     action, ours = named(name)
     for argument, before in PUBLISHED[name][0].items():
-        if argument not in action.bags:
+        if argument not in action.option_bags:
             kept(argument, before, ours[argument])
 
 

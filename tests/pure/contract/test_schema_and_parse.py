@@ -14,13 +14,15 @@ from shared.actions.base import AN_ACTION, Action
 from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS, parse
 from shared.errors import ValidationFailed
-from shared.filenames import safe
+from shared.filenames import safe_name
 from shared.schema import Schema, full_schema
 from shared.wire import RESERVED_IDS
 
 Arguments = dict[str, JsonValue]
 
-WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20).filter(lambda word: safe(word) == word)
+WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20).filter(
+    lambda word: safe_name(word) == word
+)
 """Words that may name a file too: the names of Windows' devices, which no schema forbids, have a test of their own."""
 
 ALSO_NEEDED = {"select_option": "value", "find": "text"}

@@ -9,8 +9,9 @@ from jsonschema import Draft202012Validator
 
 from shared.actions.base import Action, PageAction
 from shared.actions.traits import Effect, Unaddressed
-from shared.catalogue import ACTIONS, NAMES, annotations
+from shared.catalogue import ACTIONS, NAMES
 from shared.schema import Schema, full_schema, inherited_names, listed_schema, second_names
+from shared.toolsets import annotations
 from tests.support.bodies import smallest
 
 DESCRIPTION_LENGTH = 300
@@ -103,7 +104,7 @@ def test_a_client_that_validates_by_the_list_can_send_whatever_is_accepted(actio
         for written in (name, *second_names(action).get(name, [])):
             given = {key: value for key, value in plainest.items() if key != name} | {written: value}
             listed.validate(given)
-    for bag in action.bags:
+    for bag in action.option_bags:
         listed.validate({**plainest, bag: {"timeout": 100}})
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from shared.catalogue import ACTIONS, CATEGORIES, NAMES, parse, tools
+from shared import toolsets
+from shared.catalogue import ACTIONS, CATEGORIES, NAMES, parse
 from shared.reference import tokens
-from shared.toolsets import CORE, category, names
+from shared.toolsets import CORE, category, tools
 
 MOST_TOKENS = {"core": 5_200, "all": 21_800}
 """Whole schemas cost what they cost: no argument is left out of a list to save some."""
@@ -16,7 +17,7 @@ def listed(*toolsets: str) -> list[str]:
 
 
 def test_the_toolsets_are_core_each_category_and_all() -> None:
-    assert names(ACTIONS.values()) == ("core", *CATEGORIES, "all")
+    assert ("core", *CATEGORIES, "all") == toolsets.NAMES
     for name in CATEGORIES:
         assert listed(name) == [action.name() for action in ACTIONS.values() if category(action) == name]
 

@@ -7,10 +7,10 @@ from typing import Final, cast
 from pydantic import JsonValue, ValidationError
 
 from shared.actions.base import Action
-from shared.errors import ValidationFailed, of_field
-from shared.likeness import nearest
+from shared.errors import ValidationFailed, field_details
 from shared.schema import Schema, full_schema, second_names
-from shared.wire import ID_PATTERN, RESERVED_IDS, spelled_validly
+from shared.similarity import nearest
+from shared.wire import ID_PATTERN, RESERVED_IDS, is_page_id, nearest_valid_id
 
 _LONGEST_NAME: Final = 100
 Body = Mapping[str, JsonValue]
@@ -39,9 +39,9 @@ def explain(action: type[Action], arguments: Body, error: ValidationError) -> Va
     # a misspelt argument is also a missing one; what was written is what the caller recognises
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     field = _path(problem["loc"], arguments)
-    if problem["type"] == "extra_forbidden" and (same := _twin(action, field)):
-        message = f"{same} and {field} of {action.name()} are the same argument."
-        hint = f"Give {same} alone."
+    if problem["type"] == "extra_forbidden" and (listed_name := _listed_name(action, field)):
+        message = f"{listed_name} and {field} of {action.name()} are the same argument."
+        hint = f"Give {listed_name} alone."
     elif problem["type"] == "extra_forbidden":
         message = f"Unknown argument {field!r} for {action.name()}."
         hint = _hint(action, field) or _suggest(action, field)
@@ -51,10 +51,10 @@ def explain(action: type[Action], arguments: Body, error: ValidationError) -> Va
     elif field in {"pageId", "sessionId"} and problem["type"] in {"string_pattern_mismatch", "value_error"}:
         return bad_id(action, field, arguments.get(field))
     else:
-        said = _WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
-        message = f"{field} of {action.name()}: {said}" if field else f"{action.name()}: {said}"
+        reason = _WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+        message = f"{field} of {action.name()}: {reason}" if field else f"{action.name()}: {reason}"
         hint = _describe(action, field)
-    return ValidationFailed(message, hint=hint, details=details(action, field))
+    return ValidationFailed(message, hint=hint, details=error_details(action, field))
 
 
 def _hint(action: type[Action], field: str) -> str | None:
@@ -67,47 +67,55 @@ def _path(location: tuple[int | str, ...], arguments: Body) -> str:
     """Return where in the arguments a problem is, such as `modifiers.0`, without pydantic's names for branches of a
     union."""
     path: list[str] = []
-    at: object = arguments
+    value: object = arguments
     for part in location:
-        if isinstance(at, dict):
+        if isinstance(value, dict):
             path.append(str(part))
-            at = at.get(part)
-        elif isinstance(at, list) and isinstance(part, int):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int):
             path.append(str(part))
-            at = at[part]
+            value = value[part]
     return ".".join(path)
 
 
-def _twin(action: type[Action], name: str) -> str | None:
+def _listed_name(action: type[Action], name: str) -> str | None:
     """Return the listed name of an argument whose second name is `name`."""
     return next((listed for listed, others in second_names(action).items() if name in others), None)
 
 
-def bad_id(action: type[Action] | None, field: str, given: JsonValue) -> ValidationFailed:
-    example = spelled_validly(str(given))
+def bad_id(action: type[Action] | None, field: str, value: JsonValue) -> ValidationFailed:
+    """Return the error for an id that no page or session can have, with the nearest valid one as an example."""
+    example = nearest_valid_id(str(value))
     problem = (
         "is a path of the service"
-        if given in RESERVED_IDS
+        if value in RESERVED_IDS
         else "is not a valid id: letters, digits, '.', '_' and '-', at most 48, a letter or digit first"
     )
     return ValidationFailed(
-        f"{field} {given!r} {problem}.",
+        f"{field} {value!r} {problem}.",
         hint=f'For example {{"{field}": "{example}"}}.',
-        details=details(action, field, pattern=ID_PATTERN, example=example),
+        details=error_details(action, field, pattern=ID_PATTERN, example=example),
     )
+
+
+def check_page_id(page_id: str) -> str:
+    """Return a page id that a path had. Raises the same error as for one in a body."""
+    if not is_page_id(page_id):
+        raise bad_id(None, "pageId", page_id)
+    return page_id
 
 
 def _suggest(action: type[Action], field: str) -> str:
     *outer, last = field.split(".")
-    inner = _within(action, outer) if outer else []
-    arguments = inner or [*_properties(action), *action.bags]
-    close = nearest(last.replace("_", "").lower(), map(str.lower, arguments), alike=0.6)
-    own = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
-    taker = ".".join(outer) if inner else "It"
-    return (f"Did you mean {own!r}? " if own else "") + f"{taker} takes: {', '.join(arguments)}."
+    nested = _nested_arguments(action, outer) if outer else []
+    arguments = nested or [*_properties(action), *action.option_bags]
+    close = nearest(last.replace("_", "").lower(), map(str.lower, arguments), similarity=0.6)
+    similar = next((name for name in arguments if close and name.lower() == close[0] and name != last), None)
+    subject = ".".join(outer) if nested else "It"
+    return (f"Did you mean {similar!r}? " if similar else "") + f"{subject} takes: {', '.join(arguments)}."
 
 
-def _within(action: type[Action], path: list[str]) -> list[str]:
+def _nested_arguments(action: type[Action], path: list[str]) -> list[str]:
     """Return the arguments of an action, or of a nested argument such as `position`."""
     node = full_schema(action)
     for part in path:
@@ -118,8 +126,8 @@ def _within(action: type[Action], path: list[str]) -> list[str]:
 
 
 def _describe(action: type[Action], field: str) -> str:
-    given = field.split(".", maxsplit=1)[0]
-    name = _twin(action, given) or given
+    first = field.split(".", maxsplit=1)[0]
+    name = _listed_name(action, first) or first
     described = _properties(action).get(name, {}).get("description")
     return f"{name}: {described}" if described else action.description()
 
@@ -128,21 +136,21 @@ def _properties(action: type[Action]) -> dict[str, Schema]:
     return cast("dict[str, Schema]", full_schema(action)["properties"])
 
 
-def named(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Quote an unknown name in an error, cut if it is long."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}… ({len(name):,} characters)"
 
 
-def meant(name: str, names: Mapping[str, object]) -> str:
-    """Return in words which actions an unknown name may mean."""
+def suggestions(name: str, names: Mapping[str, object]) -> str:
+    """Return the names that an unknown one may mean, such as "click or fill"."""
     return " or ".join(nearest(name, names, most=3)) or "goto"
 
 
-def kind(value: JsonValue) -> str:
+def json_kind(value: JsonValue) -> str:
     kinds = {str: "text", bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
     return kinds.get(type(value), "a number")
 
 
-def details(action: type[Action] | None, field: str, **context: JsonValue) -> dict[str, JsonValue]:
-    found = of_field(field, **context) if field else {}
-    return {"tool": action.name(), **found} if action else found
+def error_details(action: type[Action] | None, field: str, **context: JsonValue) -> dict[str, JsonValue]:
+    facts = field_details(field, **context) if field else {}
+    return {"tool": action.name(), **facts} if action else facts

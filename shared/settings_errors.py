@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = "BROWSE_"
 _FOLLOWS: Final = "default_factory_not_called"
-"""Pydantic's type of a fault that only follows from another: a default made of a setting that is itself wrong."""
+"""Names pydantic's error for a default that another, wrong setting would have made. It repeats that one."""
 _FORM: Final = "string_pattern_mismatch"
 _SHOWN: Final = 200
 
 
-def explained(error: ValidationError, settings: type[BaseModel]) -> list[str]:
+def explain(error: ValidationError, settings: type[BaseModel]) -> list[str]:
     """Say what is wrong with each setting, and what it is for if that tells how to write it."""
     return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _FOLLOWS]
 

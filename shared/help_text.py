@@ -10,11 +10,11 @@ from pydantic import JsonValue
 
 from shared import toolsets
 from shared.actions.base import Action, PageAction
-from shared.catalogue import ACTIONS, NAMES, Named
-from shared.errors import InvalidRequest, of_field
-from shared.explaining import meant
+from shared.argument_errors import suggestions
+from shared.catalogue import ACTIONS, NAMES, NamedAction
+from shared.errors import InvalidRequest, field_details
 from shared.next_calls import next_call
-from shared.reference import allowed, manners, plainly, type_of
+from shared.reference import allowed_values, as_text, behaviour, type_of
 from shared.schema import Schema, full_schema, inherited_names, second_names
 
 _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
@@ -33,7 +33,7 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
     }
 )
 """Gives sample values for arguments of these names, in any action."""
-_ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
+_EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     {
         "select_option": {"label": "Germany"},
         "find": {"text": "Kettle"},
@@ -42,7 +42,7 @@ _ALSO: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     }
 )
 """Adds to an example what the action needs although no single argument is required."""
-_OF_ALL: Final = (
+_FURTHER_CALLS: Final = (
     f"One in full: {next_call('help', name='click')}. One that your list lacks: "
     f"{next_call('call_tool', name='...', arguments={...})}. "
     f"A category of them for your list: {next_call('help', toolset='files')}."
@@ -53,19 +53,19 @@ def overview() -> str:
     """List all tools, a line for each category."""
     groups = groupby(ACTIONS.values(), toolsets.category)
     lines = [f"{name}: {', '.join(action.name() for action in actions)}" for name, actions in groups]
-    return "\n".join([*lines, _OF_ALL])
+    return "\n".join([*lines, _FURTHER_CALLS])
 
 
-def in_toolset(name: str) -> str:
+def toolset_help(name: str) -> str:
     """List the tools of a toolset, a line each. Raises InvalidRequest for an unknown toolset."""
-    known = toolsets.names(ACTIONS.values())
+    known = toolsets.NAMES
     if name not in known:
         raise InvalidRequest(
             f"There is no toolset {name!r}.",
             hint=f"There are: {', '.join(known)}.",
-            details=of_field("toolset"),
+            details=field_details("toolset"),
         )
-    found = toolsets.chosen(ACTIONS, {name})
+    found = toolsets.actions_in({name})
     lines = [f"- {each}: {action.description().partition('. ')[0].removesuffix('.')}" for each, action in found.items()]
     first = next(iter(found))
     more = (
@@ -75,25 +75,29 @@ def in_toolset(name: str) -> str:
     return "\n".join([f"{name} has {len(lines)} tools:", *lines, more])
 
 
-def described(name: str) -> str:
+def action_help(name: str) -> str:
     """Describe an action in full. Raises InvalidRequest for an unknown one."""
     named = NAMES.get(name)
     if named is None:
         raise InvalidRequest(
             f"There is no tool {name!r}.",
-            hint=f"Did you mean {meant(name, NAMES)}? {next_call('help')} lists all.",
-            details=of_field("name"),
+            hint=f"Did you mean {suggestions(name, NAMES)}? {next_call('help')} lists all.",
+            details=field_details("name"),
         )
     action = named.action
     properties = cast("dict[str, Schema]", full_schema(action)["properties"])
     inherited = inherited_names(action)
     own = [_argument(action, each, node) for each, node in properties.items() if each not in inherited]
     every = [_argument(action, each, node) for each, node in properties.items() if each in inherited]
-    bags = [f"Options may also stand in {' or '.join(action.bags)}, by Playwright's names."] if action.bags else []
+    bags = (
+        [f"Options may also stand in {' or '.join(action.option_bags)}, by Playwright's names."]
+        if action.option_bags
+        else []
+    )
     return "\n".join(
         [
             f"{action.name()}: {action.description()}",
-            manners(action).replace("*", ""),
+            behaviour(action).replace("*", ""),
             *_alias(named),
             *(["Arguments:", *own] if own else ["No arguments of its own."]),
             *(["As every tool of a page:", *every] if issubclass(action, PageAction) else []),
@@ -108,7 +112,7 @@ def example(action: type[Action]) -> dict[str, JsonValue]:
     schema = full_schema(action)
     properties = cast("dict[str, Schema]", schema["properties"])
     required = cast("list[str]", schema.get("required", []))
-    return {name: _sample(name, properties[name]) for name in required} | _ALSO.get(action.name(), {})
+    return {name: _sample(name, properties[name]) for name in required} | _EXTRA_SAMPLES.get(action.name(), {})
 
 
 def _sample(name: str, node: Schema) -> JsonValue:
@@ -133,16 +137,16 @@ def _sample(name: str, node: Schema) -> JsonValue:
 def _argument(action: type[Action], name: str, node: Schema) -> str:
     required = name in cast("list[str]", full_schema(action).get("required", []))
     limits = {key: value for key, value in node.items() if key != "pattern"}
-    facts = [type_of(node).replace("`", ""), allowed(limits).replace("`", "")]
-    facts.append("required" if required else f"default {plainly(node['default'])}" if "default" in node else "")
+    facts = [type_of(node).replace("`", ""), allowed_values(limits).replace("`", "")]
+    facts.append("required" if required else f"default {as_text(node['default'])}" if "default" in node else "")
     names = " or ".join([name, *second_names(action).get(name, [])])
     return f"- {names} ({', '.join(fact for fact in facts if fact)}): {node.get('description', '')}"
 
 
-def _alias(named: Named) -> list[str]:
+def _alias(named: NamedAction) -> list[str]:
     if named.alias is None:
         return []
     renamed = [f"{new} is {old}" for new, old in named.alias.renames.items()]
-    preset = [f"{name} is {plainly(value)}" for name, value in named.alias.presets.items()]
+    preset = [f"{name} is {as_text(value)}" for name, value in named.alias.presets.items()]
     means = f": {', '.join([*renamed, *preset])}" if renamed or preset else ""
     return [f"{named.alias.name} is another name of it{means}."]

@@ -4,13 +4,13 @@ from typing import cast
 
 import pytest
 
+from shared import toolsets
 from shared.actions.base import Action
 from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS, CATEGORIES, parse
 from shared.errors import InvalidRequest
-from shared.helping import described, example, in_toolset, overview
+from shared.help_text import action_help, example, overview, toolset_help
 from shared.schema import full_schema
-from shared.toolsets import names
 from shared.wire import INLINE_TEXT
 
 every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
@@ -18,7 +18,7 @@ every_action = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 
 @every_action
 def test_every_argument_is_told_with_its_meaning(action: type[Action]) -> None:
-    text = described(action.name())
+    text = action_help(action.name())
     assert text.startswith(f"{action.name()}: {action.description()}\n")
     for name, node in cast("dict[str, dict[str, str]]", full_schema(action)["properties"]).items():
         (line,) = [line for line in text.splitlines() if line.startswith((f"- {name} (", f"- {name} or "))]
@@ -41,29 +41,29 @@ def test_without_a_name_all_tools_are_told_by_category() -> None:
 
 
 def test_a_toolset_is_told_a_line_each_tool() -> None:
-    first, *lines, last = in_toolset("files").splitlines()
+    first, *lines, last = toolset_help("files").splitlines()
     assert first == f"files has {len(lines)} tools:"
     assert "- upload_file: " in "\n".join(lines)
     assert 'call_tool {"name": "upload_file", "arguments": {...}}' in last
     with pytest.raises(InvalidRequest, match=r"There is no toolset 'file'\.") as caught:
-        in_toolset("file")
+        toolset_help("file")
     assert caught.value.advice is not None
     assert "files" in caught.value.advice
 
 
-@pytest.mark.parametrize("toolset", names(ACTIONS.values()))
+@pytest.mark.parametrize("toolset", toolsets.NAMES)
 def test_no_toolset_is_told_at_a_length_that_a_reply_would_cut(toolset: str) -> None:
-    assert len(in_toolset(toolset)) < INLINE_TEXT
+    assert len(toolset_help(toolset)) < INLINE_TEXT
 
 
 def test_a_second_name_leads_to_the_action_that_it_means() -> None:
-    text = described("double_click")
+    text = action_help("double_click")
     assert text.startswith("click: ")
     assert "double_click is another name of it: clickCount is 2." in text
 
 
 def test_a_misspelt_name_gets_the_nearest() -> None:
     with pytest.raises(InvalidRequest, match=r"There is no tool 'clik'\.") as caught:
-        described("clik")
+        action_help("clik")
     assert caught.value.advice is not None
     assert caught.value.advice.startswith("Did you mean click")

@@ -1,0 +1,60 @@
+"""Declares the types of arguments that actions of several categories share."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from shared.wire import ANY_PAGE_ID_PATTERN, CALL_ID_PATTERN, ID_PATTERN, RESERVED_IDS, nearest_valid_id
+
+
+def _not_reserved(text: str) -> str:
+    if text in RESERVED_IDS:
+        raise ValueError(f"{text!r} is a path of the service; {nearest_valid_id(text)!r} is free to use")
+    return text
+
+
+PageId = Annotated[
+    str,
+    Field(description="Page; your only one without.", pattern=ANY_PAGE_ID_PATTERN),
+    AfterValidator(_not_reserved),
+]
+SessionId = Annotated[
+    str,
+    Field(description="The session (cookies and logins) that the page belongs to.", pattern=ID_PATTERN),
+]
+CallId = Annotated[str, StringConstraints(pattern=CALL_ID_PATTERN)]
+Selector = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+WaitUntil = Annotated[
+    Literal["load", "domcontentloaded", "networkidle", "commit"],
+    Field(description="The event that counts as loaded."),
+]
+
+AgentName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
+AS: Final = "Which of several agents behind one client this is: a label for siblings and people, no authority."
+
+
+class Part(BaseModel):
+    """Is the base of nested arguments, which have camelCase names on the wire and accept nothing unknown."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        defer_build=True,  # when first needed: most processes need few of the hundred
+    )
+
+
+class Position(Part):
+    x: float = Field(description="Pixels from the element's left edge.")
+    y: float = Field(description="Pixels from the element's top edge.")
+
+
+class Clip(Part):
+    x: float = Field(description="Left edge, px.")
+    y: float = Field(description="Top edge, px.")
+    width: float = Field(gt=0, description="Width, px.")
+    height: float = Field(gt=0, description="Height, px.")
