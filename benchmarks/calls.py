@@ -114,7 +114,7 @@ async def _times(call: Call, numbers: range, *, pauses: bool) -> list[float]:
     took = []
     for n in numbers:
         if pauses:
-            await asyncio.sleep(n * 7 % _PHASES / 1000)
+            await asyncio.sleep(n * 7 % _PHASES / 1000)  # so that clicks begin at all points of a frame
         began = time.perf_counter()
         await call(n)
         took.append((time.perf_counter() - began) * 1000)

@@ -52,7 +52,7 @@ async def _parked(gate: Gateway) -> None:
             listed = (await gate.call("list_pages"))["content"][0]["text"].splitlines()
             if any(line.startswith(f"{_PAGE} · ") and line.endswith(" · parked") for line in listed):
                 return
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # no event reports that a page is parked
 
 
 async def _took(gate: Gateway, page_id: str, url: str | None = None) -> float:

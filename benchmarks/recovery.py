@@ -113,6 +113,8 @@ async def _until_it_works(gate: Gateway, url: str, began: float) -> float:
             with suppress(Failed):  # the service is not back yet
                 if not (await gate.ask("tools/call", click)).get("isError"):
                     break
+            # a refused click returns at once; this keeps the retries from taking the processor
+            # a refused click returns at once; this keeps the retries from taking the processor
             await asyncio.sleep(0.01)
     took = (time.perf_counter() - began) * 1000
     if (where := await gate.value(_PAGE, _WHERE)) != f"{url} member":

@@ -124,4 +124,4 @@ async def _clean_daily(services: Services) -> None:
             await services.downloads.clean(settings.artifact_days)
         except (JournalFailed, OSError) as error:
             log.warning("what is old cannot be removed", reason=str(error))
-        await asyncio.sleep(_DAY_S)
+        await asyncio.sleep(_DAY_S)  # ages are counted in days

@@ -175,7 +175,7 @@ def _take(lock: FileLock, data_dir: Path) -> None:
         if time.monotonic() > deadline:
             named = f" (process {who['pid']}, {who['url']}, which does not answer)" if who else ""
             raise AlreadyRunning(f"Another service uses the data directory {data_dir}{named}.")
-        time.sleep(0.05)
+        time.sleep(0.05)  # the other service may be about to end; its lock has no event
 
 
 def _who_has(data_dir: Path) -> dict[str, str] | None:

@@ -121,7 +121,7 @@ class ServiceClient:
                 if sending.attempt == 1:
                     raise unavailable.not_running(self.url)
                 raise unavailable.broken_off(self.url, str(body["action"]), call_id)
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(_PAUSE_S)  # a refused connection fails at once: a starting service needs a moment
 
     async def started(self) -> None:
         """Wait for a start that is under way. Raises ServiceUnavailable where it fails."""

@@ -127,7 +127,7 @@ def start(
                 return found, child.pid
             if child.poll() is not None:
                 break
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # only the child knows when it is ready, and its output goes to the log
         if end_if_late:
             child.terminate()
         raise NotStarted(child.returncode, _log_end(data_dir / LOG_FILE, log_began_at))
@@ -144,7 +144,7 @@ def stop(instance: Instance) -> bool:
         while time.monotonic() < deadline:
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
                 return True
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # only the child knows when it is ready, and its output goes to the log
         return False
     return True
 

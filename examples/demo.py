@@ -198,7 +198,7 @@ async def listed(env: dict[str, str], agents: int) -> dict[str, Any]:  # Any: JS
             found = json.loads(await browse_together("requests", "--json", env=env))
             expect(len(found) <= 1, f"a person is asked more than once: {found}")
             if found and 1 + len(found[0]["joinedBy"]) == agents:
-                request: dict[str, Any] = found[0]
+                request: dict[str, Any] = found[0]  # Any: JSON
                 return request
 
 

@@ -92,8 +92,8 @@ class Connection:
         )
         server.middleware.append(parameters.named)
         announced = NotificationOptions(tools_changed=True)
-        # its type says that it is a method of the class, which only one who subclasses could give a default
-        server.create_initialization_options = functools.partial(server.create_initialization_options, announced)  # type: ignore[method-assign]
+        options = functools.partial(server.create_initialization_options, announced)
+        server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
         return server
 
     async def list_tools(self, ctx: Context, params: ListParams) -> protocol.ListToolsResult:

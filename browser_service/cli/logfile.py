@@ -21,4 +21,4 @@ def read(log: Path, last: int, *, follow: bool = False) -> Iterator[str]:
                 yield unfinished.rstrip("\n")
                 unfinished = ""
             else:
-                time.sleep(_POLL_S)
+                time.sleep(_POLL_S)  # the standard library has no event for a file that grows

@@ -207,7 +207,7 @@ class LocalHost:
     async def _save_now_and_then(self) -> None:
         """Save logins now and then: scripts change what a page stores without any act or answer that would tell."""
         while True:
-            await asyncio.sleep(self._limits.save_every_ms / 1000)
+            await asyncio.sleep(self._limits.save_every_ms / 1000)  # scripts store things without an event
             for session in [*self._sessions.values()]:
                 if session.live and any(entry.live for entry in self._pages_of(session)):
                     await session.logins.save()

@@ -254,9 +254,9 @@ class Activity:
 
     async def _write_soon(self) -> None:
         while self._unwritten:
-            await asyncio.sleep(_WRITE_AFTER_S)
+            await asyncio.sleep(_WRITE_AFTER_S)  # records are written in batches
             if not await self.flush():
-                await asyncio.sleep(_RETRY_AFTER_S)
+                await asyncio.sleep(_RETRY_AFTER_S)  # a full disk has no event for its end
 
 
 def activity_record(row: Row, client_id: str) -> ActivityRecord:

@@ -239,7 +239,7 @@ class SessionLifecycle:
                 await self.write_usage()
             except JournalFailed as error:
                 log.warning("the journal cannot be written", reason=str(error))
-            await asyncio.sleep(_CHECK_EVERY_S)
+            await asyncio.sleep(_CHECK_EVERY_S)  # sessions expire by the clock alone
 
     async def close_expired(self) -> None:
         """Close sessions that have expired, or that nobody uses, unless a person works in one or holds a page."""

@@ -37,7 +37,7 @@ class AbandonedPages:
     async def run(self) -> None:
         """Release leases and close blank pages now and then, until cancelled."""
         while True:
-            await asyncio.sleep(_CHECK_EVERY_S)
+            await asyncio.sleep(_CHECK_EVERY_S)  # leases expire by the clock alone
             await self.release_leases()
             await self.close_blank()
 

@@ -116,7 +116,7 @@ class UnreliableCarrier(JsonCarrier):
         return answer
 
     async def _delay(self) -> None:
-        await asyncio.sleep(self._random.uniform(0, LONGEST_DELAY_S))
+        await asyncio.sleep(self._random.uniform(0, LONGEST_DELAY_S))  # this carrier is late on purpose
 
     async def settled(self) -> None:
         """All that was sent has arrived, but for polls, which wait for what may never come."""

@@ -3,4 +3,4 @@
 from typing import Any
 
 AnyJson = Any
-"""Any: a test reads as deep as it likes, and what is not there fails it."""
+"""Types JSON as Any, because a test reads as deep as it likes, and fails where something is not there."""

@@ -141,4 +141,4 @@ async def become(holds: Callable[[], object]) -> None:
     """Wait until something comes true that nothing tells; bounded."""
     async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.005)  # between two looks

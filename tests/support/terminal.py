@@ -101,4 +101,4 @@ def eventually(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < deadline, "it has not come true"
-        time.sleep(0.05)
+        time.sleep(0.05)  # between two looks

@@ -74,7 +74,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     found = await element.evaluate(_SCROLL, how, timeout=action.timeout)
     if found["more"]["down"]:
         return {**found, "observed": _scrolled(found, into_view=how["to"] == "view")}
-    await asyncio.sleep(_MOMENT_S)
+    await asyncio.sleep(_MOMENT_S)  # the page's scroll handlers send their requests a moment later
     await page.answered(_MORE_WITHIN_S)
     later = await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout)
     came = later["more"]["down"] - found["more"]["down"]

@@ -83,7 +83,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     answer = await page.live.evaluate(_FETCH, asked)
     if "error" in answer:
         raise await _unreachable(page, action, url, answer)
-    if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - HTTP
+    if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors
         raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}
     facts |= {"redirectedTo": answer["url"]} if answer["redirected"] else {}

@@ -23,7 +23,7 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
         if all(value is None or cookie.get(key) == value for key, value in wanted.items())
         and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
     ]
-    shown = await session.files.shown_data("cookies", found, action.budget)  # type: ignore[arg-type] # JSON
+    shown = await session.files.shown_data("cookies", found, action.budget)  # type: ignore[arg-type] # Playwright's cookies are JSON
     return {**shown, "count": len(found)}
 
 

@@ -57,5 +57,5 @@ async def _loaded(page: BrowserPage, action: waiting.WaitForNavigation) -> None:
 
 
 async def wait(_: BrowserPage, action: waiting.Wait) -> Json:
-    await asyncio.sleep(action.duration / 1000)
+    await asyncio.sleep(action.duration / 1000)  # the caller asked for this time
     return {"observed": f"waited {action.duration} ms"}

@@ -58,7 +58,7 @@ async def wait_for(
         else:
             if appears or not await _is_drawn(root, text):
                 return
-            await asyncio.sleep(_LOOK_EVERY_MS / 1000)
+            await asyncio.sleep(_LOOK_EVERY_MS / 1000)  # generated text changes without an event
     if appears:
         await element.wait_for(state=action.state, timeout=1)  # its error says what there is instead
     raise TimedOut(

@@ -104,7 +104,7 @@ class Witness:
         if self._frame is None:
             await asyncio.wait({self._watching}, timeout=_ASKED_WITHIN_S)
         else:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # lets the task send its question before the act
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -244,7 +244,7 @@ class PageNetwork:
             else:
                 rule.matched += 1
                 self.traffic.note_mock(request, rule.route_id)
-                await asyncio.sleep(rule.answer.delay_s)
+                await asyncio.sleep(rule.answer.delay_s)  # the rule asks for this delay
                 answer = rule.answer
                 await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
         except PlaywrightError:

@@ -98,7 +98,7 @@ class Recovery:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_KNOWN_WITHIN_S):
                 while self.current.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
-                    await asyncio.sleep(_ASKED_EVERY_S)
+                    await asyncio.sleep(_ASKED_EVERY_S)  # between two looks
 
     async def _works(self, *, stops: bool) -> bool:
         """Say whether the tab responds, if that was in doubt; `stops`: whatever keeps it busy may be stopped."""

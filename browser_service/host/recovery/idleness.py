@@ -39,7 +39,7 @@ class IdleSweep:
         """Look again and again, until cancelled."""
         times = [_LOOKS_EVERY_S, self.idle.browser_s / 3, *([self.idle.page_s / 3] if self.idle.page_s else [])]
         while True:
-            await asyncio.sleep(max(_LEAST_S, min(times)))
+            await asyncio.sleep(max(_LEAST_S, min(times)))  # nothing happens when a page becomes idle
             try:
                 await self.look()
             except Exception:  # a look that failed is no reason for the next ones not to be

@@ -97,7 +97,7 @@ class Logins:
 
     async def _save_later(self) -> None:
         while self.unsaved:
-            await asyncio.sleep(_AFTER_S)
+            await asyncio.sleep(_AFTER_S)  # several changes in a row are saved once
             self.unsaved = False
             await self.save()
 

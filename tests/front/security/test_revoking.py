@@ -48,7 +48,7 @@ async def test_all_tokens_of_a_client_are_refused_at_once_and_its_streams_end(tm
     ):
         assert not await refused(robin)
         stream = listening(service, robin)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the stream's request begin
         assert (await revoke(service, {"clients": ["robin"]})).json()["result"]["clients"] == ["of-robin", "robin"]
         await asyncio.wait_for(stream, 5)
         assert await refused(robin)

@@ -160,7 +160,9 @@ NEVER = """<a id=link href=/slow>Link</a><form action=/slow><input id=q name=q><
     ],
 )
 async def test_an_act_that_leads_to_a_server_that_does_not_answer_is_done_and_its_navigation_goes_on(
-    tab: Tab, act: str, arguments: dict[str, Any]
+    tab: Tab,
+    act: str,
+    arguments: dict[str, Any],  # Any: JSON
 ) -> None:
     release = threading.Event()
     tab.site.page("/slow", Answer("<h1>At last</h1>", hold=release))

@@ -118,7 +118,7 @@ async def test_what_a_page_takes_back_after_the_reply_is_told_with_the_next_one_
         now.release()
         with anyio.fail_after(10):
             while tab.site.counts["/taken"] == before:  # noqa: ASYNC110 - no event tells it
-                await anyio.sleep(0.01)
+                await anyio.sleep(0.01)  # between two looks at the site's counts
 
     tab.site.page("/now", wait_for_it)
     tab.site.page("/taken", "")

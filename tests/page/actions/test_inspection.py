@@ -81,7 +81,7 @@ async def _messages(agent: Agent, least: int, **arguments: object) -> list[dict[
     """Told by the browser a moment after it was said."""
     async with asyncio.timeout(10):
         while len(found := (await agent.call("get_console_messages", **arguments))["messages"]) < least:  # noqa: ASYNC110 - no event tells it
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)  # between two calls
     return [*found]
 
 

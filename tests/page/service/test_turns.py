@@ -129,9 +129,9 @@ async def test_a_turn_that_comes_in_the_instant_of_its_deadline_is_not_lost() ->
             return "timed out"
 
     holder = asyncio.create_task(hold_it())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # lets it take its turn
     waiter = asyncio.create_task(wait_for_it())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # lets it begin to wait
     loop.call_later(0.045, let_go.set)  # due just before the deadline, and both run late:
     loop.call_later(0.04, time.sleep, 0.02)
     assert await asyncio.wait_for(waiter, 5) in {"had its turn", "timed out"}
@@ -158,7 +158,7 @@ async def test_turns_go_by_the_fronts_order_and_a_cancelled_one_is_left_out() ->
     tasks = []
     for seq in (1, 4, 2, 5, 3):  # as they arrive
         tasks.append(asyncio.create_task(take(seq)))
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets it join the line
     assert queue.cancel("call-4")
     assert not queue.cancel("call-1")
     let_go.set()

@@ -61,7 +61,7 @@ class ChaosSite:
         @router.post("/did")
         async def did(key: str, _: Person) -> str:
             self.did[key] += 1
-            await asyncio.sleep(_ANSWERS_AFTER_S)
+            await asyncio.sleep(_ANSWERS_AFTER_S)  # so that kills happen while a request is answered
             return key
 
         return router

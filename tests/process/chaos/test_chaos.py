@@ -102,7 +102,7 @@ class Chaos:
         }
         await asyncio.sleep(dice.choice(FIRST_S))  # any moment will do
         spoilt = self._spoil(spoiling, key, number)
-        await asyncio.sleep(dice.choice(THEN_S) if number < self.kills - _LAST else 0)
+        await asyncio.sleep(dice.choice(THEN_S) if number < self.kills - _LAST else 0)  # likewise
         victim.kill()
         in_flight = [doomed] if kind == "gateway" else here.chats
         self.catalogue.were_in_flight(set().union(*(chat.in_flight for chat in in_flight)))

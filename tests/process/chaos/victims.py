@@ -58,7 +58,7 @@ async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S
                 watched.append(WatchedProcess(process))
         deadline = time.monotonic() + within_s
         while any(each.runs for each in watched) and time.monotonic() < deadline:
-            time.sleep(0.005)
+            time.sleep(0.005)  # only a parent is told when a process ends
         alive = [each.process for each in watched if each.runs]
         for each in watched:
             each.close()

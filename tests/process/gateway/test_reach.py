@@ -87,10 +87,10 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
 )
 async def test_what_call_tool_cannot_pass_on_is_refused_with_the_way(
     refusing: Client,
-    name: Any,
-    arguments: Any,
-    beside: Any,
-    says: list[str],  # Any: JSON
+    name: Any,  # Any: JSON
+    arguments: Any,  # Any: JSON
+    beside: Any,  # Any: JSON
+    says: list[str],
 ) -> None:
     result = await through(refusing, name, arguments, **beside)
     assert result.is_error

@@ -42,7 +42,7 @@ def full_disk() -> Iterator[None]:
 
 def told(reply: dict[str, object]) -> str:
     """All notices of a reply."""
-    return " ".join(str(notice["text"]) for notice in reply["notices"])  # type: ignore[attr-defined] # JSON
+    return " ".join(str(notice["text"]) for notice in reply["notices"])  # type: ignore[attr-defined] # a reply is JSON
 
 
 # --- the journal -----------------------------------------------------------------------------------------------------

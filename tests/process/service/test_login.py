@@ -75,7 +75,7 @@ async def cookie_is_saved(service: RunningService, name: str) -> None:
         async for cookies in saved_cookies(service):
             if f"'name': '{name}'" in cookies:
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)  # no event reports a write to the profile
 
 
 def local_storage_is_written(data_dir: Path) -> bool:
@@ -116,7 +116,7 @@ async def test_a_logout_survives_the_browsers_sudden_end(data_dir: Path, shop: S
             async for cookies in saved_cookies(service):
                 if "'name': 'sid'" not in cookies:
                     break
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.02)  # likewise
         await processes.kill(processes.browser(data_dir))
         await agent.call("goto", pageId="shop", url=shop.url("/"))
         assert (await seen(agent, "shop"))[0] == "a stranger"

@@ -134,7 +134,10 @@ def test_every_action_that_is_no_batch_and_waits_for_nobody_is_a_step(name: str)
     ],
 )
 def test_steps_that_are_not_all_of_one_pages_turn_are_calls_of_their_own(
-    steps: Any, beside: Any, *, apart: bool
+    steps: Any,  # Any: JSON
+    beside: Any,  # Any: JSON
+    *,
+    apart: bool,
 ) -> None:
     assert batch(*steps, **beside).has_separate_calls is apart
 

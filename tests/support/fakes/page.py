@@ -234,7 +234,7 @@ class FakePage(Emitter):
         """Wait for an element. Raises TimeoutError."""
         async with asyncio.timeout(timeout_ms / 1000):
             while (found := self.document.find(selector)) is None:
-                await self._while_open(asyncio.sleep(0.02))
+                await self._while_open(asyncio.sleep(0.02))  # the document has no events
         return found
 
     async def click(self, element: Element) -> None:
@@ -336,8 +336,11 @@ class FakeBrowser:
         return self._direct if _is_local(url) else self._proxied
 
     async def new_context(
-        self, *, storage_state: dict[str, Any] | None = None, **_: object
-    ) -> FakeContext:  # Any: as there
+        self,
+        *,
+        storage_state: dict[str, Any] | None = None,  # Any: as Playwright gives it
+        **_: object,
+    ) -> FakeContext:
         context = FakeContext(self, (storage_state or {}).get("cookies", []))
         self._contexts.append(context)
         return context
