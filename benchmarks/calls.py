@@ -35,7 +35,7 @@ _PAGE: Final = "calls"
 _BLOCK: Final = 10
 _LEAST_BLOCKS: Final = 2
 _PHASES: Final = 17
-"""Pauses of 0 to 16 ms, in an order that repeats after 17 calls; the blocks of ten shift against it."""
+"""Bounds the pauses, from 0 to 16 ms, whose order repeats after 17 calls and shifts against the blocks of ten."""
 
 Call = Callable[[int], Awaitable[object]]
 

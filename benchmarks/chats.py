@@ -80,7 +80,7 @@ class Chat:
 
 
 class Ours(Chat):
-    """Chats through our gateway."""
+    """Runs chats through our gateway."""
 
     async def open(self, url: str) -> None:
         self.known = await self.call("goto", pageId=self.page, url=url)
@@ -128,7 +128,8 @@ class Ours(Chat):
 
 
 class Theirs(Chat):
-    """Chats through @playwright/mcp, which writes what it sees after an act to a file that is then read or searched."""
+    """Runs chats through @playwright/mcp, which writes what it sees after an act to a file that is then read or
+    searched."""
 
     async def open(self, url: str) -> None:
         await self.call("browser_navigate", url=url)

@@ -17,7 +17,7 @@ _SHOWN: Final = {"difference": "{:+.1f}", "ratio": "{:.2f} x", "percent": "{:.0f
 
 
 class Skipped(Exception):
-    """A benchmark cannot run on this machine; the message says why."""
+    """Raised when a benchmark cannot run on this machine. The message says why."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ Started = TypeVar("Started", ServiceProcess, asyncio.subprocess.Process)
 
 
 class Failed(Exception):
-    """A measured process did not do its work, so that its times mean nothing."""
+    """Raised when a measured process did not do its work, so that its times mean nothing."""
 
 
 _UNLIMITED = {

@@ -24,7 +24,7 @@ _TOGGLE: Final = "e => e.onclick = () => { e.textContent = e.textContent == 'Add
 _BUTTON: Final = "li:nth-child(7) button"
 _PAGE: Final = "reading"
 _AROUND: Final = 400
-"""Characters for the lines around a text that is cut: whose words it has, how to read on, where the page is."""
+"""Allows so many characters for the lines around a cut text: whose words it has, how to read on, where the page is."""
 
 
 async def run(*, quick: bool) -> Report:

@@ -34,7 +34,7 @@ console = Console(width=110, highlight=False)
 
 
 class Unexpected(Exception):
-    """A step went otherwise than it should."""
+    """Raised when a step went otherwise than it should."""
 
 
 class Transcript:

@@ -1,1 +1,1 @@
-"""What keeps the project in order: run by make, not part of the product."""
+"""Holds the scripts that make runs to keep the project in order. They are no part of the product."""

@@ -26,7 +26,7 @@ def table(settings: type[BaseSettings]) -> str:
 
 
 def filled(readme: str) -> str:
-    """The README with its tables as they should be."""
+    """Return the README with its tables as they should be."""
     for name, settings in TABLES.items():
         marked = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         readme = marked.sub(partial(_between, table(settings)), readme)

@@ -12,11 +12,11 @@ HISTORY_LENGTH = 12
 
 
 class HomeError(Exception):
-    """The house cannot do what was asked; the text says why."""
+    """Raised when the house cannot do what was asked. The text says why."""
 
 
 class LightNotFoundError(HomeError):
-    """No light has this name."""
+    """Raised when no light has this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Luz '{name}' no encontrada")

@@ -20,21 +20,21 @@ PYTHON_TYPES = {"boolean": bool, "string": str}
 
 
 class ToolNotFoundError(HomeError):
-    """No tool has this name."""
+    """Raised when no tool has this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Tool '{name}' no encontrada")
 
 
 class MissingParametersError(HomeError):
-    """A call leaves out what the tool requires."""
+    """Raised when a call leaves out what the tool requires."""
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__(f"Faltan parámetros requeridos: {', '.join(names)}")
 
 
 class InvalidParameterError(HomeError):
-    """A parameter has another type than its schema says."""
+    """Raised when a parameter has another type than its schema says."""
 
     def __init__(self, name: str, expected: object) -> None:
         super().__init__(f"Parámetro '{name}' no válido: se esperaba {expected}")

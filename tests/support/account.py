@@ -1,4 +1,4 @@
-"""What tests read of the account, and a site with something to do."""
+"""Reads the record of who did what, and serves a site with something to do."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ from tests.support.site import Answer, Site
 
 
 async def recorded(agent: Agent, **filters: AnyJson) -> list[dict[str, AnyJson]]:
-    """The newest records; Any: any filter's value."""
+    """Return the newest records. Any: any filter's value."""
     reply = await agent.call("get_activity", format="records", **filters)
     return list(reply["records"])
 
@@ -28,7 +28,7 @@ def logging_out(site: Site) -> str:
 
 @contextlib.asynccontextmanager
 async def caller(service: ServiceProcess, label: str) -> AsyncIterator[Agent]:
-    """A client of a service that is a process of its own."""
+    """Return a client of a service that is a process of its own."""
     token = mint(ensure_secret(service.data_dir), label, label)
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, trust_env=False) as http:
@@ -36,7 +36,7 @@ async def caller(service: ServiceProcess, label: str) -> AsyncIterator[Agent]:
 
 
 async def forgotten(service: RunningService, client: str) -> dict[str, int]:
-    """What `browse-together forget` is answered."""
+    """Return what `browse-together forget` is answered."""
     async with service.agent() as operator:
         token = mint(service.parts.secret, "cli", "CLI", operator=True)
         headers = {"Authorization": f"Bearer {token}"}

@@ -1,4 +1,4 @@
-"""Pages that ask, and what tests of dialogs look at."""
+"""Makes pages that show dialogs, and reads what tests of dialogs look at."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def state(service: RunningService, page_id: str) -> PageState | None:
 
 
 async def asking(service: RunningService, page_id: str) -> None:
-    """Until a page is known to show a dialog."""
+    """Wait until the service knows that a page shows a dialog."""
     await become(lambda: (found := state(service, page_id)) is not None and found.dialog is not None)
 
 

@@ -1,4 +1,4 @@
-"""The smallest valid arguments of every action, made from its schema, so that a new action is covered at once."""
+"""Makes the smallest valid arguments of every action from its schema, so that a new action is covered at once."""
 
 from typing import Any, cast
 
@@ -32,11 +32,11 @@ _MEANT: dict[str, dict[str, AnyJson]] = {
     "call_tool": {"name": "click", "arguments": {"selector": SELECTOR}},
     "request_human": {"kind": "other", "message": "x"},
 }
-"""Where an argument that is not required says what the action is for, or a made-up one would do nothing."""
+"""Adds arguments that are not required, where a call without them, or with made-up ones, would do nothing."""
 
 
 def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSON
-    """Arguments with which the action would run; those of `chosen` come first."""
+    """Return arguments with which the action would run. Those of `chosen` come first."""
     schema = full_schema(action)
     properties = cast("dict[str, dict[str, AnyJson]]", schema["properties"])
     required = cast("list[str]", schema.get("required", []))

@@ -17,7 +17,7 @@ from browser_service.services import MakeHost
 from tests.support.fake_host import FakeHost
 
 _DEBIANS: Final = Path("/usr/lib/chromium/chromium-headless-shell")
-"""Itself, not the script that starts it: what a test kills must be the browser."""
+"""Names the browser itself and not the script that starts it, because a test that kills it must kill the browser."""
 
 
 def _light() -> Path | None:
@@ -29,7 +29,7 @@ _make_host: MakeHost = browser_host
 
 
 def executable() -> Path | None:
-    """None: as the service finds it for everybody."""
+    """Return the browser's path; None means that the service finds one as it does for everybody."""
     return _chosen
 
 
@@ -39,7 +39,7 @@ def make_host() -> MakeHost:
 
 
 def setting() -> dict[str, str]:
-    """The same for a service that is a process of its own."""
+    """Return the setting for a service that is a process of its own."""
     return {"BROWSE_EXECUTABLE_PATH": str(_chosen)} if _chosen else {}
 
 
@@ -55,7 +55,7 @@ def whole() -> Iterator[None]:
 
 @contextmanager
 def none() -> Iterator[None]:
-    """Services in this process have no browser meanwhile, unless all tests shall have a whole one."""
+    """Give services in this process no browser meanwhile, unless all tests must have a whole one."""
     global _make_host  # noqa: PLW0603 - as above
     _make_host, before = FakeHost if os.environ.get("BROWSE_TESTS_BROWSER") != "whole" else browser_host, _make_host
     try:

@@ -1,4 +1,4 @@
-"""What stands between the two halves of the spine in a test: the seam as another process or machine would make it."""
+"""Carries the seam between the two halves of the service as another process or machine would."""
 
 import asyncio
 import random
@@ -24,7 +24,7 @@ def through_json(value: M) -> M:
 
 
 class JsonCarrier:
-    """Every value crosses as JSON."""
+    """Carries every value as JSON."""
 
     def __init__(self, host: LocalHost) -> None:
         self._host = host
@@ -66,7 +66,7 @@ class JsonCarrier:
 
 
 class UnreliableCarrier(JsonCarrier):
-    """Messages to the host arrive late, out of order, and more than once; answers come late."""
+    """Carries messages to the host late, out of order and more than once; answers come late."""
 
     def __init__(self, host: LocalHost, seed: int) -> None:
         super().__init__(host)
@@ -75,7 +75,7 @@ class UnreliableCarrier(JsonCarrier):
         self._polls: set[asyncio.Task[object]] = set()
         self.repeated = 0
         self.taken: list[str] = []
-        """The calls in the order in which the front took them."""
+        """Lists the calls in the order in which the front took them."""
 
     async def run(self, call: Call) -> Outcome:
         self.taken.append(call.call_id)
@@ -100,7 +100,7 @@ class UnreliableCarrier(JsonCarrier):
         return await self._sent(lambda: super(UnreliableCarrier, self).events_after(seq, wait_ms, limit), self._polls)
 
     async def _sent(self, deliver: Callable[[], Awaitable[T]], kept: set[asyncio.Task[object]] | None = None) -> T:
-        """The answer to one of the copies; the others arrive all the same."""
+        """Return the answer to one of the copies. The others arrive all the same."""
         kept = self._copies if kept is None else kept
         copies = [asyncio.create_task(self._late(deliver)) for _ in range(self._random.choice((1, 1, 2, 3)))]
         self.repeated += len(copies) - 1
@@ -119,6 +119,6 @@ class UnreliableCarrier(JsonCarrier):
         await asyncio.sleep(self._random.uniform(0, LONGEST_DELAY_S))  # this carrier is late on purpose
 
     async def settled(self) -> None:
-        """All that was sent has arrived, but for polls, which wait for what may never come."""
+        """Wait until all that was sent has arrived, except for polls, which wait for what may never come."""
         while self._copies:
             await asyncio.wait(self._copies)

@@ -1,4 +1,4 @@
-"""A client that speaks raw lines to a real gateway process."""
+"""Speaks raw lines to a real gateway process, as a client does."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,8 @@ MODERN: Json = {
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Ours, without what would make a gateway start or find something of this machine's."""
+    """Return our environment without the variables by which a gateway would start or find something of this
+    machine's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BROWSE_", "CLAUDE_", "PORT"))}
     return kept | {"PYTHONPATH": str(ROOT), "BROWSE_AUTOSTART": "false"} | COLD | browsers.setting() | settings
 
@@ -101,7 +102,7 @@ async def chatting(env: Mapping[str, str], *command: str) -> AsyncIterator[Chat]
 
 
 def text(result: JsonValue) -> str:
-    """All text of a tool's result."""
+    """Return all text of a tool's result."""
     assert isinstance(result, dict)
     blocks = result["content"]
     assert isinstance(blocks, list)

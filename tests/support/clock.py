@@ -1,4 +1,4 @@
-"""A clock that only a test moves."""
+"""Provides a clock that only a test moves."""
 
 
 class Clock:

@@ -1,4 +1,4 @@
-"""A host without a browser: the product's own, on a fake browser, for tests of what does not depend on one."""
+"""Provides the product's own host on a fake browser, for tests of what does not depend on a browser."""
 
 import io
 from collections.abc import Mapping
@@ -55,10 +55,10 @@ class FakeLauncher(Launcher):
         return cast("Browser", self._browser)
 
     async def check_installed(self, options: SessionOptions) -> None:
-        """It needs nothing."""
+        """Do nothing, because nothing needs to be installed."""
 
     async def clear(self) -> None:
-        """It leaves no processes."""
+        """Do nothing, because there are no processes."""
 
     async def close_unused(self, kind: BrowserKind | None) -> None:
         if kind is None:
@@ -71,7 +71,7 @@ class FakeLauncher(Launcher):
 
 
 class FakeHost(LocalHost):
-    """Sessions, pages, leases and turns as ever; only what is done to a page is done by hand."""
+    """Has sessions, pages, leases and turns as ever. Only what is done to a page is done by hand."""
 
     def __init__(
         self,

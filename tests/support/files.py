@@ -1,4 +1,4 @@
-"""The files of replies, as a person finds them on this machine."""
+"""Reads the files of replies, as a person finds them on this machine."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from tests.support.json import AnyJson
 
 
 def bytes_of(artifact: AnyJson) -> bytes:
-    """What the file has that a reply names; nobody but its owner may read it."""
+    """Return the contents of the file that a reply names. Nobody but its owner may read it."""
     path = Path(artifact["path"])
     assert path.stat().st_mode & 0o777 == 0o600
     return path.read_bytes()

@@ -15,7 +15,7 @@ set_forkserver_preload([__name__, *(f"browser_service.cli.{name}" for name in _C
 
 
 def run(arguments: tuple[str, ...], env: dict[str, str], directory: Path, within_s: float) -> tuple[int, str, str]:
-    """Its exit code, and what it wrote to stdout and stderr. Raises TimeoutError."""
+    """Return the exit code, and what the command wrote to stdout and stderr. Raises TimeoutError."""
     out, err = (directory / f"{stream}-of-command" for stream in ("stdout", "stderr"))
     process = _FORKS.Process(target=_command, args=(arguments, env, directory, out, err))
     process.start()

@@ -1,4 +1,4 @@
-"""Real processes: a service on a free port, and chats, each a real MCP client on a gateway process of its own."""
+"""Starts real processes: a service on a free port, and chats, each with a real MCP client and its own gateway."""
 
 import os
 import sys
@@ -14,24 +14,24 @@ from tests.support import browsers
 
 ROOT = Path(__file__).parents[2]
 COLD = {"BROWSE_MIN_INSTANCES": "0"}
-"""A service's browser starts with the first call that needs it: most tests of processes need none."""
+"""Delays the browser until the first call that needs it, because most tests of processes need none."""
 
 
 def environment(data_dir: Path, **changes: str) -> dict[str, str]:
-    """What our processes get: none of the developer's settings, and this source tree."""
+    """Return the environment of our processes, with none of the developer's settings and with this source tree."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV", "HEADLESS", "BROWSER_TYPE", "CLAUDE_CODE_SESSION_ID"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BROWSE_") and name not in ours}
     return {**kept, "PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(data_dir), **COLD, **browsers.setting(), **changes}
 
 
 def service_process(data_dir: Path, **changes: str) -> AbstractAsyncContextManager[ServiceProcess]:
-    """A service on a free port."""
+    """Start a service on a free port."""
     return service(data_dir, environment(data_dir, **changes))
 
 
 @asynccontextmanager
 async def chat(of: ServiceProcess, name: str, **changes: str) -> AsyncIterator[Client]:
-    """A chat that is connected to a running service."""
+    """Start a chat that is connected to a running service."""
     env = environment(of.data_dir, BROWSE_URL=of.url, BROWSE_AUTOSTART="false", **changes)
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
     info = Implementation(name=name, version="1")

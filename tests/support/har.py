@@ -1,4 +1,5 @@
-"""HTTP Archive 1.2 as a JSON Schema, after the specification at http://www.softwareishard.com/blog/har-12-spec/."""
+"""Declares HTTP Archive 1.2 as a JSON Schema, after the specification at
+http://www.softwareishard.com/blog/har-12-spec/."""
 
 from typing import Any, Final
 
@@ -10,7 +11,8 @@ _NEEDED: Final = {"type": "number", "minimum": 0}
 
 
 def _object(required: dict[str, Any], **optional: Any) -> dict[str, Any]:  # Any: a schema
-    """Nothing unknown but what begins with an underscore, which the specification leaves to applications."""
+    """Return the schema of an object that allows no unknown member, except for names with an underscore in front, which
+    the specification leaves to applications."""
     return {
         "type": "object",
         "required": [*required],

@@ -1,4 +1,4 @@
-"""JSON, as tests write it and look into it."""
+"""Types JSON as tests write and read it."""
 
 from typing import Any
 

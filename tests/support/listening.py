@@ -1,4 +1,4 @@
-"""The real service on a real socket, in this process, and clients that reach it by that socket."""
+"""Runs the real service on a real socket in this process, with clients that use that socket."""
 
 import asyncio
 import contextlib
@@ -36,13 +36,13 @@ class _Server(Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """The test run keeps its own."""
+        """Do nothing, because the test run handles signals itself."""
         yield
 
 
 @contextlib.asynccontextmanager
 async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[RunningService]:
-    """A service on a free port of 127.0.0.1; Any: any setting's value."""
+    """Run a service on a free port of 127.0.0.1. Any: any setting's value."""
     ours = settings_for(data_dir, **settings)
     listener = bind(ours.model_copy(update={"port": 0}))
     ours = ours.model_copy(update={"port": int(listener.getsockname()[1])})
@@ -62,7 +62,7 @@ async def listening(data_dir: Path, **settings: AnyJson) -> AsyncIterator[Runnin
 
 @contextlib.asynccontextmanager
 async def connected(service: RunningService, client_id: str, label: str = "") -> AsyncIterator[Agent]:
-    """A client with connections of its own."""
+    """Return a client with connections of its own."""
     token = mint(service.parts.secret, client_id, label or client_id)
     async with httpx.AsyncClient(
         base_url=service.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
@@ -72,7 +72,7 @@ async def connected(service: RunningService, client_id: str, label: str = "") ->
 
 @dataclass
 class Progress:
-    """What a client has been told about its calls."""
+    """Collects the progress that a client receives about its calls."""
 
     moves: list[CallMoved] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -93,7 +93,7 @@ class Progress:
 
 @contextlib.asynccontextmanager
 async def watching(service: RunningService, client_id: str) -> AsyncIterator[Progress]:
-    """The client is present, without a socket, as long as this lasts."""
+    """Keep the client present, without a socket, as long as this lasts."""
     progress = Progress()
 
     async def listen() -> None:
@@ -113,7 +113,7 @@ async def watching(service: RunningService, client_id: str) -> AsyncIterator[Pro
 
 @contextlib.asynccontextmanager
 async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progress]:
-    """The client is present by a real event stream as long as this lasts."""
+    """Keep the client present by a real event stream as long as this lasts."""
     progress = Progress()
 
     async def listen(response: httpx.Response) -> None:
@@ -133,7 +133,7 @@ async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progre
 
 
 def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
-    """A call on its way."""
+    """Send a call, and return the task that waits for its reply."""
     return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
 

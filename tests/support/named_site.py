@@ -1,4 +1,4 @@
-"""A site that answers for a name of the internet, and a browser that finds it there: addresses stay as documented."""
+"""Serves a site under a name of the internet, and makes a browser that finds it there."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ from tests.support.site import Site
 
 
 class NamedSite(Site):
-    """Over TLS, with a certificate of its own making."""
+    """Serves over TLS, with a certificate of its own."""
 
     def __init__(self, name: str, directory: Path) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ def named_site(name: str, directory: Path) -> Iterator[NamedSite]:
 
 
 async def browser_that_knows(site: NamedSite, directory: Path) -> Path:
-    """An executable: the browser of this machine, told where that name is and which certificate it has."""
+    """Return an executable that starts this machine's browser with that name and certificate."""
     async with async_playwright() as playwright:
         browser = find_executable(playwright, LaunchOptions(profile_dir=directory))
     script = directory / "browser"

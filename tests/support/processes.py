@@ -1,4 +1,4 @@
-"""The processes of one service: its driver, its browser, the renderers; and their sudden end."""
+"""Finds and kills the processes of one service: its driver, its browser and the renderers."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ import psutil
 
 
 def browsers(data_dir: Path) -> list[psutil.Process]:
-    """The main processes of the browsers that run on this data directory's profile."""
+    """Return the main processes of the browsers that use this data directory's profile."""
     return [process for process in _ours() if _is_browser(process, data_dir)]
 
 

@@ -1,4 +1,4 @@
-"""Time goes by in a service where nobody does anything."""
+"""Lets time pass in a service in which nobody does anything."""
 
 from browser_service.host.host import LocalHost
 from tests.support.service import RunningService
@@ -7,14 +7,14 @@ HOUR_S = 3_600.0
 
 
 def host_of(service: RunningService) -> LocalHost:
-    """Of a service whose host is in this process."""
+    """Return the host of a service, if it is in this process."""
     host = service.host
     assert isinstance(host, LocalHost)
     return host
 
 
 async def rests(service: RunningService, seconds: float = HOUR_S) -> None:
-    """So long nothing happens; then the service looks for what is idle."""
+    """Let this time pass without a call, then make the service look for idle pages."""
     host = host_of(service)
     for entry in host.pages.values():
         entry.record.used_at -= seconds

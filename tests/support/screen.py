@@ -1,4 +1,4 @@
-"""A screen for windows that a person would see, where this machine has none."""
+"""Provides a screen for windows that a person would see, where this machine has none."""
 
 import contextlib
 import shutil
@@ -13,7 +13,7 @@ _SIZE = "1280x800x24"
 
 @contextlib.contextmanager
 def screen() -> Iterator[str]:
-    """Its name for DISPLAY. Skips the test where there is no Xvfb."""
+    """Return the screen's name for DISPLAY. Skips the test where there is no Xvfb."""
     server = shutil.which("Xvfb")
     if server is None:
         pytest.skip("windows need a screen: Xvfb is not installed (Debian: apt-get install xvfb)")

@@ -1,4 +1,4 @@
-"""The real service in this process, and agents that call it over HTTP without a socket."""
+"""Runs the real service in this process, with agents that call it over HTTP without a socket."""
 
 import itertools
 import time
@@ -27,12 +27,12 @@ _numbers = itertools.count(1)
 
 
 class Refused(AssertionError):
-    """A call that a test expected to succeed was refused."""
+    """Raised when a call was refused that the test expected to succeed."""
 
 
 @dataclass
 class Agent:
-    """One client of the service, with an identity of its own."""
+    """Represents one client of the service, with an identity of its own."""
 
     http: httpx.AsyncClient
     client_id: str
@@ -41,18 +41,18 @@ class Agent:
     async def reply(
         self, action: str, *, headers: dict[str, str] | None = None, **arguments: AnyJson
     ) -> httpx.Response:
-        """The raw reply of a call. Arguments have their wire names; Any: whatever JSON a test sends."""
+        """Return the raw reply of a call. Arguments have their wire names. Any: whatever JSON a test sends."""
         return await self._post({"action": action, **arguments}, headers)
 
     async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
-        """The result of a call that must succeed."""
+        """Return the result of a call that must succeed."""
         reply = await self._post({"action": action, **arguments})
         if not reply.json()["success"]:
             raise Refused(reply.text)
         return dict(reply.json()["result"])
 
     async def error(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
-        """The error of a call that must fail."""
+        """Return the error of a call that must fail."""
         reply = await self._post({"action": action, **arguments})
         body = reply.json()
         assert body["success"] is False, body
@@ -76,19 +76,19 @@ class RunningService:
 
     @property
     def host(self) -> LocalHost:
-        """The host, where nothing stands between it and the front."""
+        """Return the host, if nothing stands between it and the front."""
         host = self.parts.host
         assert isinstance(host, LocalHost)
         return host
 
     def context(self, session_id: str = DEFAULT_SESSION) -> BrowserContext:
-        """Playwright's context behind a session, which must be open."""
+        """Return Playwright's context of a session, which must be open."""
         context = self.host.sessions[session_id].opened
         assert context is not None
         return context
 
     def window(self, page_id: str) -> Page:
-        """Playwright's page behind a pageId, which must be live."""
+        """Return Playwright's page of a pageId, which must be live."""
         tab = self.host.pages[page_id].tab
         assert tab is not None
         return tab.page
@@ -99,7 +99,7 @@ class RunningService:
 
     @asynccontextmanager
     async def agent(self, label: str = "", client_id: str | None = None) -> AsyncIterator[Agent]:
-        """A client; each has an own identity unless one is given."""
+        """Return a client, with an identity of its own unless one is given."""
         client_id = client_id or f"client-{next(_numbers)}"
         token = mint(self.parts.secret, client_id, label or client_id)
         async with httpx.AsyncClient(
@@ -114,11 +114,11 @@ class RunningService:
 UNLIMITED = dict.fromkeys(
     ("client_pages", "client_calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
 )
-"""A test asks more of a service, and all tests more of one site, than any agents would."""
+"""Raises the limits, because tests call a service and a site more often than agents would."""
 
 
 def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
-    """Settings that no variable of the developer's environment reaches; Any: any setting's value."""
+    """Return settings that no variable of the developer's environment changes. Any: any setting's value."""
     usual = {**UNLIMITED, "notify": "off", "min_instances": 0, "executable_path": browsers.executable()}
     ours: dict[str, Any] = {**usual, **changes}  # Any: as there
     return Settings(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
@@ -138,7 +138,7 @@ async def running_service(
 
 @asynccontextmanager
 async def visiting(service: RunningService) -> AsyncIterator[Agent]:
-    """An agent that leaves nothing behind: no session of its own, and no page of whoever else was in its test."""
+    """Return an agent that leaves nothing behind: no session of its own, and no page of any client of the test."""
     async with service.agent() as agent:
         yield agent
         await tidy(agent)

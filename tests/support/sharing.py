@@ -1,4 +1,4 @@
-"""What the tests of sharing stand on: services of their own, and a bound for every test."""
+"""Provides what the tests of sharing need: services of their own, and a time limit for every test."""
 
 import asyncio
 import functools

@@ -1,4 +1,4 @@
-"""A page of a shop as shops are: structured data, a navigation, product cards, a table of sizes, and a frame."""
+"""Declares a shop's page as shops have it: structured data, navigation, product cards, a table of sizes and a frame."""
 
 SHOP = """<!doctype html><html lang=en><head><meta charset=utf-8><title>Green teas · Leaf &amp; Co</title>
 <meta name=description content="Forty green teas, fresh from the gardens">

@@ -1,4 +1,4 @@
-"""A small real web server for tests: pages set inline, requests counted, answers scripted."""
+"""Runs a small real web server for tests: pages are set inline, requests are counted, answers are scripted."""
 
 import threading
 from collections import Counter
@@ -17,9 +17,9 @@ class Answer:
     content_type: str = "text/html; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: threading.Event | None = None
-    """Where given, the answer waits for this event (10 s at most)."""
+    """Delays the answer until this event, for 10 s at most."""
     pause: threading.Event | None = None
-    """Where given, the last byte of the answer waits for this event (10 s at most)."""
+    """Delays the last byte of the answer until this event, for 10 s at most."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Site:
         return int(self._server.server_address[1])
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
-        """The same site is another origin under the host `localhost`."""
+        """Return the URL of a path. Under the host `localhost` the same site is another origin."""
         return f"http://{host}:{self.port}{path}"
 
     def page(self, path: str, route: Route) -> str:

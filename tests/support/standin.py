@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks the service's envelope, so that the gateway can be tested without a browser."""
+"""Runs a real HTTP server that speaks the service's envelope, so that the gateway can be tested without a browser."""
 
 import asyncio
 import contextlib
@@ -66,7 +66,7 @@ async def echo(seen: Seen) -> Response:
 
 
 class StandIn:
-    """What arrives can be awaited; what is answered can be set."""
+    """Lets a test wait for requests and set the answers."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -83,7 +83,7 @@ class StandIn:
         )
 
     def forget(self) -> None:
-        """Be as new, for the next test."""
+        """Forget everything, for the next test."""
         self.end_streams()
         self.answer: Answer = echo
         self.events_status = 200
@@ -155,7 +155,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """The test run keeps its own."""
+        """Do nothing, because the test run handles signals itself."""
         yield
 
 

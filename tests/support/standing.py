@@ -1,4 +1,5 @@
-"""What the gateway's tests share: a stand-in for the service, chats with real gateways, and gateways in process."""
+"""Provides what the gateway's tests share: a stand-in for the service, chats with real gateways, and gateways in
+process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -34,7 +35,7 @@ async def standin(_standin: StandIn) -> StandIn:
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
-    """With the secret that a service would have made there."""
+    """Return a data directory with the secret that a service would have made there."""
     (tmp_path / wire.SECRET_FILE).write_text(f"{SECRET}\n", encoding="ascii")
     return tmp_path
 
@@ -50,14 +51,14 @@ def chat(standin: StandIn, data_dir: Path) -> Callable[..., AbstractAsyncContext
 
 
 def connection_to(settings: Settings) -> Connection:
-    """A connection in this process, which starts no service."""
+    """Return a connection in this process, which starts no service."""
     autostart = Autostart(settings.url, settings.data_dir, enabled=False)
     return Connection(settings, ServiceClient(settings.url, credentials(settings), autostart, fingerprint()))
 
 
 @pytest.fixture
 async def connection(standin: StandIn, data_dir: Path) -> AsyncIterator[Connection]:
-    """A connection in this process, to the stand-in, with its presence held."""
+    """Return a connection in this process to the stand-in, with its presence held."""
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester")
     connection = connection_to(settings)
     presence = asyncio.create_task(connection.chats.own.presence.hold())

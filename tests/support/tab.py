@@ -1,4 +1,4 @@
-"""A page of an agent's own: what it is shown, and what its document sees."""
+"""Provides an agent's own page: what it shows, and what its document sees."""
 
 import socket
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from tests.support.site import Route, Site
 
 
 def closed_port() -> int:
-    """A port of this machine where nothing listens."""
+    """Return a port of this machine where nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -18,14 +18,14 @@ def closed_port() -> int:
 
 @dataclass
 class Tab:
-    """The agent's only page unless a test opens more, so calls need no pageId."""
+    """Represents the agent's only page, unless a test opens more, so that calls need no pageId."""
 
     agent: Agent
     site: Site
     _pages: int = field(default=0)
 
     async def show(self, route: Route, path: str = "", host: str = "127.0.0.1") -> str:
-        """Go to a document of the site; its URL."""
+        """Go to a document of the site, and return its URL."""
         self._pages += 1
         path = path or f"/page-{self._pages}"
         self.site.page(path, route)
@@ -34,7 +34,7 @@ class Tab:
         return url
 
     async def sees(self, expression: str) -> Any:
-        """What an expression is in the page; Any: whatever JSON it gives."""
+        """Return the value of an expression in the page. Any: whatever JSON it gives."""
         return (await self.agent.call("evaluate_script", expression=expression))["value"]
 
     async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:

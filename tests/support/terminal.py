@@ -1,4 +1,4 @@
-"""The command as a person runs it: real processes, with a data directory of their own."""
+"""Runs the command as a person does: real processes, with a data directory of their own."""
 
 import json
 import os
@@ -39,7 +39,7 @@ class Terminal:
     data_dir: Path
 
     def environment(self, **variables: str) -> dict[str, str]:
-        """Ours, without what would set anything about a service or its callers."""
+        """Return our environment without any setting of a service or its callers."""
         kept = {name: v for name, v in os.environ.items() if not name.startswith("BROWSE_") and name not in _BARE}
         ours = (
             {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(self.data_dir), "PORT": "0", "COLUMNS": "200"}
@@ -50,7 +50,7 @@ class Terminal:
 
     @contextmanager
     def start(self, *arguments: str, **variables: str) -> "Iterator[subprocess.Popen[str]]":
-        """A command that runs on; it is killed where a test fails, and where it takes too long."""
+        """Start a command that keeps running. It is killed if the test fails or if it takes too long."""
         process = subprocess.Popen(
             [sys.executable, "-m", "browser_service", *arguments],
             cwd=self.data_dir.parent,
@@ -72,7 +72,7 @@ class Terminal:
                 too_long.cancel()
 
     def run(self, *arguments: str, **variables: str) -> Done:
-        """A command that ends by itself."""
+        """Run a command that ends by itself."""
         return Done(*forking.run(arguments, self.environment(**variables), self.data_dir.parent, PATIENCE_S))
 
     def succeed(self, *arguments: str, **variables: str) -> Done:
@@ -82,7 +82,7 @@ class Terminal:
 
     @property
     def service(self) -> Instance | None:
-        """The same as `status`, without a process."""
+        """Return what `status` would print, without a process."""
         return find(self.data_dir)
 
     @property
@@ -91,7 +91,7 @@ class Terminal:
         return self.service.url
 
     def end(self) -> None:
-        """Whatever became of a test: no service stays behind."""
+        """End the service, whatever became of the test."""
         service = self.service
         if service and not stop(service):
             psutil.Process(service.pid).kill()

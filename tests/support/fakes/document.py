@@ -1,4 +1,4 @@
-"""A document as the fake browser knows it: its title, its text, and elements by tag or id."""
+"""Represents a document as the fake browser knows it: its title, its text, and elements by tag or id."""
 
 import html
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ class Element:
 
     @property
     def submits(self) -> bool:
-        """A click on it sends its form."""
+        """Say whether a click on the element sends its form."""
         return self.tag == "button" or self.attributes.get("type") == "submit"
 
     def sent(self) -> str:
-        """The fields of a form, encoded."""
+        """Return the fields of a form, encoded."""
         named = [(each.attributes["name"], each.value) for each in self.fields if "name" in each.attributes]
         return urlencode(named)
 
@@ -39,10 +39,10 @@ class Document:
     text: str = ""
     elements: list[Element] = field(default_factory=list)
     scripts: dict[str, int] = field(default_factory=dict)
-    """Variables of its window."""
+    """Holds the variables of its window."""
 
     def find(self, selector: str) -> Element | None:
-        """By `#id`, or by tag with an id if it has one."""
+        """Find an element by `#id`, or by its tag and an id if it has one."""
         tag, _, named = selector.partition("#")
         return next(
             (

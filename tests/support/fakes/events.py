@@ -1,4 +1,4 @@
-"""Events by name, as Playwright's objects have them."""
+"""Emits events by name, as Playwright's objects do."""
 
 from collections import defaultdict
 from collections.abc import Callable

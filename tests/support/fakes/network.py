@@ -1,4 +1,4 @@
-"""Requests of the fake browser: real ones, over HTTP, with the cookies of a context."""
+"""Sends the fake browser's requests over real HTTP, with the cookies of a context."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Cookie(TypedDict):
 
 @dataclass(eq=False)
 class FakeRequest:
-    """One request, with the names that Playwright gives to what is known of it."""
+    """Represents a request, with the names that Playwright gives to its facts."""
 
     url: str
     method: str
@@ -51,7 +51,7 @@ class FakeResponse:
 
 @dataclass(eq=False)
 class FakeRoute:
-    """A request that a handler decides about before it is sent."""
+    """Represents a request that a handler decides about before it is sent."""
 
     request: FakeRequest
     refused: str = ""
@@ -64,7 +64,7 @@ class FakeRoute:
 
 
 class CookieJar:
-    """Cookies by host and path, which is all that tests without a browser need of the rules."""
+    """Keeps cookies by host and path, which are all the rules that tests without a browser need."""
 
     def __init__(self, cookies: list[Cookie]) -> None:
         self.cookies = [*cookies]
@@ -103,7 +103,7 @@ class CookieJar:
         self.cookies.append(cookie)
 
     def remove(self, name: str | None = None, domain: str | None = None, path: str | None = None) -> None:
-        """Forget those that match all that is given."""
+        """Forget the cookies that match all of these."""
         self.cookies = [
             each
             for each in self.cookies

@@ -1,4 +1,4 @@
-"""Pages, contexts and the browser itself, with the part of Playwright's interface that the host uses."""
+"""Provides pages, contexts and the browser itself, with the part of Playwright's interface that the host uses."""
 
 import asyncio
 import base64
@@ -49,7 +49,7 @@ class FakeDialog:
 
 
 class FakePage(Emitter):
-    """One window: where it is, what it shows, and where it was before."""
+    """Represents one window: where it is, what it shows, and where it was before."""
 
     viewport_size = None
 
@@ -81,7 +81,7 @@ class FakePage(Emitter):
             self.emit("close", self)
 
     async def bring_to_front(self) -> None:
-        """It has the only window of its own anyway."""
+        """Do nothing, because the page has a window of its own."""
 
     async def title(self) -> str:
         return self.document.title or urlsplit(self.url).path
@@ -181,7 +181,7 @@ class FakePage(Emitter):
                 raise PlaywrightError(f"Page.goto: {request.failure} at {request.url}")
 
     async def _while_open(self, work: Coroutine[object, object, T]) -> T:
-        """What runs in a page ends with it."""
+        """Run something in the page, which ends when the page closes."""
         task = asyncio.create_task(work)
         try:
             either: set[asyncio.Future[T] | asyncio.Future[None]] = {task, self._alive}
@@ -256,7 +256,7 @@ class FakePage(Emitter):
 
 
 class FakeContext(Emitter):
-    """Pages with the cookies that they share."""
+    """Holds pages with the cookies that they share."""
 
     def __init__(self, browser: "FakeBrowser", cookies: list[Cookie]) -> None:
         super().__init__()
@@ -318,7 +318,7 @@ class _Engine:
 
 
 class FakeBrowser:
-    """It has no process, and its requests are real."""
+    """Represents a browser that has no process and sends real requests."""
 
     browser_type = _Engine()
 
@@ -332,7 +332,7 @@ class FakeBrowser:
         return self._runs
 
     def http(self, url: str) -> httpx.AsyncClient:
-        """As browsers do, what is of this machine goes by no proxy."""
+        """Return the HTTP client for a URL. Like browsers, it uses no proxy for this machine."""
         return self._direct if _is_local(url) else self._proxied
 
     async def new_context(
@@ -359,13 +359,13 @@ def _is_local(url: str) -> bool:
 
 
 def _by_address(url: str) -> str:
-    """Every name below localhost is this machine's."""
+    """Replace a name below localhost by this machine's address."""
     host = urlsplit(url).hostname or ""
     return url.replace(host, "127.0.0.1", 1) if host.endswith("localhost") else url
 
 
 def _inline(url: str) -> str:
-    """The document that a data: URL is."""
+    """Return the document that a data: URL holds."""
     head, _, data = url.partition(",")
     if not head.startswith("data:"):
         return ""

@@ -1,4 +1,4 @@
-"""The few scripts that tests without a browser run: each spelling that they use, and nothing else of JavaScript."""
+"""Runs the few scripts that tests without a browser use. It knows nothing else of JavaScript."""
 
 import asyncio
 import json
@@ -28,12 +28,12 @@ _VALUES = {
     "new Map([[1, 2]])": {},
     "window": "ref: <Window>",
 }
-"""What no JSON has a word for, as Playwright gives it."""
+"""Maps scripts whose values JSON cannot express to what Playwright returns for them."""
 _DIALOG = re.compile(r"(alert|confirm)\('(.*)'\)")
 
 
 class Window(Protocol):
-    """What scripts can reach."""
+    """Declares what scripts can reach."""
 
     document: Document
 
@@ -86,7 +86,7 @@ _KNOWN: list[tuple[re.Pattern[str], Script]] = [
 
 
 async def evaluate(page: Window, text: str, arg: object) -> Any:  # Any: whatever a script gives
-    """The value of a script. Raises Playwright's error for one that is not known here."""
+    """Return the value of a script. Raises Playwright's error for a script that is not known here."""
     if _NEVER.fullmatch(text):
         return await asyncio.get_running_loop().create_future()
     if text == "v => v":

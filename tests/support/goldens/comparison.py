@@ -36,19 +36,19 @@ MASKS: Final[Sequence[tuple[re.Pattern[str], str]]] = [
         (r"(?<![\w.])\d+(\.\d+)?( ?)(ms|s|seconds?|minutes?|min|h|hours?) ago\b", r"<number>\2\3 ago"),
     )
 ]
-"""What is new with every run, and what stands in its place."""
+"""Lists patterns of what differs in every run, and their replacements."""
 
 HEALTH: Final = "/health"
-"""Nobody answers there while a service starts: how often a test asked is its own affair."""
+"""Names the path that a test polls while a service starts, so that the number of its requests differs."""
 
 NUMBERED: Final = (r"client-(\d+)", r"\bf(\d+)(?=e\d)", r"\b(gw\d+)\b")
-"""Numbers that go by what ran before: in each test they count from 1, as they appear."""
+"""Matches the numbers that depend on earlier tests. In each test they count from 1, in order of appearance."""
 
 NAMED: Final = re.compile(r'(?:"(?:pageId|sessionId)": "|\bpage )([\w.~-]+-)([a-z0-9]{4})\b')
-"""Of a name that was taken another is made, with an end of its own."""
+"""Matches a name that was made because another was taken, with a random end."""
 
 OF_PAGES: Final = ("outline", "snapshot", "content", "changed", "observed", "title", "requests")
-"""What a real page says, and a stand-in for a browser says otherwise or not at all."""
+"""Lists the members that a real page has and that a stand-in for a browser lacks or has otherwise."""
 
 REVISION: Final = re.compile(r'("revision": |revision )(\d+)')
 
@@ -61,7 +61,7 @@ class Recorded:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Without its folder, which may have changed, and without its file, which may have got another name."""
+        """Return the test's name without its folder and without its file, because both may have changed."""
         file, _, name = self.test.partition("::")
         return f"{Path(file).name}::{name}", name
 
@@ -73,7 +73,7 @@ class Difference(NamedTuple):
 
 
 def read(folder: Path, *, without: Collection[str] = ()) -> dict[str, Recorded]:
-    """The latest recording of each test, without some members of its JSON objects."""
+    """Read the latest recording of each test, without some members of its JSON objects."""
     found = {}
     for file in sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime):
         for line in file.read_text(encoding="utf-8").rstrip("\n").split("\n"):
@@ -89,7 +89,7 @@ def _less(value: AnyJson, names: Collection[str]) -> AnyJson:
 
 
 def shown(exchanges: list[AnyJson]) -> Lines:
-    """As lines to compare and to read, a text's own lines among them."""
+    """Return a recording as lines to compare and to read, with a text's own lines among them."""
     exchanges = [each for each in exchanges if "status" in each or not str(each.get("sent")).endswith(HEALTH)]
     text = json.dumps(exchanges, indent=1, ensure_ascii=False).replace("\\n", "\n    ")
     for pattern, mask in MASKS:
@@ -112,14 +112,15 @@ def _in_order() -> Callable[[re.Match[str]], str]:
 
 
 def _from_first(text: str) -> str:
-    """Revisions count from the first that the test saw: its page may be one that was used before."""
+    """Count revisions from the first that the test saw, because its page may have been used before."""
     first = REVISION.search(text)
     start = int(first[2]) if first else 0
     return REVISION.sub(lambda found: f"{found[1]}first{int(found[2]) - start:+d}", text)
 
 
 def differences(befores: Sequence[dict[str, Recorded]], after: dict[str, Recorded]) -> Iterator[Difference]:
-    """What `after` has otherwise than each of the recordings before it. Of a test's file that it has, all are told."""
+    """List how `after` differs from each of the recordings before it. Only files of tests that `after` has are
+    compared."""
     by_name = _by_name(befores[0])
     matched = set()
     for test, new in after.items():
@@ -139,14 +140,14 @@ def differences(befores: Sequence[dict[str, Recorded]], after: dict[str, Recorde
 
 
 def _by_name(before: dict[str, Recorded]) -> dict[str, str]:
-    """The tests by each name that only one of them has."""
+    """Map each name that only one test has to that test."""
     often = Counter(name for each in before.values() for name in each.names)
     by_name = {name: test for test, each in before.items() for name in each.names if often[name] == 1}
     return by_name | {test: test for test in before}
 
 
 def _changes(test: str, olds: list[Lines], new: Lines) -> Iterator[Difference]:
-    """All that changed in a test that says the same each time; of another, only lines that it never or always had."""
+    """List the changes of a test. Of a test that varies, list only lines that it never or always had before."""
     if any(Counter(old) == Counter(new) for old in olds):
         yield Difference(test, "in another order", _diff(olds[0], new))
     elif any([*map(_without_numbers, old)] == [*map(_without_numbers, new)] for old in olds):

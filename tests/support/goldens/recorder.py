@@ -40,7 +40,7 @@ def record_if_asked(config: pytest.Config) -> None:
 
 
 class Recorder:
-    """A pytest plugin. It adds a line of JSON for each test to a file of this process."""
+    """Is a pytest plugin that adds a line of JSON for each test to a file of this process."""
 
     def __init__(self, folder: Path) -> None:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
@@ -55,7 +55,7 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Only what the test itself does is recorded: others share what its fixtures set up."""
+        """Record only what the test itself does, because tests share what their fixtures set up."""
         exchanges = self._exchanges = []
         passed = False
         try:
@@ -69,7 +69,7 @@ class Recorder:
                 file.write(line.replace(ROOT, "<root>") + "\n")
 
     def _begin(self, **begun: AnyJson) -> Exchange:
-        """A new exchange; it is kept where a test runs, and does this itself."""
+        """Begin an exchange. It is kept only if a test is running and makes the exchange itself."""
         exchange = {name: plain(value) for name, value in begun.items()}
         if self._exchanges is not None and not _in_the_product():
             self._exchanges.append(exchange)
@@ -130,7 +130,7 @@ class Recorder:
 
 
 class _Heard(httpx.AsyncByteStream):
-    """A reply that comes in pieces, and is recorded as it comes."""
+    """Records a reply that comes in pieces, as they come."""
 
     def __init__(self, stream: httpx.AsyncByteStream, exchange: Exchange) -> None:
         self._stream = stream
@@ -177,7 +177,7 @@ def _json_of(value: BaseModel) -> AnyJson:
 
 
 def _body(data: bytes) -> AnyJson:
-    """JSON as such, text as such, and of anything else only that it is there."""
+    """Return JSON and text as they are; of anything else, say only that it is there."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -189,7 +189,7 @@ def _body(data: bytes) -> AnyJson:
 
 
 def plain(value: AnyJson) -> AnyJson:
-    """As it was, but for long texts, of which the beginning is kept, and encoded bytes."""
+    """Return the value with long texts and encoded bytes cut."""
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, list):
