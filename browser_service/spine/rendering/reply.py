@@ -2,7 +2,7 @@
 
 import functools
 from dataclasses import replace
-from typing import cast
+from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -27,13 +27,20 @@ from shared.replies import (
     ReplyForm,
 )
 
+_HEADER_CHARACTERS: Final = 4_000
+"""Bounds the header: those that were read are kept."""
+
 
 def asked_form(header: str | None) -> ReplyForm | None:
     """Return the form that a header asks for; None for the envelope. Raises InvalidRequest for what is no form."""
+    if header is None:
+        return None
+    hint = 'Such as {"kind": "model"}; leave it out for the whole envelope.'
+    if len(header) > _HEADER_CHARACTERS:
+        raise InvalidRequest(f"{wire.REPLY} has more than {_HEADER_CHARACTERS:,} characters.", hint=hint)
     try:
-        return None if header is None else _form(header)
+        return _form(header)
     except ValidationError:
-        hint = 'Such as {"kind": "model"}; leave it out for the whole envelope.'
         raise InvalidRequest(f"{wire.REPLY} is no form of a reply.", hint=hint) from None
 
 

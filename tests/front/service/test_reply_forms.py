@@ -81,8 +81,22 @@ async def test_a_reader_gets_contents_and_a_completion_the_ids(agent: Agent) -> 
     assert sessions["rendered"] == {"values": [wire.DEFAULT_SESSION]}
 
 
+async def test_a_form_is_refused_if_it_is_too_long_to_be_kept(agent: Agent) -> None:
+    for names, status in ((10, 200), (1_000, 400)):
+        form = ForModel(toolsets=frozenset(f"set-{number}" for number in range(names)))
+        reply = await agent.reply("list_work", headers={wire.REPLY: form.model_dump_json()})
+        assert reply.status_code == status
+    assert reply.json()["error"]["message"] == "X-Browse-Reply has more than 4,000 characters."
+
+
 async def test_what_is_no_form_is_refused_and_the_call_is_not_made(agent: Agent) -> None:
-    for header in ("model", '{"kind": "poem"}', "{}"):
+    for header in (
+        "model",
+        '{"kind": "poem"}',
+        "{}",
+        '{"kind":' * 400,
+        f'{{"kind": "model", "toolsets": [{"1" * 500}]}}',
+    ):
         reply = await agent.reply("claim_work", headers={wire.REPLY: header}, key="invoices")
         assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST")
     assert (await agent.call("list_work"))["work"] == []
