@@ -30,6 +30,8 @@ _DOWNLOADS_END_WITHIN_S = 1.5
 _SHOWN = 6
 _ERRORS_SHOWN = 3
 _TOLD = 50
+_KEPT = 1_000
+"""Bounds what is noted of one act, of each kind: a page can make any number."""
 _URL_CHARACTERS = 200
 FAILURES = 400
 _UNDER_WAY = (
@@ -121,11 +123,12 @@ class Observation:
 
     def asked(self, request: Request) -> None:
         """Note a request that reads or changes something."""
-        if request.method not in SAFE_METHODS:
+        changes = request.method not in SAFE_METHODS
+        if changes and len(self.sent) < _KEPT:
             self.sent[request] = ""
             if request.resource_type in _BEACONS:
                 return
-        elif self._causes(request):
+        elif not changes and self._causes(request):
             self.reads[request] = ""
         else:
             self.others = True
@@ -180,7 +183,6 @@ class Observation:
 
     def lines(self, *, with_status: bool = True) -> list[str]:
         requests = [line(request, status) for request, status in self._requests()]
-        more = [f"and {len(requests) - _SHOWN} more requests"] if len(requests) > _SHOWN else []
         document = f" → {answered(str(self.status))}" if with_status and self.status >= FAILURES else ""
         return [
             *self.noted,
@@ -190,13 +192,12 @@ class Observation:
                 if self.under_way
                 else []
             ),
-            *requests[:_SHOWN],
-            *more,
+            *_first(requests, _SHOWN, "requests"),
             *[*dict.fromkeys(self.unread)][:_ERRORS_SHOWN],
             *[*self.failed, *self.broken_off[len(self.downloads) :]][:_SHOWN],
             *(f"popup {page_id} opened" for page_id in self.popups),
-            *self.dialogs,
-            *(each.report() for each in self.downloads),
+            *_first(self.dialogs, _TOLD, "dialogs"),
+            *_first([each.report() for each in self.downloads], _TOLD, "downloads"),
             *(f"a script of the page failed: {said}" for said in [*dict.fromkeys(self.script_errors)][:_ERRORS_SHOWN]),
         ]
 
@@ -226,11 +227,11 @@ class Observation:
         if self.popups:
             found["popups"] = [*self.popups]
         if self.dialogs:
-            found["dialogs"] = [*self.dialogs]
+            found["dialogs"] = [*self.dialogs[:_TOLD]]
         if self.script_errors:
             found["scriptErrors"] = [*self.script_errors[:_TOLD]]
         if self.downloads:
-            found["downloads"] = [each.state.shown() for each in self.downloads]
+            found["downloads"] = [each.state.shown() for each in self.downloads[:_TOLD]]
         return found
 
     def delay(self) -> str:
@@ -244,6 +245,16 @@ class Observation:
     def pending(self) -> list[str]:
         """Name what the document still waits for."""
         return [well_formed(request.url) for request in self.loading]
+
+
+def note(lines: list[str], said: str) -> None:
+    """Add a line, if there is room for it."""
+    if len(lines) < _KEPT:
+        lines.append(said)
+
+
+def _first(lines: list[str], most: int, what: str) -> list[str]:
+    return [*lines[:most], *([f"and {len(lines) - most} more {what}"] if len(lines) > most else [])]
 
 
 def reads(request: Request) -> bool:

@@ -9,7 +9,7 @@ from playwright.async_api import Error, Frame, Page, Request, Response
 from browser_service.host.events import well_formed
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow, Polling
-from browser_service.host.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, reads
+from browser_service.host.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, note, reads
 from browser_service.security.urls import abridged
 
 _REQUESTS_END_WITHIN_S = 1.0
@@ -152,7 +152,7 @@ class Observer:
             if response.request in observation.sent or response.request in observation.reads:
                 observation.came(response.request, str(response.status))
             elif response.request in observation.loading and _is_refused(response):
-                observation.unread.append(line(response.request, str(response.status)))
+                note(observation.unread, line(response.request, str(response.status)))
 
     def _on_failed(self, request: Request) -> None:
         self._toward = None if request is self._toward else self._toward
@@ -167,9 +167,9 @@ class Observer:
             by_get = navigation and request not in observation.sent and (own or not _given_up(request))
             if by_get and observation.status in NO_CONTENT:
                 said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
-                observation.failed.append(said)
+                note(observation.failed, said)
             elif by_get and request not in observation.documents:
-                observation.failed.append(f"navigation to {request.url} failed: {request.failure}")
+                note(observation.failed, f"navigation to {request.url} failed: {request.failure}")
             if request in observation.documents and observation.status not in NO_CONTENT:
                 observation.broken_off.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
@@ -217,7 +217,7 @@ class Observer:
 
     def _on_script_error(self, error: Error) -> None:
         for observation in self._running:
-            observation.script_errors.append(well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
+            note(observation.script_errors, well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
 
     def _is_document(self, request: Request) -> bool:
         return request.is_navigation_request() and request.frame == self._page.main_frame

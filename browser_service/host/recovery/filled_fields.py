@@ -45,10 +45,7 @@ class FilledFields:
     """Keeps the filled fields of one page."""
 
     def __init__(self) -> None:
-        self._now = Bounded[tuple[str, str | None, str], FilledField](
-            _MOST, weigh=lambda field: weight(field.value), most_weight=_MOST_WEIGHT
-        )
-        self._offered: dict[tuple[str, str | None, str], FilledField] = {}
+        self._now, self._offered = _fields(), _fields()
         self._url = ""
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, seen: Json) -> None:  # noqa: FBT001 - the action's own
@@ -81,7 +78,7 @@ class FilledFields:
 
     def offer_all(self) -> None:
         """Offer the fields from now on, because the page died or was left."""
-        self._offered |= self._now
+        self._offered.update(self._now)
         self._now.clear()
 
     def offered(self, client_id: str) -> list[FilledField]:
@@ -90,7 +87,8 @@ class FilledFields:
 
     def withdraw(self, field: FilledField) -> None:
         """Offer a field no longer."""
-        self._offered = {key: each for key, each in self._offered.items() if each is not field}
+        for key in [key for key, each in self._offered.items() if each is field]:
+            del self._offered[key]
 
     def offer(self, client_id: str, page_id: str) -> str:
         """Name the call to make; return "" if nothing was lost."""
@@ -102,6 +100,10 @@ class FilledFields:
         if others:
             told.append(f"to be given again: {_named(others)}")
         return "; ".join(told)
+
+
+def _fields() -> Bounded[tuple[str, str | None, str], FilledField]:
+    return Bounded(_MOST, weigh=lambda field: weight(field.value), most_weight=_MOST_WEIGHT)
 
 
 def _named(fields: list[FilledField]) -> str:

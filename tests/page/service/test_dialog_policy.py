@@ -27,6 +27,14 @@ async def test_dialogs_are_accepted_at_once_and_named_in_the_reply(agent: Agent,
     assert len(asked["dialogs"]) == 2
 
 
+async def test_of_any_number_of_dialogs_a_reply_names_fifty(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/asks", ASKS))
+    await agent.call("set_dialog_policy", pageId="p", policy="accept")
+    asking = "Array.from({length: 53}, (_, number) => confirm(number)).length"
+    asked = await agent.call("evaluate_script", pageId="p", expression=asking)
+    assert (asked["value"], len(asked["dialogs"])) == (53, 50)
+
+
 async def test_dismissing_is_no_and_asking_is_as_before(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/asks", ASKS))
     await agent.call("set_dialog_policy", pageId="p", policy="dismiss")

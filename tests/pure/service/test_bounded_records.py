@@ -1,0 +1,38 @@
+"""What a page does without end, or loses again and again, is noted within bounds."""
+
+from typing import cast
+
+from playwright.async_api import Request
+
+from browser_service.host.observation import Observation, note
+from browser_service.host.recovery.filled_fields import FilledFields
+from shared.model import Json
+from tests.support.fakes.network import FakeRequest
+
+
+def test_an_act_has_a_thousand_requests_and_knows_that_there_were_others() -> None:
+    observation = Observation()
+    for number in range(1_100):
+        sent = FakeRequest(f"https://example.com/{number}", "POST", "fetch", frame=None)
+        observation.asked(cast("Request", sent))
+    assert (len(observation.sent), observation.caused, observation.others) == (1_000, 1_000, True)
+
+
+def test_an_act_has_a_thousand_lines_of_a_kind() -> None:
+    observation = Observation()
+    for number in range(1_100):
+        note(observation.script_errors, f"error {number}")
+    assert observation.script_errors[-1] == "error 999"
+
+
+def test_of_fields_that_were_lost_with_many_windows_the_latest_are_offered() -> None:
+    fields = FilledFields()
+    for window in range(3):
+        for number in range(40):
+            seen: Json = {"kind": "text", "name": "", "value": "x", "secret": False}
+            fields.note("alice", f"#field-{window}-{number}", None, strict=True, seen=seen)
+        fields.offer_all()
+    offered = fields.offered("alice")
+    assert (len(offered), offered[-1].selector) == (50, "#field-2-39")
+    fields.withdraw(offered[-1])
+    assert len(fields.offered("alice")) == 49
