@@ -97,8 +97,10 @@ class Downloads:
         urls: dict[str, str] = {}
 
         def progressed(event: dict[str, str | float]) -> None:
-            url, state = urls.get(str(event["guid"])), event["state"]
-            if url is not None and state == "inProgress":
+            guid = str(event["guid"])
+            if event["state"] != "inProgress":
+                urls.pop(guid, None)
+            elif (url := urls.get(guid)) is not None:
                 self._progressed(url, int(float(event["receivedBytes"])), int(float(event["totalBytes"])))
 
         cdp.on("Page.downloadWillBegin", lambda event: urls.update({event["guid"]: event["url"]}))
