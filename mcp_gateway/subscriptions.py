@@ -28,7 +28,10 @@ class Subscriptions:
         return protocol.EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: protocol.UnsubscribeRequestParams) -> protocol.EmptyResult:
-        self._subscribed[str(params.uri)].discard(ctx.session)
+        sessions = self._subscribed[str(params.uri)]
+        sessions.discard(ctx.session)
+        if not sessions:
+            del self._subscribed[str(params.uri)]
         return protocol.EmptyResult()
 
     async def listen(
@@ -51,7 +54,7 @@ class Subscriptions:
         await self._tell(self._wanted())
 
     def _wanted(self) -> set[str]:
-        return {uri for uri, sessions in self._subscribed.items() if sessions} | set(+self._heard)
+        return self._subscribed.keys() | set(+self._heard)
 
     async def _tell(self, uris: Iterable[str]) -> None:
         for uri in [*uris]:
