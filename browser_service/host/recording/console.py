@@ -15,13 +15,13 @@ from browser_service.host.background import Background
 from shared.model import Json
 from shared.timestamps import iso
 
-_KEPT: Final = 200
-_TEXT: Final = 2_000
-_STACK: Final = 4_000
-_PLACE: Final = 300
+_MOST_ENTRIES: Final = 200
+_MOST_TEXT: Final = 2_000
+_MOST_STACK: Final = 4_000
+_MOST_LOCATION: Final = 300
 _PER_SECOND: Final = 200
-"""The console of a page that says more is ignored for the rest of the second: each message costs the service time."""
-_NAMED: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
+"""The console of a page that writes more is ignored for the rest of the second: each message costs the service time."""
+_KINDS: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
 
 
 @dataclass(frozen=True)
@@ -30,51 +30,51 @@ class ConsoleEntry:
     at: float
     type: str
     text: str
-    place: str
+    location: str
     stack: str
-    whose: str
+    owner: str
     document: int
 
     @property
     def kind(self) -> str:
         """Return the kind that readers filter by."""
-        return "error" if self.type == "assert" else self.type if self.type in _NAMED else "other"
+        return "error" if self.type == "assert" else self.type if self.type in _KINDS else "other"
 
     def describe(self, document: int) -> Json:
         """Describe it for a reader, while the page shows that document."""
         at = iso(self.at)
-        told: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
+        description: Json = {"number": self.number, "time": at, "type": self.type, "text": self.text}
         earlier = "earlier" if self.document != document else ""
-        more = (("location", self.place), ("stack", self.stack), ("document", earlier))
-        return told | {key: value for key, value in more if value}
+        more = (("location", self.location), ("stack", self.stack), ("document", earlier))
+        return description | {key: value for key, value in more if value}
 
 
 class Console:
     """Keeps the messages of one page, whichever Playwright page is behind it, and the errors apart from them.
 
-    `whose` returns the client that holds the page, which alone may read what earlier documents said; None forbids
-    keeping.
+    `owner` returns the client that holds the page, which alone may read the messages of earlier documents; None means
+    that nothing may be kept.
     """
 
-    def __init__(self, whose: Callable[[], str | None]) -> None:
-        self._whose = whose
-        self._messages: deque[ConsoleEntry] = deque(maxlen=_KEPT)
-        self._errors: deque[ConsoleEntry] = deque(maxlen=_KEPT)
+    def __init__(self, owner: Callable[[], str | None]) -> None:
+        self._owner = owner
+        self._messages: deque[ConsoleEntry] = deque(maxlen=_MOST_ENTRIES)
+        self._errors: deque[ConsoleEntry] = deque(maxlen=_MOST_ENTRIES)
         self._numbers = itertools.count(1)
         self._document = 0
-        self._coming: Request | None = None
+        self._requested: Request | None = None
         self._background = Background()
-        self._second, self._heard = 0, 0
+        self._second, self._count = 0, 0
 
     async def attach(self, page: Page, *, came_by_itself: bool) -> None:
-        """Listen to another Playwright page behind the pageId, whose driver has what a popup said before."""
+        """Listen to another Playwright page behind the pageId. Its driver has the messages of a popup until now."""
         if came_by_itself:
             for message in await page.console_messages(filter="all"):
-                self._keep_message(message)
+                self._add_message(message)
             for error in await page.page_errors(filter="all"):
-                self._keep_error(error)
+                self._add_error(error)
         page.on("console", self._on_console)
-        page.on("pageerror", self._keep_error)
+        page.on("pageerror", self._add_error)
         page.on("request", self._on_request)
         page.on("framenavigated", self._on_navigated)
 
@@ -89,71 +89,76 @@ class Console:
         earlier: bool,
     ) -> tuple[list[Json], int, int]:
         """Return what a client may read, the number of its last message, and the count of messages left out."""
-        found = [
-            said
-            for said in sorted([*self._messages, *self._errors], key=lambda said: said.number)
-            if (said.document == self._document or said.whose in {client_id, ""})
-            and said.number > since
-            and (kinds is None or said.kind in kinds)
-            and (text is None or text.casefold() in said.text.casefold())
+        readable = [
+            entry
+            for entry in sorted([*self._messages, *self._errors], key=lambda entry: entry.number)
+            if (entry.document == self._document or entry.owner in {client_id, ""})
+            and entry.number > since
+            and (kinds is None or entry.kind in kinds)
+            and (text is None or text.casefold() in entry.text.casefold())
         ]
-        shown = [said for said in found if earlier or said.document == self._document]
-        last = found[-1].number if found else since
-        return [said.describe(self._document) for said in shown[-limit:]], last, len(found) - len(shown)
+        selected = [entry for entry in readable if earlier or entry.document == self._document]
+        last = readable[-1].number if readable else since
+        return [entry.describe(self._document) for entry in selected[-limit:]], last, len(readable) - len(selected)
 
     def _on_request(self, request: Request) -> None:
         if request.is_navigation_request():
             with contextlib.suppress(Error):  # a popup's first has no frame yet
-                self._coming = request if request.frame.parent_frame is None else self._coming
+                self._requested = request if request.frame.parent_frame is None else self._requested
 
     def _on_navigated(self, frame: Frame) -> None:
         """Count a new document, but not a change of the address by a script."""
         if frame.parent_frame is None:
-            coming, self._coming = self._coming, None
-            answered = coming is not None and coming.failure is None
+            requested, self._requested = self._requested, None
+            answered = requested is not None and requested.failure is None
             self._document += answered or not frame.url.startswith(("http:", "https:"))
 
     def _on_console(self, message: ConsoleMessage) -> None:
         now = int(time.monotonic())
         if now != self._second:
-            self._second, self._heard = now, 0
-        self._heard += 1
-        if self._heard <= _PER_SECOND:
-            self._keep_message(message)
-        elif self._heard == _PER_SECOND + 1 and message.page is not None:
-            self._keep("other", f"(more than {_PER_SECOND} messages within a second; the rest of them is not kept)")
+            self._second, self._count = now, 0
+        self._count += 1
+        if self._count <= _PER_SECOND:
+            self._add_message(message)
+        elif self._count == _PER_SECOND + 1 and message.page is not None:
+            self._add("other", f"(more than {_PER_SECOND} messages within a second; the rest of them is not kept)")
             self._pause(message.page)
 
     def _pause(self, page: Page) -> None:
         page.remove_listener("console", self._on_console)
 
-        def again() -> None:
+        def resume() -> None:
             if not page.is_closed():
                 page.on("console", self._on_console)
 
-        asyncio.get_running_loop().call_later(1, again)
+        asyncio.get_running_loop().call_later(1, resume)
 
-    def _keep_message(self, message: ConsoleMessage) -> None:
-        where = message.location
-        place = f"{where['url'][:_PLACE]}:{where['lineNumber'] + 1}:{where['columnNumber'] + 1}" if where["url"] else ""
-        self._keep(message.type, message.text, at=message.timestamp / 1000, place=place)
+    def _add_message(self, message: ConsoleMessage) -> None:
+        source = message.location
+        location = (
+            f"{source['url'][:_MOST_LOCATION]}:{source['lineNumber'] + 1}:{source['columnNumber'] + 1}"
+            if source["url"]
+            else ""
+        )
+        self._add(message.type, message.text, at=message.timestamp / 1000, location=location)
         if message.args:
-            self._background.spawn(_let_go(message.args))
+            self._background.spawn(_dispose(message.args))
 
-    def _keep_error(self, error: Error) -> None:
+    def _add_error(self, error: Error) -> None:
         text = f"{error.name}: {error.message}" if error.name else error.message
-        self._keep("exception", text, stack=(error.stack or "")[:_STACK])
+        self._add("exception", text, stack=(error.stack or "")[:_MOST_STACK])
 
-    def _keep(self, kind: str, text: str, *, at: float | None = None, place: str = "", stack: str = "") -> None:
-        whose = self._whose()
-        if whose is None:
+    def _add(self, kind: str, text: str, *, at: float | None = None, location: str = "", stack: str = "") -> None:
+        owner = self._owner()
+        if owner is None:
             return
-        number, at = next(self._numbers), at or time.time()
-        said = ConsoleEntry(number, at, kind, text[:_TEXT], place, stack, whose, self._document)
-        (self._errors if said.kind in {"exception", "error"} else self._messages).append(said)
+        entry = ConsoleEntry(
+            next(self._numbers), at or time.time(), kind, text[:_MOST_TEXT], location, stack, owner, self._document
+        )
+        (self._errors if entry.kind in {"exception", "error"} else self._messages).append(entry)
 
 
-async def _let_go(values: list[JSHandle]) -> None:
+async def _dispose(values: list[JSHandle]) -> None:
     """Release a message's values: browser, driver and this process would keep them as long as the page is open."""
     with contextlib.suppress(Error):
         for value in values:

@@ -22,45 +22,34 @@ _MOST_BYTES: Final = 30_000_000
 _MOST_AT_ONCE: Final = 4
 """A session runs this many recordings at once, because each holds its video in memory."""
 _FIRST_WITHIN_S: Final = 3.0
-_KEPT_WITHIN_S: Final = 10.0
+_STORES_WITHIN_S: Final = 10.0
 _JPEG_QUALITY: Final = 80
 _LONGEST_SIDE: Final = 1_280
 
 
 class Recording:
-    """Makes a video. If pictures come faster than they are wanted, only the newest waits."""
+    """Makes a video. If pictures come faster than `fps`, only the newest of them is taken."""
 
-    def __init__(
-        self,
-        record: PageRecord,
-        others: "set[Recording]",
-        emit: Callable[[HostEvent], None],
-        call: Call,
-        files: Files,
-        *,
-        fps: int,
-        max_seconds: int,
-    ) -> None:
-        """`others` are the recordings that run in the page's session."""
+    def __init__(self, recorder: "Recorder", call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         self.client_id = call.client_id
         self.label = call.client_label or "another client"
-        self._record = record
-        self._page_id = record.page_id
-        self._others = others
-        self._emit = emit
+        self._record = recorder.record
+        self._page_id = recorder.record.page_id
+        self._others = recorder.others
+        self._emit = recorder.emit
         self._files = files
-        self._every_s = 1 / fps
+        self._interval_s = 1 / fps
         self._max_s = max_seconds
         self._began_at = time.monotonic()
-        self._waiting: bytes | None = None
-        self._news = asyncio.Event()
-        self._over = asyncio.Event()
-        self._why = ""
+        self._picture: bytes | None = None
+        self._has_picture = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._reason = ""
         self._work: asyncio.Task[Json] | None = None
 
     @property
     def running(self) -> bool:
-        return not self._over.is_set()
+        return not self._ended.is_set()
 
     @property
     def seconds(self) -> float:
@@ -85,11 +74,11 @@ class Recording:
         page.on("crash", lambda _: self._end("the page crashed"))
         self._work = asyncio.create_task(self._run(page))
 
-    async def end(self, why: str) -> Json:
+    async def end(self, reason: str) -> Json:
         """End the recording and return its file. Raises what keeping it raised."""
-        self._end(why)
+        self._end(reason)
         assert self._work is not None  # noqa: S101 - only one that has begun is known to anybody
-        async with asyncio.timeout(_KEPT_WITHIN_S):
+        async with asyncio.timeout(_STORES_WITHIN_S):
             return await asyncio.shield(self._work)
 
     async def _first(self, page: Page) -> None:
@@ -99,14 +88,11 @@ class Recording:
             quality=_JPEG_QUALITY,
             size={"width": min(size["width"], _LONGEST_SIDE), "height": min(size["height"], _LONGEST_SIDE)},
         )
-        try:
-            async with asyncio.timeout(_FIRST_WITHIN_S):
-                await self._news.wait()
-        except TimeoutError:
+        if not await _wait_for(self._has_picture, _FIRST_WITHIN_S):
             raise TimedOut(
                 f"{self._page_id} showed no picture within {_FIRST_WITHIN_S:.0f} s.",
                 hint=f"Look whether it answers: {next_call('snapshot')}; else {next_call('reload_page')}.",
-            ) from None
+            )
 
     def _on_frame(self, frame: ScreencastFrame) -> None:
         if not self.running:
@@ -114,42 +100,42 @@ class Recording:
         if self._record.hidden_from(self.client_id):
             self._end("the page became private to somebody else")
             return
-        self._waiting = frame["data"]
-        self._news.set()
+        self._picture = frame["data"]
+        self._has_picture.set()
 
-    def _tell(self, text: str) -> None:
+    def _notify(self, text: str) -> None:
         self._emit(self._record.notice(self.client_id, text))
 
-    def _end(self, why: str) -> None:
+    def _end(self, reason: str) -> None:
         if self.running:
-            self._why = why
-            self._over.set()
-            self._news.set()
+            self._reason = reason
+            self._ended.set()
+            self._has_picture.set()
 
     async def _run(self, page: Page) -> Json:
         try:
-            told = await self._save_video()
+            return await self._save_video()
         except BrowseError as error:
-            self._tell(f"The video of {self._page_id} is lost: {error.message}")
+            self._notify(f"The video of {self._page_id} is lost: {error.message}")
             raise
         finally:
             self._end("it could not be kept")
             self._others.discard(self)
             await bounded(page.screencast.stop())
-        return told
 
     async def _save_video(self) -> Json:
         video = await self._encode_all()
         data = await asyncio.to_thread(video.finish, self._now_ms())
         width, height = video.size
-        kept = await self._files.keep(data, MIME_TYPE, dated("video", self._page_id), inline=False)
+        artifact = await self._files.keep(data, MIME_TYPE, dated("video", self._page_id), inline=False)
         seconds = round(video.last_ms / 1000, 1)
-        line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._why}"
-        if self._why != STOPPED:
-            told = f"The video of {self._page_id} is kept: {kept['artifactId']}, {kept['name']} ({line})."
-            self._tell(told)
+        line = f"{seconds} s, {video.frames} pictures of {width} x {height}; it ended because {self._reason}"
+        if self._reason != STOPPED:
+            self._notify(
+                f"The video of {self._page_id} is kept: {artifact['artifactId']}, {artifact['name']} ({line})."
+            )
         facts: Json = {"seconds": seconds, "frames": video.frames, "width": width, "height": height}
-        return {"observed": line, **facts, "artifact": kept}
+        return {"observed": line, **facts, "artifact": artifact}
 
     async def _encode_all(self) -> Video:
         """Take all pictures until something ends it."""
@@ -159,17 +145,17 @@ class Recording:
             await asyncio.to_thread(video.show, picture, self._now_ms())
             if video.full:
                 self._end(f"it had grown to {_MOST_BYTES // 1_000_000} MB")
-            await _wait_for(self._over, self._every_s)
+            await _wait_for(self._ended, self._interval_s)
             picture = await self._next()
         return video
 
     async def _next(self) -> bytes | None:
         """Wait for the newest picture that was not encoded yet; None when the recording is over."""
-        if not await _wait_for(self._news, self._max_s - self.seconds):
+        if not await _wait_for(self._has_picture, self._max_s - self.seconds):
             self._end(f"its {self._max_s} s were over")
-        picture, self._waiting = self._waiting, None
+        picture, self._picture = self._picture, None
         if self.running:
-            self._news.clear()
+            self._has_picture.clear()
         return picture
 
     def _now_ms(self) -> int:
@@ -185,7 +171,7 @@ class Recorder:
 
     record: PageRecord
     others: set[Recording]
-    """The recordings that run in the page's session."""
+    """Holds the recordings that run in the page's session."""
     emit: Callable[[HostEvent], None]
     _recording: Recording | None = None
 
@@ -195,13 +181,13 @@ class Recorder:
 
     async def start(self, page: Page, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
         """Begin a recording. Raises ValidationFailed while another of the same page runs."""
-        other = self._recording
-        if other is not None and other.running:
+        earlier = self._recording
+        if earlier is not None and earlier.running:
             raise _wrong(
-                f'"{self.record.page_id}" is being recorded by "{other.label}", for {other.seconds:.0f} s now.',
+                f'"{self.record.page_id}" is being recorded by "{earlier.label}", for {earlier.seconds:.0f} s now.',
                 f"End that first, who began it keeps it: {next_call('record_video', command='stop')}.",
             )
-        recording = Recording(self.record, self.others, self.emit, call, files, fps=fps, max_seconds=max_seconds)
+        recording = Recording(self, call, files, fps=fps, max_seconds=max_seconds)
         await recording.begin(page)
         self._recording = recording
 
@@ -225,7 +211,7 @@ def _wrong(problem: str, hint: str) -> ValidationFailed:
 
 
 async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for the event, `seconds` at most, and say if it came."""
+    """Wait for the event, `seconds` at most, and say if it was set."""
     try:
         async with asyncio.timeout(max(0.0, seconds)):
             await event.wait()

@@ -25,7 +25,7 @@ _MOST_BYTES: Final = 100_000_000
 
 
 class TracedSession(Protocol):
-    """Is a session as one call sees it."""
+    """Gives a session to one call."""
 
     call: Call
     files: Files
@@ -40,7 +40,7 @@ class TracedSession(Protocol):
 
 
 class Trace:
-    """Is a trace that runs, or has ended and waits to be asked for."""
+    """Holds a trace that runs, or has ended and has not been fetched."""
 
     def __init__(self, session: TracedSession, context: BrowserContext) -> None:
         self.client_id = session.call.client_id
@@ -50,8 +50,8 @@ class Trace:
         self._name = dated("trace", session.session_id)
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
-        self.notified: set[str] = set()
-        self.why = ""
+        self.notified_pages: set[str] = set()
+        self.reason = ""
         self.dropped = ""
         self.ending: asyncio.Task[Json] | None = None
         self.timer: asyncio.TimerHandle | None = None
@@ -60,12 +60,12 @@ class Trace:
     def seconds(self) -> float:
         return (self._ended_at or time.monotonic()) - self._began_at
 
-    def end(self, why: str, *, dropped: str = "") -> "asyncio.Task[Json]":
-        """End it, whoever asks first, and keep it as a file. A dropped trace is not even read."""
+    def end(self, reason: str, *, dropped: str = "") -> "asyncio.Task[Json]":
+        """End it at the first call, and keep it as a file. A dropped trace is not even read."""
         if self.timer is not None:
             self.timer.cancel()
         if self.ending is None:
-            self.why, self.dropped, self._ended_at = why, dropped, time.monotonic()
+            self.reason, self.dropped, self._ended_at = reason, dropped, time.monotonic()
             self.ending = asyncio.create_task(self._end())
             self.ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         return self.ending
@@ -88,7 +88,7 @@ class Tracing:
 
     @property
     def begun(self) -> bool:
-        """Tell whether a trace was begun and has not been handed over."""
+        """Say if a trace was begun and has not been fetched."""
         return self._trace is not None
 
     @property
@@ -117,7 +117,7 @@ class Tracing:
             trace.end("it could not begin", dropped="it could not begin")
             self._trace = None
             raise
-        if trace.ending is not None:  # meanwhile, when there was nothing to stop yet
+        if trace.ending is not None:  # while it began, when there was nothing to stop yet
             await bounded(context.tracing.stop())
         else:
             end = f"its {action.max_seconds} s were over"
@@ -135,7 +135,7 @@ class Tracing:
             )
         self._trace = None
         try:
-            kept = await asyncio.shield(trace.end("it was stopped"))
+            artifact = await asyncio.shield(trace.end("it was stopped"))
         except PlaywrightError as error:
             again = f"Begin anew: {next_call('start_tracing')}."
             raise BrowserCrashed("The trace was lost with its browser.", hint=again) from error
@@ -144,8 +144,8 @@ class Tracing:
                 f"The trace was dropped, because {trace.dropped}.",
                 hint=f"In a session of your own no page is another's: {next_call('create_session')}.",
             )
-        line = f"{trace.seconds:.1f} s; it ended because {trace.why}; npx playwright show-trace FILE shows it"
-        return {"observed": line, "artifact": kept}
+        line = f"{trace.seconds:.1f} s; it ended because {trace.reason}; npx playwright show-trace FILE shows it"
+        return {"observed": line, "artifact": artifact}
 
     def check_page(self, page: PageRecord) -> list[NoticeGiven]:
         """Check a page that is new, or whose readers changed: a private one ends the trace. Return notices."""
@@ -155,9 +155,9 @@ class Tracing:
         if page.of_person or page.hidden_from(trace.client_id):
             trace.end("", dropped=f'"{page.page_id}" became private to somebody else')
             return []
-        if holder is None or holder.client_id == trace.client_id or page.page_id in trace.notified:
+        if holder is None or holder.client_id == trace.client_id or page.page_id in trace.notified_pages:
             return []
-        trace.notified.add(page.page_id)
+        trace.notified_pages.add(page.page_id)
         text = (
             f'"{trace.label}" records a trace of this session, {page.page_id} included; a page that you make private '
             "(share_page) ends it."
@@ -165,15 +165,15 @@ class Tracing:
         return [page.notice(holder.client_id, text)]
 
     async def _begin(self, context: BrowserContext, action: StartTracing) -> None:
-        how = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}
+        options = {"screenshots": action.screenshots, "snapshots": action.snapshots, "title": action.trace_title}
         try:
-            await context.tracing.start(**how)  # type: ignore[arg-type] # as the action names them
+            await context.tracing.start(**options)  # type: ignore[arg-type] # as the action names them
         except PlaywrightError as error:
             if "already started" not in str(error):
                 raise
             with contextlib.suppress(PlaywrightError):  # one whose start was given up, and came about all the same
                 await context.tracing.stop()
-            await context.tracing.start(**how)  # type: ignore[arg-type] # likewise
+            await context.tracing.start(**options)  # type: ignore[arg-type] # likewise
 
 
 def _read(path: Path) -> bytes:
