@@ -6,7 +6,8 @@ from browser_service.store.journal import Journal
 from shared.calls import DownloadState
 from shared.model import Json
 
-_LISTED = 100
+_MOST_OF_CLIENT = 100
+_MOST = 10_000
 _DAY_S = 86_400
 
 
@@ -17,21 +18,22 @@ class Downloads:
         self._unwritten: dict[str, None] = {}
 
     async def open(self) -> None:
-        self._known = {download.download_id: download for download in await self._journal.downloads()}
+        self._known = {state.download_id: state for state in (await self._journal.downloads())[-_MOST:]}
 
     def note(self, download: DownloadState) -> None:
+        """Keep the state of a download; the oldest of its client, or of all clients, go."""
         self._known[download.download_id] = download
         if download.state != "running":
             self._unwritten[download.download_id] = None
         own = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
-        for old in own[:-_LISTED]:
-            del self._known[old]
+        for download_id in {*own[:-_MOST_OF_CLIENT], *[*self._known][:-_MOST]}:
+            del self._known[download_id]
 
     async def write_down(self) -> None:
         """Write the downloads that have ended and are not in the journal yet. Raises JournalFailed."""
         for download_id in [*self._unwritten]:
-            if download_id in self._known:
-                await self._journal.keep_download(self._known[download_id])
+            if state := self._known.get(download_id):
+                await self._journal.keep_download(state)
             del self._unwritten[download_id]
 
     def listed(self, client_id: str | None) -> list[Json]:

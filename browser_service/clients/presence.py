@@ -15,6 +15,7 @@ _MOST_NOTICES = 50
 _MOST_LINES = 3
 _QUEUED = 1_000
 _KNOWN = 1_000
+_MOST_CALLS = 10_000
 _ANNOUNCED_FOR_S = 86_400.0
 _ANNOUNCED = 20
 
@@ -30,7 +31,7 @@ class Clients:
         self._streams: dict[str, set[asyncio.Queue[CallMoved | PageMoved | None]]] = defaultdict(set)
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
-        self._last: dict[tuple[str, str], CallMoved] = {}
+        self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
         self._labels = Bounded[str, str](_KNOWN)
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
@@ -78,18 +79,18 @@ class Clients:
 
     def repeat_progress(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
         """Repeat a call's last progress with a new elapsed time."""
-        last = self._last.get((client_id, call_id))
+        last = self._progress.get((client_id, call_id))
         if last is None:
             last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
         self.send(last.model_copy(update={"elapsed_ms": elapsed_ms}))
 
     def forget_progress(self, client_id: str, call_id: str) -> None:
-        self._last.pop((client_id, call_id), None)
+        self._progress.pop((client_id, call_id), None)
 
     def send(self, event: CallMoved) -> None:
         """Send progress to the client's streams. A slow reader's full stream drops it, so that no queue grows for
         ever."""
-        self._last[event.client_id, event.call_id] = event
+        self._progress[event.client_id, event.call_id] = event
         for inbox in self._streams.get(event.client_id, ()):
             if not inbox.full():
                 inbox.put_nowait(event)
@@ -131,7 +132,7 @@ class Clients:
 
     def last_move(self, client_id: str, call_id: str) -> CallMoved | None:
         """Return what was said last of a call that has not ended."""
-        return self._last.get((client_id, call_id))
+        return self._progress.get((client_id, call_id))
 
     def leaving(self, client_id: str) -> "asyncio.Task[None] | None":
         """Return the grace that runs since a client's last stream ended; None for a client that is not leaving."""

@@ -56,6 +56,11 @@ class Bounded(MutableMapping[K, V]):
     def __len__(self) -> int:
         return len(self._kept)
 
+    @property
+    def weight(self) -> int:
+        """Return the weight of all entries, each as it was when it was set."""
+        return self._weight
+
     def trim(self) -> None:
         """Remove the entries that are over the bounds or older than `ttl_s`."""
         for key in [*self._too_many()]:

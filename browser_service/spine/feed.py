@@ -6,6 +6,7 @@ from collections.abc import Callable
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, SessionHost
+from browser_service.rules.bounded import Bounded
 from browser_service.security.seal import Seal
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
@@ -29,11 +30,15 @@ from shared.events import (
     StateSaved,
     Throttled,
 )
-from shared.model import Json
+from shared.model import weight
 from shared.pages import PageState
 
 _POLL_MS = 20_000
 _BATCH = 500
+_MOST_SAVED_STATES = 1_000
+_MOST_SAVED_BYTES = 64_000_000
+"""Bounds, with the number, what was saved under names and waits for a disk that takes nothing. Callers choose the
+names, and each got the error that its save failed."""
 _SEEN = ("revision", "url", "title", "dialog", "access")
 
 
@@ -68,7 +73,12 @@ class Feed:
         self._seq = 0
         self._lock = asyncio.Lock()
         self._unwritten: dict[str, None] = {}
-        self._unsaved: dict[tuple[str, str], Json] = {}
+        self._unsaved = Bounded[tuple[str, str], StateSaved](
+            _MOST_SAVED_STATES,
+            weigh=lambda saved: weight(saved.state),
+            most_weight=_MOST_SAVED_BYTES,
+            spared=lambda saved: not saved.name,
+        )
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
         self.on_retired: Callable[[PageRetired], None] = lambda _: None
 
@@ -97,7 +107,7 @@ class Feed:
         """Apply all events of a closed session, and drop its logins that could not be written."""
         await self.catch_up()
         for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
-            del self._unsaved[owed]
+            self._unsaved.pop(owed, None)
 
     async def _apply_all(self, batch: EventBatch) -> None:
         async with self._lock:
@@ -129,7 +139,7 @@ class Feed:
             case NoticeGiven():
                 self._notify(event)
             case StateSaved():
-                self._unsaved[event.session_id, event.name] = event.state
+                self._unsaved[event.session_id, event.name] = event
             case DownloadMoved():
                 self._downloads.note(event.download)
             case Throttled():
@@ -183,13 +193,13 @@ class Feed:
             closed = self._directory.closed.get(page_id)
             await (self._journal.keep_page(page) if page else self._journal.close_page(page_id, closed))
             del self._unwritten[page_id]
-        for (session_id, name), state in [*self._unsaved.items()]:
-            sealed = self._seal.close(state)
+        for (session_id, name), saved in [*self._unsaved.items()]:
+            sealed = self._seal.close(saved.state)
             await (
                 self._journal.keep_saved(session_id, name, sealed)
                 if name
                 else self._journal.keep_state(session_id, sealed)
             )
-            del self._unsaved[session_id, name]
+            self._unsaved.pop((session_id, name), None)
         if owed:
             self._storage.worked()

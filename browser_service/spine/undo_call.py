@@ -23,7 +23,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState
 
-_NOT_AGAIN: Final = frozenset({"ifRevision", "expectUrl", "affectOthers"})
+_OF_THE_MOMENT: Final = frozenset({"ifRevision", "expectUrl", "affectOthers"})
 """Lists the arguments that were about the moment of the act."""
 
 
@@ -51,56 +51,53 @@ class UndoCall:
         """Is the page on which acts were undone."""
 
     def listing(self) -> Json:
-        own = self._caller.client_id
-        shown = [kept.to_listing(own) for kept in self._undos.all() if self._may_undo(kept)]
-        return {"undoable": [*shown]}
+        client_id = self._caller.client_id
+        calls = [call.to_listing(client_id) for call in self._undos.latest_first() if self._may_undo(call)]
+        return {"undoable": [*calls]}
 
     async def run(self, call_id: str | None, *, affects_others: bool) -> Json:
         """Undo a call, or the last one that can be undone. Raises CannotUndo, CallNotFound, and what the acts raise."""
         found = self._find(call_id)
         done: list[str] = []
-        for kept in found:
-            if not self._undos.take(kept):
-                raise CannotUndo(f"{kept.action} is being undone by another call.")
-            try:
-                await self._take_back(kept, done, affects_others=affects_others)
-            finally:
-                if kept.steps:
-                    self._undos.put_back(kept)
+        for call in found:
+            with self._undos.undoing(call) as is_free:
+                if not is_free:
+                    raise CannotUndo(f"{call.action} is being undone by another call.")
+                await self._undo_steps(call, done, affects_others=affects_others)
         act = found[-1]
-        observed = f"{act.action} of {act.at} ({self._undos.short(act)}) is undone: {'; '.join(done)}"
+        observed = f"{act.action} of {act.at} ({self._undos.short_id(act)}) is undone: {'; '.join(done)}"
         return {"undone": act.call_id, "action": act.action, "at": act.at, "observed": observed}
 
-    async def _take_back(self, kept: UndoableCall, done: list[str], *, affects_others: bool) -> None:
+    async def _undo_steps(self, call: UndoableCall, done: list[str], *, affects_others: bool) -> None:
         """Undo the steps, the last one first, and forget each that is undone."""
-        while kept.steps:
-            step = kept.steps[-1]
+        while call.steps:
+            step = call.steps[-1]
             try:
-                done.append(await self._step(kept, step, _again(step, affects_others=affects_others)))
+                done.append(await self._undo_step(call, step, _parse_again(step, affects_others=affects_others)))
             except BrowseError as error:
                 before = f" Undone before that: {'; '.join(done)}." if done else ""
                 body = error.body()
                 message = f"undo of {step.body['action']}: {body.message}{before}"
                 raise Relayed(body.model_copy(update={"message": message})) from None
-            kept.steps.pop()
+            call.steps.pop()
 
-    async def _step(self, kept: UndoableCall, step: Undoable, action: Action) -> str:
+    async def _undo_step(self, call: UndoableCall, step: Undoable, action: Action) -> str:
         self._ports.policy.check(self._caller, action)
         if action.closes_session:
-            return await self._ports.lifecycle.restore(kept.who.ref, ClosedSession.model_validate(step.state))
-        who = kept.who if self._caller.operator else self._caller
+            return await self._ports.lifecycle.restore(call.who.ref, ClosedSession.model_validate(step.state))
+        caller = call.who if self._caller.operator else self._caller
         address, limited = self._address(step, action)
-        call_id, cancel = f"{self._record.call_id}.{len(kept.steps)}", self._record.cancel
-        task = HostTask(who, action, call_id, address, cancel, undo=step.state, limited=limited)
+        call_id, cancel = f"{self._record.call_id}.{len(call.steps)}", self._record.cancel
+        task = HostTask(caller, action, call_id, address, cancel, undo=step.state, limited=limited)
         outcome = await self._ports.host_calls.run(task)
         if outcome.error is not None:
             raise Relayed(outcome.error)
         self.page = outcome.page or self.page
-        was, now = step.page_id, address.page_id
-        taken = f"; {was} is another page now, so this is {now}" if was != now else ""
-        for earlier in kept.steps:
-            earlier.page_id = now if earlier.page_id == was else earlier.page_id
-        return f"{(outcome.result or {}).get('observed', 'done')}{taken}"
+        before, now = step.page_id, address.page_id
+        renamed = f"; {before} is another page now, so this is {now}" if before != now else ""
+        for earlier in call.steps:
+            earlier.page_id = now if earlier.page_id == before else earlier.page_id
+        return f"{(outcome.result or {}).get('observed', 'done')}{renamed}"
 
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
         """Return where a step is undone, and whose limits hold. A closed page keeps its id if it is free."""
@@ -119,32 +116,32 @@ class UndoCall:
 
     def _find(self, call_id: str | None) -> list[UndoableCall]:
         """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""
-        mine = [kept for kept in self._undos.all() if self._may_undo(kept)]
-        own = [kept for kept in mine if kept.who.client_id == self._caller.client_id]
+        allowed = [call for call in self._undos.latest_first() if self._may_undo(call)]
+        own = [call for call in allowed if call.who.client_id == self._caller.client_id]
         if call_id is None:
             if own:
-                return _whole(own, own[0].call_id)
-            raise CannotUndo("Nothing that you did in the last 10 minutes can be undone.", hint=_WHAT)
-        for kepts in (own, mine):
-            exact = _whole(kepts, call_id)
-            near = exact or [kept for kept in kepts if kept.call_id.startswith(call_id)]
+                return _with_parts(own, own[0].call_id)
+            raise CannotUndo("Nothing that you did in the last 10 minutes can be undone.", hint=_LIST_HINT)
+        for calls in (own, allowed):
+            exact = _with_parts(calls, call_id)
+            near = exact or [call for call in calls if call.call_id.startswith(call_id)]
             if exact or len(near) == 1:
                 return near
             if near:
-                names = ", ".join(kept.call_id for kept in near)
+                names = ", ".join(call.call_id for call in near)
                 raise CannotUndo(f"Several calls begin with {call_id!r}: {names}.", hint="Give more of the id.")
         raise self._impossible(call_id)
 
-    def _may_undo(self, kept: UndoableCall) -> bool:
+    def _may_undo(self, call: UndoableCall) -> bool:
         """Return whether the caller did it, owned what it was done to, or is the account's own person."""
-        return self._caller.operator or self._caller.client_id in {kept.who.client_id, kept.owner}
+        return self._caller.operator or self._caller.client_id in {call.who.client_id, call.owner}
 
     def _impossible(self, call_id: str) -> BrowseError:
         """Return the error that says why a call cannot be undone, and what to do instead."""
         try:
             name = self._ports.ledger.register.find(self._caller.client_id, call_id).action
         except CallNotFound:
-            return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_WHAT)
+            return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_LIST_HINT)
         action = ACTIONS[name]
         if action.undoable:
             why = "it changed nothing, was undone already, was too large to keep, or is 10 minutes ago"
@@ -157,21 +154,21 @@ class UndoCall:
         return CannotUndo(f"{name} cannot be undone: what it did is on the site's side.", hint=hint)
 
 
-_WHAT: Final = (
+_LIST_HINT: Final = (
     f"See what can be: {next_call('undo', list=True)}. It is kept for 10 minutes, and not over a restart of the "
     "service; what was done to a site itself never can be."
 )
 
 
-def _whole(kepts: list[UndoableCall], call_id: str) -> list[UndoableCall]:
+def _with_parts(calls: list[UndoableCall], call_id: str) -> list[UndoableCall]:
     """Return a call after those that it was made of, which were done after what it did itself."""
-    found = [kept for kept in kepts if kept.call_id == call_id or kept.call_id.startswith(f"{call_id}.")]
-    return sorted(found, key=lambda kept: kept.call_id == call_id)
+    found = [call for call in calls if call.call_id == call_id or call.call_id.startswith(f"{call_id}.")]
+    return sorted(found, key=lambda call: call.call_id == call_id)
 
 
-def _again(step: Undoable, *, affects_others: bool) -> Action:
+def _parse_again(step: Undoable, *, affects_others: bool) -> Action:
     """Return the act as it was asked for, so that its rules hold again, with this call's `affects_others`."""
-    body = {name: value for name, value in step.body.items() if name not in _NOT_AGAIN}
+    body = {name: value for name, value in step.body.items() if name not in _OF_THE_MOMENT}
     action = ACTIONS[str(body["action"])]
     if action.scope is Scope.PAGE:
         body["pageId"] = step.page_id

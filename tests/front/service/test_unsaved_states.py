@@ -1,0 +1,43 @@
+"""States that were saved under names, and wait for a disk that takes nothing."""
+
+import sqlite3
+
+import pytest
+
+from shared.events import EventBatch, StateSaved
+from tests.support.carriers import JsonCarrier
+from tests.support.sharing import StartService
+
+pytestmark = pytest.mark.anyio
+
+
+class SavesMany(JsonCarrier):
+    """A host on which logins are saved under any number of names at once."""
+
+    names = 0
+
+    async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
+        batch = await super().events_after(seq, wait_ms, limit)
+        names, self.names = self.names, 0
+        saved = [StateSaved(seq=seq + n, session_id="default", name=f"name-{n}", state={}) for n in range(1, names + 1)]
+        return batch.model_copy(update={"events": [*batch.events, *saved]}) if saved else batch
+
+
+async def test_they_are_bounded_and_written_once_there_is_room(start: StartService) -> None:
+    service = await start(carrier=SavesMany)
+    journal, feed, host = service.parts.journal, service.parts.feed, service.parts.host
+    assert isinstance(host, SavesMany)
+    await journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
+    writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        host.names = 1_100
+        await feed.catch_up()
+        owed = [number for number in range(1, 1_101) if feed.owes_logins("default", f"name-{number}")]
+        assert owed == [*range(101, 1_101)]
+    finally:
+        writer.execute("ROLLBACK")
+        writer.close()
+    await feed.catch_up()
+    assert not feed.owes_logins("default", "name-1100")
+    assert len(await journal.saved_names("default")) == 1_000
