@@ -5,12 +5,13 @@ import os
 import signal
 import sys
 import threading
+from typing import Final
 
-from mcp_gateway.front import Front
-from mcp_gateway.stdio import Stdio
+from mcp_gateway.stdio.descriptors import Descriptors
+from mcp_gateway.stdio.early import EarlyServer
 from shared.instructions import INSTRUCTIONS
 
-EXIT_WITHIN_S = 0.7
+EXIT_WITHIN_S: Final = 0.7
 
 
 def main() -> None:
@@ -21,17 +22,17 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()  # until all is imported: it would find nothing, again and again
     instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names
-    front = Front(Stdio.claimed(), at_end=_leave_soon, instructions=instructions)
-    from mcp_gateway.startup import run  # noqa: PLC0415 - the front answers while this is imported
+    early = EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
+    from mcp_gateway.startup import run  # noqa: PLC0415 - the first replies are given while this is imported
 
-    run(front)
+    run(early)
 
 
-def _leave_soon() -> None:
-    """End soon, as a client that closed stdin waits for it: whatever still holds on then is left behind."""
-    last_resort = threading.Timer(EXIT_WITHIN_S, os._exit, [0])
-    last_resort.daemon = True
-    last_resort.start()
+def _exit_soon() -> None:
+    """Exit soon, because a client that closed stdin waits for it. Whatever still runs then is abandoned."""
+    timer = threading.Timer(EXIT_WITHIN_S, os._exit, [0])
+    timer.daemon = True
+    timer.start()
 
 
 if __name__ == "__main__":

@@ -1,97 +1,216 @@
-"""A request comes from a chat: one host process may carry many, and each is a client of its own."""
+"""A request comes from a chat: one host process may carry many, and each is a client of the service of its own."""
 
 import asyncio
+import contextlib
 import hashlib
-from collections import OrderedDict
-from collections.abc import Mapping
-from functools import partial
-from typing import Final
+import os
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from itertools import count
+from typing import ClassVar, Final
+from uuid import uuid4
 
+from httpx_sse import ServerSentEvent
+from mcp.server.context import ServerRequestContext as Context
+from pydantic import ConfigDict, ValidationError
+
+from client.credentials import Credentials
+from client.events import EventStream
 from client.http import ServiceClient
-from mcp_gateway.asking import Asking
+from client.reply import Failure, Reply
+from mcp_gateway import tools
+from mcp_gateway.elicitation import Elicitation, OnHumanRequest
 from mcp_gateway.faults import Faults
-from mcp_gateway.identity import credentials
-from mcp_gateway.listing import Listing
-from mcp_gateway.presence import Presence
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
+from shared import catalogue, toolsets
+from shared.actions.traits import Unaddressed
+from shared.errors import BrowseError, ServiceUnavailable
+from shared.events import CallMoved, PageMoved
+from shared.model import Json
+from shared.replies import ReplyForm
+from shared.wire import CLIENT_ID_PATTERN
 
-_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
+_CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
-_PRESENT: Final = 32
-"""Chats whose events are listened to; of those before, the service knows nobody is there."""
+_MAX_PRESENT: Final = 32
+"""So many named chats hold a stream of events; the service takes those that were silent longer for gone."""
+
+ReportProgress = Callable[[float, float | None, str], Awaitable[None]]
+
+
+class CallEvent(CallMoved):
+    """A step of a call. A newer service may say more than is known here."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
 
 class Chat:
-    """A chat is one client of the service."""
+    """One client of the service, which is present while it holds a stream of events."""
 
     def __init__(
         self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
     ) -> None:
         self.service = service
-        self.presence = Presence(service, subscriptions, faults)
-        self.asking = Asking(service)
-        self.listing = Listing(settings.toolsets)
-        self.holding: asyncio.Task[None] | None = None
+        self.elicitation = Elicitation(service)
+        self.stream = EventStream(service, self)
+        self.toolsets = self.read_toolsets = tools.known(settings.toolsets)
+        """The first are in the list of tools when it is read again, the others were when the host read it last."""
+        self.settings = settings
+        self._subscriptions = subscriptions
+        self._faults = faults
+        self._call_listeners: dict[str, Callable[[CallEvent], Awaitable[None]]] = {}
+        self._presence: asyncio.Task[None] | None = None
+
+    def another(self, client_id: str) -> "Chat":
+        """Return another chat of the same connection."""
+        service = self.service.as_client(credentials(self.settings, client_id))
+        return Chat(service, self.settings, self._subscriptions, self._faults)
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while a call is under way."""
+        return bool(self._call_listeners)
 
     def appear(self) -> None:
         """Hold the stream of events from now on."""
-        self.holding = asyncio.create_task(self.presence.hold())
+        self._presence = asyncio.create_task(self.stream.hold())
 
     def leave(self) -> None:
-        if self.holding is not None:
-            self.holding.cancel()
+        if self._presence is not None:
+            self._presence.cancel()
+
+    def add_toolsets(self, names: list[str]) -> bool:
+        """Add toolsets to the list of tools. Returns whether it is longer now."""
+        before = toolsets.listed_names(self.toolsets)
+        self.toolsets |= frozenset(names).intersection(toolsets.NAMES)
+        return toolsets.listed_names(self.toolsets) != before
+
+    async def call(
+        self, ctx: Context, body: Json, form: ReplyForm, on_human_request: OnHumanRequest = lambda _: None
+    ) -> Reply:
+        """Return the reply to a call, in a form. One that does not reach the service gets the error that says why."""
+        call_id = uuid4().hex
+        try:
+            with self.listening(call_id, ctx.session.report_progress, on_human_request):
+                await self.service.started()
+                await self.stream.ready()
+                reply = await self.service.call(call_id, self._in_session(body), form)
+                self._faults.note_catalogue(self.service.other_catalogue)
+        except BrowseError as error:
+            reply = Reply(success=False, error=Failure.of(error, call_id))
+        except asyncio.CancelledError:
+            self.service.cancel(call_id)
+            raise
+        self._faults.note(self.service.credentials.client_id, reply.error)
+        return reply
+
+    @contextlib.contextmanager
+    def listening(
+        self, call_id: str, report_progress: ReportProgress, on_human_request: OnHumanRequest
+    ) -> Iterator[None]:
+        """Report a call's steps as progress within the block, and the requests to a person that it waits for."""
+        steps = count(1)
+
+        async def report(event: CallEvent) -> None:
+            if event.request is not None:
+                on_human_request(event.request)
+            await report_progress(next(steps), None, event.progress)
+
+        self._call_listeners[call_id] = report
+        try:
+            yield
+        finally:
+            del self._call_listeners[call_id]
+
+    async def came_up(self) -> None:
+        self._faults.note(self.service.credentials.client_id, None)
+        await self._subscriptions.all_changed()
+
+    async def heard(self, event: ServerSentEvent) -> None:
+        with contextlib.suppress(ValidationError):  # of a newer service
+            if event.event == "page":
+                await self._subscriptions.page_changed(PageMoved.model_validate_json(event.data))
+            elif event.event == "call":
+                call_event = CallEvent.model_validate_json(event.data)
+                if report := self._call_listeners.get(call_event.call_id):
+                    await report(call_event)
+
+    def unreached(self, error: ServiceUnavailable) -> None:
+        self._faults.note(self.service.credentials.client_id, Failure.of(error))
+
+    def _in_session(self, body: Json) -> Json:
+        """Return the body with the settings' session, if it names neither a page nor a session and may name one."""
+        action = catalogue.NAMES[str(body["action"])].action
+        takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
+        if self.settings.session and takes_session and not {"pageId", "sessionId"} & body.keys():
+            return {**body, "sessionId": self.settings.session}
+        return body
 
 
 class Chats:
-    """A connection has a chat of its own, for hosts that name none, and those that are named."""
+    """Holds the chats of a connection: its own, for hosts that name none, and those that the host names."""
 
-    def __init__(
-        self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
-    ) -> None:
-        self._settings = settings
-        self._chat = partial(Chat, settings=settings, subscriptions=subscriptions, faults=faults)
-        self.own = self._chat(service)
-        self._named: OrderedDict[str, Chat] = OrderedDict()
+    def __init__(self, own: Chat) -> None:
+        self.own = own
+        self._named: dict[str, Chat] = {}
+        """By client id; the one that called last is the last."""
 
-    def of(self, meta: Mapping[str, object] | None) -> Chat:
-        """Return the chat of a request, by what its host says. An identity in the settings is that of all chats."""
-        name = _name(meta or {})
-        settings = self._settings
-        if name is None or settings.client_id or settings.token or settings.token_file:
+    def find(self, meta: Mapping[str, object] | None) -> Chat:
+        """Return the chat that a request's `_meta` names. An identity in the settings is that of all chats."""
+        client_id, settings = _client_id(meta or {}), self.own.settings
+        if client_id is None or settings.client_id or settings.token or settings.token_file:
             return self.own
-        chat = self._named.get(name)
-        if chat is None:
-            self._make_room()
-            service = self.own.service.as_client(credentials(settings, chat=name))
-            chat = self._named[name] = self._chat(service)
-            chat.appear()
-        self._named.move_to_end(name)
+        chat = self._named.pop(client_id, None) or self._appear(client_id)
+        self._named[client_id] = chat
         return chat
 
-    def read_list(self, chat: Chat) -> frozenset[str]:
-        """Return the toolsets of the list that a chat asks for. A host that names none asks for all of its chats."""
-        for_whom = [chat] if chat is not self.own else [self.own, *self._named.values()]
-        chosen = frozenset[str]().union(*(each.listing.toolsets for each in for_whom))
-        for each in for_whom:
-            each.listing.read(chosen)
-        return chosen
-
-    def _make_room(self) -> None:
-        """Let those leave that were silent longest, but none that waits for a reply."""
-        silent = [name for name, chat in self._named.items() if not chat.presence.awaits]
-        for name in silent[: max(len(self._named) - _PRESENT + 1, 0)]:
-            self._named.pop(name).leave()
+    def read_toolsets(self, chat: Chat) -> frozenset[str]:
+        """Return the toolsets of the list that a chat reads. A host that names no chat reads for all of its chats."""
+        readers = [chat] if chat is not self.own else [self.own, *self._named.values()]
+        toolsets = frozenset[str]().union(*(reader.toolsets for reader in readers))
+        for reader in readers:
+            reader.read_toolsets = toolsets
+        return toolsets
 
     def leave(self) -> None:
         for chat in (self.own, *self._named.values()):
             chat.leave()
 
+    def _appear(self, client_id: str) -> Chat:
+        """Add a chat. Those that were silent longest leave for it, but none that waits for a reply."""
+        silent = [name for name, chat in self._named.items() if not chat.is_waiting]
+        for name in silent[: max(len(self._named) - _MAX_PRESENT + 1, 0)]:
+            self._named.pop(name).leave()
+        chat = self.own.another(client_id)
+        chat.appear()
+        return chat
 
-def _name(meta: Mapping[str, object]) -> str | None:
-    """Return a client id for the chat, whose own id may have any characters."""
-    for key in _KEYS:
-        told = meta.get(key)
-        if isinstance(told, str) and told:
-            return f"chat:{hashlib.sha256(f'{key}:{told}'.encode()).hexdigest()[:24]}"
+
+def credentials(settings: Settings, chat_id: str | None = None) -> Credentials:
+    """Make the credentials of a chat. Its client id is that of the settings, of its host's request, of its host's
+    environment, or else random."""
+    return Credentials(
+        settings.client_id or chat_id or _environment_client_id() or f"gw-{uuid4().hex[:12]}",
+        settings.data_dir,
+        label="gateway",
+        token=settings.token.get_secret_value() if settings.token else None,
+        token_file=settings.token_file,
+        caller="This gateway",
+    )
+
+
+def _environment_client_id() -> str | None:
+    """Return the id that the host gives the chat: the same after a restart, so that its pages are still its own."""
+    chat_id = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    client_id = f"claude-code:{chat_id}"
+    return client_id if chat_id and re.fullmatch(CLIENT_ID_PATTERN, client_id) else None
+
+
+def _client_id(meta: Mapping[str, object]) -> str | None:
+    """Return a client id for the chat that a host names, by an id of any characters."""
+    for key in _CHAT_KEYS:
+        chat_id = meta.get(key)
+        if isinstance(chat_id, str) and chat_id:
+            return f"chat:{hashlib.sha256(f'{key}:{chat_id}'.encode()).hexdigest()[:24]}"
     return None

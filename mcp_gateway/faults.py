@@ -1,16 +1,17 @@
-"""Faults keep calls from the service; who reads the gateway's stderr is told of each once."""
+"""Logs what keeps calls from the service, once a cause, for who reads the gateway's stderr."""
 
+from collections import deque
 from typing import Final
 
 import structlog
 
 from client.reply import Failure
 from shared.catalogue import fingerprint
+from shared.errors import InternalError, ServiceUnavailable, Unauthorized
 from shared.replies import OTHER_VERSION
 
-_UNAVAILABLE: Final = "SERVICE_UNAVAILABLE"
-_LOGGED: Final = frozenset({_UNAVAILABLE, "UNAUTHORIZED", "INTERNAL_ERROR"})
-_MOST: Final = 200
+_LOGGED: Final = frozenset(error.code for error in (ServiceUnavailable, Unauthorized, InternalError))
+_REMEMBERED: Final = 200
 
 log = structlog.get_logger()
 
@@ -19,28 +20,28 @@ class Faults:
     """Logs each cause once, until the service answers that client again: a model repeats its calls."""
 
     def __init__(self) -> None:
-        self._logged: set[tuple[str, str, str]] = set()
+        self._logged: deque[tuple[str, str, str]] = deque(maxlen=_REMEMBERED)
         self._other_catalogue = ""
 
     @property
     def advice(self) -> str:
-        """A failed result gets this line while the service has another catalogue."""
+        """A line for failed results, while the service has another catalogue."""
         return OTHER_VERSION if self._other_catalogue else ""
 
     def note_catalogue(self, other: str) -> None:
-        """Take in the fingerprint of the service's catalogue, empty where it is ours."""
+        """Remember the fingerprint of the service's catalogue, empty if it is ours."""
         if other and not self._other_catalogue:
             log.warning(OTHER_VERSION, gateway=fingerprint(), service=other)
         self._other_catalogue = other
 
     def note(self, client_id: str, failure: Failure | None) -> None:
-        """Take in how a call of a client ended."""
+        """Log a client's failure, or forget the causes that any other answer shows to be over."""
         if failure is None or failure.code not in _LOGGED:
-            over = {(_UNAVAILABLE, ""), ("UNAUTHORIZED", client_id)}  # what the answer shows to be gone
-            self._logged = {cause for cause in self._logged if cause[:2] not in over}
+            over = {(ServiceUnavailable.code, ""), (Unauthorized.code, client_id)}
+            self._logged = deque((cause for cause in self._logged if cause[:2] not in over), maxlen=_REMEMBERED)
             return
-        client = "" if failure.code == _UNAVAILABLE else client_id
+        client = "" if failure.code == ServiceUnavailable.code else client_id  # nobody reaches it then
         cause = (failure.code, client, str(failure.context.get("reason") or failure.message))
         if cause not in self._logged:
-            self._logged = {cause} | (self._logged if len(self._logged) < _MOST else set())
+            self._logged.append(cause)
             log.error(failure.message, code=failure.code, hint=failure.hint)

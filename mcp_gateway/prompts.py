@@ -1,4 +1,4 @@
-"""Prompts are listed, rendered and completed as the protocol spells them."""
+"""Lists, renders and completes prompts as the protocol spells them."""
 
 from typing import Final
 
@@ -11,13 +11,15 @@ from shared.prompts import PROMPTS, named
 
 LISTED: Final = protocol.ListPromptsResult(
     prompts=[
-        protocol.Prompt.model_validate({**one._asdict(), "arguments": [each._asdict() for each in one.arguments]})
-        for one in PROMPTS.values()
+        protocol.Prompt.model_validate(
+            {**prompt._asdict(), "arguments": [argument._asdict() for argument in prompt.arguments]}
+        )
+        for prompt in PROMPTS.values()
     ]
 )
 
 
-async def rendered(_: ServerRequestContext, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:
+async def get(_: ServerRequestContext, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:
     """Return the text of a prompt. Raises MCPError for an unknown one and for a wrong argument."""
     try:
         prompt = named(params.name)
@@ -28,7 +30,8 @@ async def rendered(_: ServerRequestContext, params: protocol.GetPromptRequestPar
     return protocol.GetPromptResult(description=prompt.description, messages=[message])
 
 
-def completed(name: str, argument: str, begun: str) -> list[str]:
-    """Return the values that an argument can have and that begin so, where they are known."""
-    found = (each for each in PROMPTS[name].arguments if each.name == argument) if name in PROMPTS else ()
-    return [value for each in found for value in each.values if value.startswith(begun.lower())]
+def complete(name: str, typed: protocol.CompletionArgument) -> list[str]:
+    """Return the values that a prompt's argument can have and that begin as typed, if they are known."""
+    arguments = PROMPTS[name].arguments if name in PROMPTS else ()
+    values = (value for argument in arguments if argument.name == typed.name for value in argument.values)
+    return [value for value in values if value.startswith(typed.value.lower())]

@@ -1,4 +1,4 @@
-"""Resources are listed from the contract, and read by the action that each names."""
+"""Lists the contract's resources, and reads each by the action that it names."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from client.http import ServiceClient
 from client.reply import Failure, Reply
-from mcp_gateway.convert import host_error
+from mcp_gateway.errors import NOT_FOUND, host_error
 from mcp_gateway.settings import Settings
 from shared.errors import BrowseError, every_error
 from shared.model import Json
@@ -19,103 +19,91 @@ from shared.replies import Completions, Contents, ForCompletion, ForReader, Repl
 from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
 from shared.wire import FILE_URI
 
-NOT_FOUND: Final = -32002
-"""The code of a resource that is not there, in the revisions with a handshake; later ones have INVALID_PARAMS."""
 _MISSING: Final = frozenset(error.code for error in every_error() if error.subject_missing)
-_MOST_VALUES: Final = 100
+_MAX_COMPLETIONS: Final = 100
+_FILE: Final = re.compile(re.escape(FILE_URI) + r"([A-Za-z0-9_-]{1,64})")
 
-Called = tuple[str, Json]
-"""A tool's name and the arguments of a call of it."""
-Call = Callable[[Called, ReplyForm], Awaitable[Reply]]
+Call = Callable[[Json, ReplyForm], Awaitable[Reply]]
+"""Makes the call with this body, and returns its reply in a form."""
 
 
 class Resources:
-    """A gateway offers the kinds of resources that its settings name."""
+    """Offers the kinds of resources that the settings name."""
 
     def __init__(self, settings: Settings) -> None:
-        ages: dict[str, int] = {
-            "pages": settings.pages_ttl_ms,
-            "elements": settings.elements_ttl_ms,
-            "screenshots": settings.screenshots_ttl_ms,
-            "sessions": 0,
-        }
-        self._ages: dict[str, int] = {kind: age for kind, age in ages.items() if kind in settings.resources}
-        templates = [one for one in TEMPLATES if one.kind in self._ages]
-        self._known = [one.uri for one in (*RESOURCES, *templates)]
+        self._ages: dict[str, int] = {kind: getattr(settings, f"{kind}_ttl_ms", 0) for kind in settings.resources}
+        templates = [template for template in TEMPLATES if template.kind in self._ages]
+        self._known_uris = [resource.uri for resource in (*RESOURCES, *templates)]
         self.listed = protocol.ListResourcesResult(
-            resources=[protocol.Resource.model_validate(one._asdict()) for one in RESOURCES]
+            resources=[protocol.Resource.model_validate(resource._asdict()) for resource in RESOURCES]
         )
         self.templates = protocol.ListResourceTemplatesResult(
             resource_templates=[
-                protocol.ResourceTemplate.model_validate({**one._asdict(), "uri_template": one.uri})
-                for one in templates
+                protocol.ResourceTemplate.model_validate({**template._asdict(), "uri_template": template.uri})
+                for template in templates
             ]
         )
 
     def request(self, uri: str) -> Request:
-        """Return the call that answers a URI. Raises MCPError where there is none."""
+        """Return the call that answers a URI. Raises MCPError for an unknown one."""
         found = request(uri, ages=self._ages)
         if found is None:
             raise self._not_found(uri)
         return found
 
     async def read(self, uri: str, service: ServiceClient, call: Call) -> protocol.ReadResourceResult:
-        """Return what a URI leads to. Raises MCPError for a failure: there is no other way to tell."""
-        if artifact_id := _file_of(uri):
-            return await self._file(artifact_id, service, uri)
-        asked = self.request(uri)
-        reply = await call((asked.resource.action, asked.arguments), ForReader(mime_type=asked.resource.mime_type))
+        """Return what a URI leads to. Raises MCPError if that fails, because the result has no place for an error."""
+        if link := _FILE.fullmatch(uri):
+            return await self._file(link[1], service, uri)
+        resource, arguments = self.request(uri)
+        reply = await call({**arguments, "action": resource.action}, ForReader(mime_type=resource.mime_type))
         if reply.error and reply.error.code in _MISSING:
             raise self._not_found(uri, reply.error)
         if reply.error:
             raise host_error("resources/read", reply.error)
-        whole: Json = {"mimeType": JSON, "text": json.dumps(reply.result, ensure_ascii=False)}
-        found = Contents.model_validate(whole if reply.rendered is None else reply.rendered)
-        if found.artifact_id is not None:
-            return await self._file(found.artifact_id, service, uri)
-        return _contents(uri, found)
+        result: Json = {"mimeType": JSON, "text": json.dumps(reply.result, ensure_ascii=False)}
+        contents = Contents.model_validate(result if reply.rendered is None else reply.rendered)
+        if contents.artifact_id is not None:
+            return await self._file(contents.artifact_id, service, uri)
+        return _read_result(uri, contents)
 
     async def _file(self, artifact_id: str, service: ServiceClient, uri: str) -> protocol.ReadResourceResult:
-        """Return a file that a call made: as text where it is text. Raises MCPError."""
+        """Return a file that a call made, as text if it is text. Raises MCPError."""
         try:
-            found = await service.file(artifact_id)
+            file = await service.file(artifact_id)
         except BrowseError as error:
             raise host_error("resources/read", Failure.of(error)) from None
-        if found is None:
+        if file is None:
             raise self._not_found(uri)
-        mime_type, data = found
+        mime_type, data = file
         if mime_type.startswith(("text/", "application/json")):
-            return _contents(uri, Contents(mime_type=mime_type, text=data.decode("utf-8", "replace")))
-        return _contents(uri, Contents(mime_type=mime_type, blob=base64.b64encode(data).decode()))
+            return _read_result(uri, Contents(mime_type=mime_type, text=data.decode("utf-8", "replace")))
+        return _read_result(uri, Contents(mime_type=mime_type, blob=base64.b64encode(data).decode()))
 
-    def _not_found(self, uri: str, why: Failure | None = None) -> MCPError:
-        because = {"error": why.message, "hint": why.hint} if why else {}
-        said = " ".join(filter(None, because.values())) if why else f"There are: {', '.join(self._known)}."
-        data = {"uri": uri, **because, "availableResources": self._known}
-        return MCPError(NOT_FOUND, f"Resource not found: {uri}. {said}", data)
-
-
-def _file_of(uri: str) -> str | None:
-    """Return the id of the artifact that a link of a reply leads to."""
-    name = uri.removeprefix(FILE_URI)
-    return name if name != uri and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) else None
+    def _not_found(self, uri: str, failure: Failure | None = None) -> MCPError:
+        cause = {"error": failure.message, "hint": failure.hint} if failure else {}
+        known = f"There are: {', '.join(self._known_uris)}."
+        reason = " ".join(filter(None, cause.values())) if cause else known
+        data = {"uri": uri, **cause, "availableResources": self._known_uris}
+        return MCPError(NOT_FOUND, f"Resource not found: {uri}. {reason}", data)
 
 
-def _contents(uri: str, found: Contents) -> protocol.ReadResourceResult:
-    body = {"text": found.text or ""} if found.blob is None else {"blob": found.blob}
-    return protocol.ReadResourceResult.model_validate({"contents": [{"uri": uri, "mimeType": found.mime_type, **body}]})
+def _read_result(uri: str, contents: Contents) -> protocol.ReadResourceResult:
+    body = {"text": contents.text or ""} if contents.blob is None else {"blob": contents.blob}
+    contents_of_uri = {"uri": uri, "mimeType": contents.mime_type, **body}
+    return protocol.ReadResourceResult.model_validate({"contents": [contents_of_uri]})
 
 
-async def completed(variable: protocol.CompletionArgument, call: Call) -> list[str]:
-    """Return the values that a variable of a template can have and that begin as it does. Raises MCPError."""
-    pages = await _ids(call, ("list_pages", {"all": True}), "pageId")
-    sessions = await _ids(call, ("list_sessions", {}), "sessionId")
-    found = {"screenshotId": ["current"], "sessionId": [*pages, *sessions]}.get(variable.name, [])
-    return [*dict.fromkeys(value for value in found if value.startswith(variable.value))][:_MOST_VALUES]
+async def complete(argument: protocol.CompletionArgument, call: Call) -> list[str]:
+    """Return the values that a variable of a template can have and that begin as typed. Raises MCPError."""
+    pages = await _ids(call, {"action": "list_pages", "all": True}, "pageId")
+    sessions = await _ids(call, {"action": "list_sessions"}, "sessionId")
+    values = {"screenshotId": ["current"], "sessionId": [*pages, *sessions]}.get(argument.name, [])
+    return [*dict.fromkeys(value for value in values if value.startswith(argument.value))][:_MAX_COMPLETIONS]
 
 
-async def _ids(call: Call, listing: Called, key: str) -> list[str]:
-    reply = await call(listing, ForCompletion(key=key))
+async def _ids(call: Call, body: Json, key: str) -> list[str]:
+    reply = await call(body, ForCompletion(key=key))
     if reply.error:
         raise host_error("completion/complete", reply.error)
     return Completions.model_validate(reply.rendered or {}).values

@@ -1,4 +1,4 @@
-"""A gateway is set up by its environment alone."""
+"""Declares the gateway's settings, which its environment gives."""
 
 from functools import partial
 from pathlib import Path
@@ -13,17 +13,13 @@ from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
 _Kind = Literal["pages", "elements", "screenshots", "sessions"]
 
 
-def _names(value: object, *, besides: str = "") -> object:
-    """Split at commas what the environment gives as one text; `besides` stands for no name."""
-    return frozenset(value.replace(",", " ").split()) - {besides} if isinstance(value, str) else value
-
-
-def _lower(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
+def _names(value: object, *, none: str = "") -> object:
+    """Split a text at commas into names; `none` is the word for no name."""
+    return frozenset(value.replace(",", " ").split()) - {none} if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
-    """The gateway's settings; every one is `BROWSE_<NAME>` in the environment."""
+    """Each setting is `BROWSE_<NAME>` in the environment."""
 
     model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore")
 
@@ -44,7 +40,7 @@ class Settings(BaseSettings):
         default=frozenset({"core"}),
         description="Toolsets to list, separated by commas: `core`, any category, `all`. `call_tool` runs any.",
     )
-    resources: Annotated[frozenset[_Kind], NoDecode, BeforeValidator(partial(_names, besides="none"))] = Field(
+    resources: Annotated[frozenset[_Kind], NoDecode, BeforeValidator(partial(_names, none="none"))] = Field(
         default=frozenset({"pages", "elements", "screenshots", "sessions"}),
         description="Kinds of resources that can be read by page, separated by commas; `none` for none.",
     )
@@ -75,7 +71,7 @@ class Settings(BaseSettings):
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
         description="Where the service keeps its secret and log; by default the platform's user data directory.",
     )
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = Field(
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(str.lower)] = Field(
         default="info",
         validation_alias=AliasChoices("BROWSE_LOG_LEVEL", "LOG_LEVEL"),
         description="Least severity that is logged, to stderr.",

@@ -10,7 +10,7 @@ import pytest
 from mcp.types import TextContent
 
 from browser_service.spine.rendering.reply import rendered
-from mcp_gateway import convert
+from mcp_gateway import results
 from shared import wire
 from shared.actions.help import CallTool
 from shared.catalogue import ACTIONS
@@ -98,7 +98,7 @@ NOT_SAID: Final[dict[str, str]] = {
 def texts(reply: Json, tool: str) -> str:
     form = ForModel(links=True, local=True)
     shown = ModelReply.model_validate(rendered(reply, {"action": tool}, form)["rendered"])
-    result = convert.result(shown, is_error=not reply["success"])
+    result = results.result(shown, is_error=not reply["success"])
     assert result.structured_content is None
     blocks = [block.text for block in result.content if isinstance(block, TextContent)]
     kinds = [block.model_dump_json(by_alias=True, exclude={"data", "blob"}) for block in result.content]

@@ -10,8 +10,8 @@ import pytest
 
 from client.autostart import Autostart
 from client.http import ServiceClient
+from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from mcp_gateway.identity import credentials
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.catalogue import fingerprint
@@ -61,7 +61,7 @@ async def connection(standin: StandIn, data_dir: Path) -> AsyncIterator[Connecti
     """Return a connection in this process to the stand-in, with its presence held."""
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester")
     connection = connection_to(settings)
-    presence = asyncio.create_task(connection.chats.own.presence.hold())
+    presence = asyncio.create_task(connection.chats.own.stream.hold())
     yield connection
     presence.cancel()
     await asyncio.wait([presence], timeout=5)

@@ -12,8 +12,8 @@ from mcp.types import CallToolResult
 from pydantic import JsonValue
 from starlette.responses import PlainTextResponse, Response
 
+from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from mcp_gateway.identity import credentials
 from shared import catalogue, wire
 from tests.support.chat import text
 from tests.support.standin import BrokenOff, Json, Seen, StandIn, echo, failure, listening, success

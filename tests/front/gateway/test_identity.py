@@ -12,8 +12,8 @@ from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
 from client.credentials import Credentials
+from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from mcp_gateway.identity import credentials
 from mcp_gateway.settings import Settings
 from shared import wire
 from tests.support.standin import Seen, StandIn, echo, failure
@@ -153,12 +153,12 @@ async def test_a_secret_that_makes_no_token_is_the_reply_until_there_is_a_new_on
 async def test_a_chat_whose_call_runs_stays_when_many_others_come(standin: StandIn, data_dir: Path) -> None:
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False)
     chats = connection_to(settings).chats
-    waiting, silent = (chats.of({"vscode.conversationId": name}) for name in ("waits==", "silent"))
-    with waiting.presence.watch("c1", report, print):
-        others = [chats.of({"vscode.conversationId": f"other-{n}"}) for n in range(31)]
-        assert chats.of({"vscode.conversationId": "waits=="}) is waiting
-        assert chats.of({"vscode.conversationId": "other-30"}) is others[-1]
-        assert chats.of({"vscode.conversationId": "silent"}) is not silent
+    waiting, silent = (chats.find({"vscode.conversationId": name}) for name in ("waits==", "silent"))
+    with waiting.listening("c1", report, print):
+        others = [chats.find({"vscode.conversationId": f"other-{n}"}) for n in range(31)]
+        assert chats.find({"vscode.conversationId": "waits=="}) is waiting
+        assert chats.find({"vscode.conversationId": "other-30"}) is others[-1]
+        assert chats.find({"vscode.conversationId": "silent"}) is not silent
     ids = {chat.service.credentials.client_id for chat in (chats.own, waiting, silent, *others)}
     assert len(ids) == 34  # whatever characters their hosts' names have
     chats.leave()

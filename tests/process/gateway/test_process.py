@@ -43,7 +43,7 @@ async def client(chat: StartChat) -> AsyncIterator[Chat]:
 
 
 def test_what_gives_the_first_answers_loads_neither_pydantic_nor_the_sdk() -> None:
-    code = "import sys, mcp_gateway.front; print({'asyncio', 'httpx', 'mcp', 'pydantic'} & sys.modules.keys())"
+    code = "import sys, mcp_gateway.stdio.early; print({'asyncio', 'httpx', 'mcp', 'pydantic'} & sys.modules.keys())"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout == "set()\n", loaded.stdout
 

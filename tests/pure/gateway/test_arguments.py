@@ -11,8 +11,8 @@ from shared.wire import VERSION
 
 @pytest.fixture(autouse=True)
 def _starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gateway, "Front", None)
-    monkeypatch.setattr(gateway, "Stdio", None)
+    monkeypatch.setattr(gateway, "EarlyServer", None)
+    monkeypatch.setattr(gateway, "Descriptors", None)
 
 
 def ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:

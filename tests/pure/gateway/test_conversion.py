@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from browser_service.spine.rendering.reply import rendered
 from client.reply import Failure, Reply
-from mcp_gateway import convert
+from mcp_gateway import errors, results
 from shared.errors import every_error
 from shared.replies import ForModel
 
@@ -41,7 +41,7 @@ def carried(envelope: Json, tool: str, form: ForModel, advice: str = "") -> Call
     """What the service makes of a reply, and the gateway of that, which comes to it as JSON."""
     sent = json.loads(json.dumps(rendered(envelope, {"action": tool}, form, advice)))
     reply = Reply.model_validate(sent)
-    return convert.result(convert.shown(reply, tool, form), is_error=not reply.success)
+    return results.result(results.shown(reply, tool, form), is_error=not reply.success)
 
 
 def lines(envelope: Json, tool: str = "list_pages", advice: str = "") -> list[str]:
@@ -274,7 +274,7 @@ def test_a_fault_of_the_service_is_told_with_the_id_that_its_log_has() -> None:
 def test_an_error_of_the_protocol_says_cause_and_hint_in_its_message() -> None:
     details: Json = {"selector": "#buy", "stack": "at click", "url": "u"}
     failure = Failure(code="INTERNAL_ERROR", message="Broken.", hint="Look.", details=details)
-    error = convert.host_error("resources/read", failure)
+    error = errors.host_error("resources/read", failure)
     assert (error.code, error.message) == (-32603, "resources/read failed: Broken. Look.")
     told = {"error": "Broken.", "code": "INTERNAL_ERROR", "hint": "Look."}
     assert error.data == {**told, "selector": "#buy", "stack": "at click"}
@@ -388,9 +388,9 @@ def test_a_text_that_is_not_shown_is_read_by_a_call_and_a_download_is_a_file_lik
 def test_a_reply_that_the_service_made_no_text_of_is_told_all_the_same() -> None:
     """Such as one of an older service, or the refusal of a token."""
     form = ForModel(structured=True, read=frozenset({"core"}))
-    told = convert.shown(Reply.model_validate(done({"pages": []})), "list_pages", form)
+    told = results.shown(Reply.model_validate(done({"pages": []})), "list_pages", form)
     assert told.content == [{"type": "text", "text": '{"pages":[]}'}]
     assert told.structured_content == done({"pages": []})
     refused = Reply.model_validate(failed("UNAUTHORIZED", "No token.", hint="Then undo {}."))
-    (block,) = convert.shown(refused, "click", form, "Restart it.").content
+    (block,) = results.shown(refused, "click", form, "Restart it.").content
     assert block["text"] == ('UNAUTHORIZED: No token.\nThen call_tool {"name": "undo", "arguments": {}}.\nRestart it.')

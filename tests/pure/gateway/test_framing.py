@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_gateway.stdio import Message, Stdio
+from mcp_gateway.jsonrpc import Message, response
+from mcp_gateway.stdio.descriptors import Descriptors
 from shared.wire import MAX_MESSAGE_BYTES
 
 
@@ -19,7 +20,7 @@ class Heard(NamedTuple):
 
 
 def hear(*chunks: bytes) -> Heard:
-    """What a Stdio makes of these writes, each of which it may get in pieces."""
+    """What a pair of descriptors makes of these writes, each of which it may get in pieces."""
     (incoming, client_out), (client_in, outgoing) = os.pipe(), os.pipe()
 
     def write() -> None:
@@ -30,7 +31,7 @@ def hear(*chunks: bytes) -> Heard:
 
     writer = threading.Thread(target=write)
     writer.start()
-    messages = list(Stdio(incoming, outgoing).messages())
+    messages = list(Descriptors(incoming, outgoing).messages())
     writer.join(10)
     os.close(incoming)
     os.close(outgoing)
@@ -147,5 +148,5 @@ def test_a_message_over_the_limit_is_refused_by_name_and_the_connection_goes_on(
 def test_a_client_that_stopped_reading_is_no_error() -> None:
     incoming, outgoing = os.pipe()
     os.close(incoming)
-    Stdio(0, outgoing).reply(1, result={})
+    Descriptors(0, outgoing).write(response(1, result={}))
     os.close(outgoing)

@@ -1,4 +1,4 @@
-"""The front's replies are the SDK's, only earlier."""
+"""The early server's replies are the SDK's, only earlier."""
 
 import json
 import os
@@ -15,9 +15,10 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from pydantic import JsonValue
 
 from mcp_gateway.connection import Connection
-from mcp_gateway.front import HANDSHAKE_VERSIONS, Front
-from mcp_gateway.startup import listed
-from mcp_gateway.stdio import Message, Stdio
+from mcp_gateway.jsonrpc import Message
+from mcp_gateway.stdio.descriptors import Descriptors
+from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyServer
+from mcp_gateway.tools import listed
 from tests.support.chat import CLIENT, MODERN, Chat
 from tests.support.standing import connection_to
 
@@ -27,14 +28,14 @@ Json = dict[str, JsonValue]
 
 
 class Client:
-    """The other end of a front, in this process and with no SDK behind it."""
+    """The other end of an early server, in this process and with no SDK behind it."""
 
     def __init__(self, resources: ExitStack) -> None:
-        (incoming, to_front), (from_front, outgoing) = os.pipe(), os.pipe()
+        (incoming, to_server), (from_server, outgoing) = os.pipe(), os.pipe()
         self.ended = threading.Event()
-        self.front = Front(Stdio(incoming, outgoing), at_end=self.ended.set)
-        self.requests: BinaryIO = resources.enter_context(os.fdopen(to_front, "wb"))
-        self.replies: BinaryIO = resources.enter_context(os.fdopen(from_front, "rb"))
+        self.server = EarlyServer(Descriptors(incoming, outgoing), on_end=self.ended.set)
+        self.requests: BinaryIO = resources.enter_context(os.fdopen(to_server, "wb"))
+        self.replies: BinaryIO = resources.enter_context(os.fdopen(from_server, "rb"))
         resources.callback(os.close, outgoing)
 
     def send(self, request_id: int, method: str, params: Json | None = None) -> None:
@@ -80,18 +81,18 @@ async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]
     return replies
 
 
-def test_the_front_knows_the_handshakes_that_the_sdk_knows() -> None:
+def test_the_early_server_knows_the_handshakes_that_the_sdk_knows() -> None:
     assert tuple(HANDSHAKE_PROTOCOL_VERSIONS) == HANDSHAKE_VERSIONS
     assert HANDSHAKE_VERSIONS[-1] == LATEST_HANDSHAKE_VERSION
 
 
 @pytest.mark.parametrize("toolsets", ["core", "all"])
 @pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, "2026-07-28", "2099-01-01", "nonsense"])
-async def test_the_front_answers_what_the_sdk_would(
+async def test_the_early_server_answers_what_the_sdk_would(
     connection: Connection, client: Client, version: str, toolsets: str
 ) -> None:
     settings = connection.settings.model_copy(update={"toolsets": frozenset({toolsets})})
-    client.front.show(listed(settings))
+    client.server.offer(listed(settings.toolsets))
     requests: list[tuple[str, Json | None]] = [
         ("initialize", handshake(version)),
         ("ping", None),
@@ -110,7 +111,7 @@ def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(clien
     client.send(2, "tools/list")
     client.send(3, "ping")
     assert client.receive() == {"jsonrpc": "2.0", "id": 3, "result": {}}
-    client.front.show([{"name": "one"}])
+    client.server.offer([{"name": "one"}])
     assert client.receive() == {"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "one"}]}}
 
 
@@ -129,28 +130,28 @@ def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there(clien
     ],
 )
 def test_what_is_in_doubt_waits_for_the_sdk(client: Client, requests: list[tuple[str, Json | None]]) -> None:
-    client.front.show([{"name": "one"}])
+    client.server.offer([{"name": "one"}])
     for number, (method, params) in enumerate(requests):
         client.send(number, method, params)
     client.end()
-    assert client.front.answered == set()
+    assert client.server.answered == set()
 
 
 def test_the_list_waits_for_the_sdk_when_it_carries_a_cursor_or_an_envelope(client: Client) -> None:
-    client.front.show([{"name": "one"}])
+    client.server.offer([{"name": "one"}])
     client.send(1, "initialize", handshake("2025-11-25"))
     client.send(2, "tools/list", {"cursor": "x"})
     client.send(3, "tools/list", {"_meta": MODERN})
     client.send(4, "initialize", handshake("2025-11-25"))
     client.end()
-    assert client.front.answered == {1}
+    assert client.server.answered == {1}
 
 
 def test_all_that_came_is_handed_over_in_order_with_what_comes_later(client: Client) -> None:
     client.send(1, "initialize", handshake("2025-11-25"))
     client.receive()
     taken: list[Message | None] = []
-    client.front.hand_over(taken.append)
+    client.server.hand_over(taken.append)
     client.send(2, "ping")
     client.end()
     assert [message["method"] for message in taken if message] == ["initialize", "ping"]

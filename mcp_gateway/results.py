@@ -1,4 +1,4 @@
-"""What the service made of a reply is carried as it is; errors of this side get their words here."""
+"""Makes the results of tools of the service's replies, and words the failures of this side."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, CallToolResult, ContentBlock
 from pydantic import TypeAdapter
 
-from client.reply import Failure, Reply
+from client.reply import Reply
 from shared.catalogue import NAMES
 from shared.mentions import respelled_calls
 from shared.model import Json
@@ -19,8 +19,8 @@ _BLOCKS: Final[TypeAdapter[list[ContentBlock]]] = TypeAdapter(list[ContentBlock]
 
 
 def shown(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelReply:
-    """Return what the service made of a reply in that form. For one that did not pass its spine, such as an error of
-    this side, make it here; `advice` is a line for such a failure."""
+    """Return a reply as the service made it in that form. One that the service did not make, such as an error of this
+    side, is made here; `advice` is a line for such a failure."""
     if reply.rendered is not None:
         return ModelReply.model_validate(reply.rendered)
     envelope: Json = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -41,15 +41,6 @@ def result(reply: ModelReply, *, is_error: bool) -> CallToolResult:
         raise MCPError(INTERNAL_ERROR, str(reply.refusal["message"]), reply.refusal["data"])
     content = _BLOCKS.validate_python([_located(block) for block in reply.content])
     return CallToolResult(content=content, structured_content=reply.structured_content, is_error=is_error)
-
-
-def host_error(what: str, failure: Failure) -> MCPError:
-    """Make the error of the protocol, for requests that have no other way to tell of one. Hosts drop its data, so the
-    message says all of it."""
-    said = " ".join(filter(None, [f"{what} failed: {failure.message}", failure.hint]))
-    known: Json = {key: failure.details[key] for key in ("selector", "stack") if key in failure.details}
-    data: Json = {"error": failure.message, "code": failure.code, "hint": failure.hint, **known}
-    return MCPError(INTERNAL_ERROR, said, data)
 
 
 def _located(block: Json) -> Json:

@@ -1,0 +1,179 @@
+"""Shows the person in a chat a form or a link: one more way to answer what agents ask people for."""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+import structlog
+from mcp import types as protocol
+from mcp.server.context import ServerRequestContext as Context
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from client.http import ServiceClient
+from client.reply import Reply
+from shared.errors import ValidationFailed
+from shared.model import Json
+from shared.pages import HumanRequestState
+
+_ANSWER_WITHIN_S: Final = 1_800
+_KEY: Final = "person"
+_STATE: Final = re.compile(r"(form|link):([\w-]+):(\d)")
+_REMEMBERED: Final = 200
+_MAX_SHOWN: Final = 3
+"""A form that comes back with nothing is shown again, so many times in all."""
+
+OnHumanRequest = Callable[[HumanRequestState], None]
+Call = Callable[[OnHumanRequest], Awaitable[Reply]]
+QuestionParams = protocol.ElicitRequestFormParams | protocol.ElicitRequestURLParams
+
+log = structlog.get_logger()
+
+
+class Response(NamedTuple):
+    """Holds what a repeated call brings from the person; nothing on the first call."""
+
+    arguments: Json
+    """These make the call read on in its request."""
+    times_shown: int = 0
+    problem: str = ""
+    """Says why what came back is no answer, if it is none."""
+
+    @property
+    def may_ask(self) -> bool:
+        return self.times_shown == 0 or (bool(self.problem) and self.times_shown < _MAX_SHOWN)
+
+
+class Elicitation:
+    """Asks the person in one chat. Another person may answer first: the form is withdrawn then."""
+
+    def __init__(self, service: ServiceClient) -> None:
+        self._service = service
+        self._forms: dict[str, asyncio.Task[None]] = {}
+        self._links: set[str] = set()
+        self._shown: deque[str] = deque(maxlen=_REMEMBERED)
+        self._left_running: set[asyncio.Future[Reply]] = set()
+
+    async def call(
+        self,
+        ctx: Context,
+        params: protocol.CallToolRequestParams,
+        body: Json,
+        send: Callable[[Json, OnHumanRequest], Awaitable[Reply]],
+    ) -> Reply | protocol.InputRequiredResult:
+        """Return the reply of a call. While it waits for a person, the one in this chat is asked."""
+        response = await self._response(params)
+        call = partial(send, body | response.arguments)
+        capabilities = ctx.session.client_capabilities
+        capability = capabilities.elicitation if capabilities else None
+        if capability is None or not response.may_ask:
+            return await call(lambda _: None)
+        if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            return await self._reply_or_question(capability, response, call)
+        reply = await call(lambda request: self._show(ctx, capability, request))
+        if answered := (reply.rendered or {}).get("answered"):
+            await self._withdraw(ctx, str(answered))
+        return reply
+
+    async def _response(self, params: protocol.CallToolRequestParams) -> Response:
+        """Return what a repeated call brings, and pass the answer on to the service."""
+        state = _STATE.fullmatch(params.request_state or "")
+        if state is None or params.input_responses is None:
+            return Response({})
+        mode, request_id, times_shown = state.groups()
+        answer, problem = params.input_responses.get(_KEY), ""
+        if isinstance(answer, protocol.ElicitResult):
+            problem = await self._resolve(request_id, answer, by_link=mode == "link")
+        return Response({"requestId": request_id}, int(times_shown), problem)
+
+    async def _reply_or_question(
+        self, capability: protocol.ElicitationCapability, response: Response, call: Call
+    ) -> Reply | protocol.InputRequiredResult:
+        """Return the reply, or a question to the person if the call waits for one: later revisions have no requests to
+        the client, which repeats its call instead."""
+        requests = asyncio.Queue[HumanRequestState]()
+        running = asyncio.ensure_future(call(requests.put_nowait))
+        request = asyncio.ensure_future(requests.get())
+        try:
+            await asyncio.wait((request, running), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            running.cancel()
+            raise
+        if running.done():
+            request.cancel()
+            return running.result()
+        self._left_running.add(running)
+        running.add_done_callback(self._left_running.discard)
+        question = self._question(capability, request.result(), response.problem, has_link_id=False)
+        mode = "form" if isinstance(question, protocol.ElicitRequestFormParams) else "link"
+        return protocol.InputRequiredResult(
+            input_requests={_KEY: protocol.ElicitRequest(params=question)},
+            request_state=f"{mode}:{request.result().request_id}:{response.times_shown + 1}",
+        )
+
+    def _show(self, ctx: Context, capability: protocol.ElicitationCapability, request: HumanRequestState) -> None:
+        """Show a request once in this chat, however often the service says that it waits."""
+        if request.request_id in self._shown:
+            return
+        self._shown.append(request.request_id)
+        form = asyncio.create_task(self._ask(ctx, capability, request))
+        self._forms[request.request_id] = form
+        form.add_done_callback(lambda _: self._forms.pop(request.request_id, None))
+
+    async def _ask(self, ctx: Context, capability: protocol.ElicitationCapability, request: HumanRequestState) -> None:
+        problem, metadata = "", ServerMessageMetadata(related_request_id=ctx.request_id)
+        try:
+            async with asyncio.timeout(_ANSWER_WITHIN_S):
+                for _ in range(_MAX_SHOWN):
+                    params = self._question(capability, request, problem, has_link_id=True)
+                    by_link = isinstance(params, protocol.ElicitRequestURLParams)
+                    if by_link:
+                        self._links.add(request.request_id)
+                    question = protocol.ElicitRequest(params=params)
+                    answer = await ctx.session.send_request(question, protocol.ElicitResult, metadata=metadata)
+                    problem = await self._resolve(request.request_id, answer, by_link=by_link)
+                    if not problem:
+                        return
+        except (MCPError, TimeoutError) as error:
+            log.info("the client asked nobody", request=request.request_id, reason=type(error).__name__)
+
+    async def _withdraw(self, ctx: Context, request_id: str) -> None:
+        """Withdraw the form or the link of a request that somebody has answered."""
+        if form := self._forms.get(request_id):
+            form.cancel()
+        if request_id in self._links:
+            self._links.discard(request_id)
+            await ctx.session.send_elicit_complete(request_id, related_request_id=ctx.request_id)
+
+    async def _resolve(self, request_id: str, answer: protocol.ElicitResult, *, by_link: bool) -> str:
+        """Pass an answer on to the service. Returns why it is none, if so. Who follows a link answers behind it."""
+        resolution = {"state": "refused", "reason": "It was declined in the chat."}
+        if answer.action == "accept":
+            if by_link:
+                return ""
+            resolution = {"state": "done", "answer": str((answer.content or {}).get("answer") or "")}
+        failure = await self._service.resolve(request_id, resolution)
+        if failure is None:
+            return ""
+        log.info("an answer came too late or does not fit", request=request_id, code=failure.code)
+        return failure.message if failure.code == ValidationFailed.code else ""
+
+    def _question(
+        self,
+        capability: protocol.ElicitationCapability,
+        request: HumanRequestState,
+        problem: str,
+        *,
+        has_link_id: bool,
+    ) -> QuestionParams:
+        """Make the question as a form or a link. `problem` says what was wrong with the answer before. A code bypasses
+        the chat if the client has links; one that says no more than `elicitation` has forms."""
+        message, has_links = request.question(problem), capability.url is not None
+        if has_links and (request.kind == "code" or capability.form is None):
+            link, link_id = self._service.url + request.link, request.request_id if has_link_id else None
+            return protocol.ElicitRequestURLParams(message=message, url=link, elicitation_id=link_id)
+        return protocol.ElicitRequestFormParams(message=message, requested_schema=request.answer_schema())

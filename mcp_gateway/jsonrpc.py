@@ -1,0 +1,61 @@
+"""Parses and writes the JSON-RPC messages of a wire, strictly and without the SDK."""
+
+import json
+from typing import Final
+
+Message = dict[str, object]
+
+INVALID_REQUEST: Final = -32600
+_PARSE_ERROR: Final = -32700
+_INVALID_PARAMS: Final = -32602
+
+
+class InvalidMessage(Exception):
+    """Raised for text that is no message. The reply is `error`, under `request_id` if the message has a valid one."""
+
+    def __init__(self, code: int, reason: str, request_id: object = None) -> None:
+        super().__init__(reason)
+        self.error = {"code": code, "message": reason}
+        self.request_id = request_id if _is_request_id(request_id) else None
+
+
+def parse(text: bytes) -> Message:
+    """Return the message in a text. Raises InvalidMessage."""
+    try:
+        message = json.loads(text.decode(), parse_constant=_refuse_constant)
+        if b"\\u" in text:
+            json.dumps(message, ensure_ascii=False).encode()  # half a surrogate pair could never be sent on
+    except (ValueError, RecursionError) as error:
+        raise InvalidMessage(_PARSE_ERROR, f"Parse error: {error}") from None
+    if not isinstance(message, dict):
+        reason = "Invalid Request: a message is one JSON object on a line; there are no batches"
+        raise InvalidMessage(INVALID_REQUEST, reason)
+    _check(message)
+    return message
+
+
+def response(request_id: object, **outcome: object) -> bytes:
+    """Return the text of a response, whose `outcome` is its result or its error."""
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, separators=(",", ":")).encode()
+
+
+def _refuse_constant(literal: str) -> None:
+    raise ValueError(f"{literal} is not JSON")
+
+
+def _check(message: Message) -> None:
+    request_id, params = message.get("id"), message.get("params")
+    if message.get("jsonrpc") != "2.0":
+        raise InvalidMessage(INVALID_REQUEST, 'Invalid Request: "jsonrpc" must be "2.0"', request_id)
+    if "method" not in message and "id" in message and ("result" in message or "error" in message):
+        return
+    if not isinstance(message.get("method"), str):
+        raise InvalidMessage(INVALID_REQUEST, 'Invalid Request: "method" must be a string', request_id)
+    if "id" in message and not _is_request_id(request_id):
+        raise InvalidMessage(INVALID_REQUEST, 'Invalid Request: "id" must be a string or an integer')
+    if params is not None and not isinstance(params, dict):
+        raise InvalidMessage(_INVALID_PARAMS, 'Invalid params: "params" must be an object', request_id)
+
+
+def _is_request_id(value: object) -> bool:
+    return isinstance(value, int | str) and not isinstance(value, bool)

@@ -1,0 +1,36 @@
+"""Lists the tools of the toolsets that a chat is shown."""
+
+from collections.abc import Collection
+from functools import lru_cache
+
+from mcp_gateway.jsonrpc import Message
+from shared import toolsets
+
+
+def known(names: Collection[str]) -> frozenset[str]:
+    """Return the names that are toolsets; `core` if none is."""
+    return frozenset(toolsets.NAMES).intersection(names) or frozenset({"core"})
+
+
+def toolset_problem(names: Collection[str]) -> str:
+    """Say which names are no toolset, what is listed instead, and what there is; empty if all are right."""
+    unknown = sorted(set(names).difference(toolsets.NAMES))
+    if not unknown:
+        return ""
+    no_such = f"no toolset is called {', '.join(unknown)}; listed is {', '.join(sorted(known(names)))}."
+    return f"BROWSE_TOOLSETS: {no_such} There are: {', '.join(toolsets.NAMES)}."
+
+
+@lru_cache(maxsize=64)
+def listed(names: frozenset[str]) -> tuple[Message, ...]:
+    """Return the tools of some toolsets as the protocol spells them."""
+    return tuple(
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": tool.schema,
+            "annotations": tool.annotations,
+        }
+        for tool in toolsets.tools(names, extra=toolsets.listed_names(names))
+    )
