@@ -4,18 +4,17 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
-from urllib.parse import quote
 
 import typer
 
 from browser_service.cli import arguments, flags, output
-from browser_service.cli.client import Client, result_of
+from browser_service.cli.client import Client, error_of
 from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, signed
-from browser_service.cli.replies import deliver
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.model import Json
+from shared.replies import TerminalReply
 
 _COLUMNS: Final = {"": False, "page": False, "session": False, "title": True, "url": True, "acted": False, "by": False}
 _PARTS: Final = {"yours": "yours", "people": "people's", "others": "other agents'"}
@@ -23,16 +22,16 @@ _PARTS: Final = {"yours": "yours", "people": "people's", "others": "other agents
 app = new_app()
 
 
-@app.command()
-def pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
+@app.command("pages")
+def list_pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
     with Client(flags.settings(data_dir).data_dir) as client:
-        result = cast("dict[str, list[Json]]", result_of(client.pages()))
-    listed = {part: result[part] for part in _PARTS}
+        result = cast("dict[str, list[Json]]", client.get(wire.PAGES))
+    pages = {part: result[part] for part in _PARTS}
     if as_json:
-        output.say_json(listed)
+        output.say_json(pages)
     else:
-        output.show_rows(_COLUMNS, [_rows(title, listed[part]) for part, title in _PARTS.items()])
+        output.show_rows(_COLUMNS, [_rows(title, pages[part]) for part, title in _PARTS.items()])
 
 
 @app.command()
@@ -44,7 +43,7 @@ def save(
 ) -> None:
     """Save a file that any call on this account made, an agent's too: a download, a video, a picture."""
     with Client(flags.settings(data_dir).data_dir, operator=True) as client:
-        data = client.file(f"{wire.FILES}/{quote(artifact, safe='')}")
+        data = client.file(artifact)
     file.write_bytes(data)
     output.say(f"{file}: {len(data)} bytes", to_stderr=True)
 
@@ -56,22 +55,22 @@ def run(context: typer.Context) -> None:
     if name.startswith("-"):
         _list_actions(context.command_path)
         return
-    named = catalogue.NAMES.get(name.replace("-", "_")) or catalogue.NAMES.get(name)
-    if named is None:
+    known = catalogue.NAMES.get(name.replace("-", "_")) or catalogue.NAMES.get(name)
+    if known is None:
         catalogue.parse({"action": name})  # raises, naming what is near
         return
-    command_of(name, named.action)(args=rest, prog_name=f"{context.command_path} {name}")
+    command_of(name, known.action)(args=rest, prog_name=f"{context.command_path} {name}")
 
 
 def perform(body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False) -> None:
     """Make one call and print its reply."""
     body = catalogue.unwrap(body)
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
-        deliver(client.call(body), client, as_json=as_json, out=out)
+        _print_reply(client.call(body), client, as_json=as_json, out=out)
 
 
-def command_of(name: str, action: type[Action], then: Callable[..., None] = perform) -> typer.Typer:
-    """Make the command of one action, under this name or another of its names. `then` gets the body that was typed."""
+def command_of(name: str, action: type[Action], run_body: Callable[..., None] = perform) -> typer.Typer:
+    """Make the command of one action, under one of its names. `run_body` gets the body that was typed."""
     wire_name = name if name in catalogue.NAMES else action.name()
 
     def act(
@@ -88,12 +87,12 @@ def command_of(name: str, action: type[Action], then: Callable[..., None] = perf
         **typed: Any,  # Any: of each option what typer made of it
     ) -> None:
         body = arguments.body(wire_name, action, typed.pop("positions", None) or [], typed)
-        then(body, data_dir, out, as_json=as_json, person=person)
+        run_body(body, data_dir, out, as_json=as_json, person=person)
 
-    single = new_app()
-    made = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]
-    single.command(help=action.description())(signed(act, made))
-    return single
+    command = new_app()
+    parameters = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]
+    command.command(help=action.description())(signed(act, parameters))
+    return command
 
 
 def _by_position(action: type[Action]) -> list[inspect.Parameter]:
@@ -109,15 +108,48 @@ def _list_actions(path: str) -> None:
     output.show_rows({"action": False, "what it does": True}, [rows])
 
 
-def _rows(title: str, listed: list[Json]) -> list[tuple[str, ...]]:
+def _rows(title: str, pages: list[Json]) -> list[tuple[str, ...]]:
     """Return the rows of one part, whose title stands on the first."""
-    if not listed:
+    if not pages:
         return [(title, "none")]
-    return [_row(title if number == 0 else "", page) for number, page in enumerate(listed)]
+    return [_row(title if number == 0 else "", page) for number, page in enumerate(pages)]
 
 
 def _row(title: str, page: Json) -> tuple[str, ...]:
-    owner, acted = page.get("owner"), page.get("actedMsAgo")
-    holder = str(owner["label"]) if isinstance(owner, dict) else ""
-    ago = f"{acted // 1000} s ago" if isinstance(acted, int) else ""
-    return (title, *(str(page[key]) for key in ("pageId", "sessionId", "title", "url")), ago, holder)
+    owner, acted_ms_ago = page.get("owner"), page.get("actedMsAgo")
+    label = str(owner["label"]) if isinstance(owner, dict) else ""
+    acted = f"{acted_ms_ago // 1000} s ago" if isinstance(acted_ms_ago, int) else ""
+    return (title, *(str(page[key]) for key in ("pageId", "sessionId", "title", "url")), acted, label)
+
+
+def _print_reply(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> None:
+    """Print text or JSON to stdout, all else to stderr. Ends with exit code 1 for an error."""
+    succeeded, rendered = reply["success"] is True, _pop_rendered(reply)
+    if as_json:
+        output.say_json(reply)
+    elif not succeeded:
+        output.print_error(error_of(reply))
+    if succeeded and out:
+        _save(out, rendered, client)
+    elif succeeded and not as_json:
+        output.say(rendered.text)
+    if not as_json:
+        for line in rendered.around:
+            output.say(line, to_stderr=True)
+    if not succeeded:
+        raise typer.Exit(1)
+
+
+def _pop_rendered(reply: Json) -> TerminalReply:
+    """Remove the service's terminal text from the reply, and return it. An older service makes none; then the result is
+    the text."""
+    rendered = reply.pop("rendered", None)
+    if rendered is None:
+        return TerminalReply(text=output.as_json(reply.get("result")))
+    return TerminalReply.model_validate(rendered)
+
+
+def _save(path: Path, rendered: TerminalReply, client: Client) -> None:
+    data = rendered.text.encode() if rendered.artifact_id is None else client.file(rendered.artifact_id)
+    path.write_bytes(data)
+    output.say(f"{path}: {len(data)} bytes", to_stderr=True)

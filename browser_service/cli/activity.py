@@ -8,14 +8,15 @@ from typing import Annotated, Final, cast
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.client import Client, client_id, result_of
+from browser_service.cli.client import Client, client_id
 from browser_service.cli.parameters import new_app
 from browser_service.observability.lines import line
 from client.credentials import token_id
+from shared import wire
 from shared.calls import ActivityRecord
 from shared.model import Json
 
-_AT_ONCE: Final = 500
+_BATCH: Final = 500
 
 app = new_app()
 
@@ -38,10 +39,10 @@ def activity(
 ) -> None:
     """Who did what, the newest last. What only read is not recorded; typed text is told by its length alone."""
     filters = {"pageId": page, "client": client, "sessionId": session, "action": action, "since": since, "until": until}
-    asked = {name: value for name, value in filters.items() if value is not None}
+    query = {name: value for name, value in filters.items() if value is not None}
     with Client(flags.settings(data_dir).data_dir) as service:
         if not follow:
-            past = _newest(service, asked, limit)
+            past = _newest(service, query, limit)
             if as_json:
                 output.say_json([record.model_dump(mode="json", exclude_none=True) for record in past])
             else:
@@ -49,9 +50,9 @@ def activity(
             if not past:
                 output.say("Nothing that matches is recorded.", to_stderr=True)
             return
-        with service.events({**asked, "activity": "1"}) as events:
+        with service.events({**query, "activity": "1"}) as events:
             next(events)  # it listens now: what is done meanwhile is in both, and shown once
-            past = _newest(service, asked, limit)
+            past = _newest(service, query, limit)
             _show(past[::-1], as_json=as_json)
             _follow(events, {record.id for record in past}, as_json=as_json)
 
@@ -65,12 +66,12 @@ def forget(
 ) -> None:
     """Remove what is kept of a client: its records, its notices and, if it is gone, its hold on pages."""
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        removed = result_of(service.forget(client))
+        removed = service.delete(wire.ACTIVITY, {"client": client})
     if as_json:
         output.say_json(removed)
     else:
-        counted = ", ".join(f"{count} {what if count != 1 else what[:-1]}" for what, count in removed.items())
-        output.say(f"{client}: {counted} removed.")
+        counts = ", ".join(f"{count} {kind if count != 1 else kind[:-1]}" for kind, count in removed.items())
+        output.say(f"{client}: {counts} removed.")
 
 
 @app.command()
@@ -87,7 +88,7 @@ def revoke(
         raise typer.BadParameter("Say which: --client LABEL|ID, or --token TOKEN|ID.")
     body: Json = {"clients": [client, client_id(client)]} if client else {"tokenId": token_id(token)}
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        revoked = result_of(service.revoke(body))
+        revoked = service.post(wire.REVOKE, body)
     output.say(f"{client or token_id(token)}: revoked{_whose(revoked) if client else '.'}")
 
 
@@ -97,18 +98,17 @@ def _whose(revoked: Json) -> str:
     return ", though nobody of this name or id has been here: browse-together activity shows who has."
 
 
-def _newest(service: Client, asked: dict[str, str], limit: int) -> list[ActivityRecord]:
+def _newest(service: Client, query: dict[str, str], limit: int) -> list[ActivityRecord]:
     """Fetch page by page until there are `limit` records, or no more."""
-    found: list[ActivityRecord] = []
-    query = dict(asked)
-    while len(found) < limit:
-        wanted = str(min(limit - len(found), _AT_ONCE))
-        result = result_of(service.activity({**query, "limit": wanted}))
-        found += [ActivityRecord.model_validate(one) for one in cast("list[Json]", result["records"])]
+    records: list[ActivityRecord] = []
+    while len(records) < limit:
+        batch = str(min(limit - len(records), _BATCH))
+        result = service.get(wire.ACTIVITY, {**query, "limit": batch})
+        records += [ActivityRecord.model_validate(record) for record in cast("list[Json]", result["records"])]
         if "cursor" not in result:
             break
         query = {"cursor": str(result["cursor"])}
-    return found
+    return records
 
 
 def _follow(events: Iterator[tuple[str, str]], shown: set[int], *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import getpass
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, Self, cast
@@ -23,7 +23,7 @@ from shared.model import Json
 from shared.replies import ForTerminal
 from shared.secret import ensure_secret
 
-_PATIENCE_S: Final = 60.0
+_TIMEOUT_S: Final = 60.0
 _LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot), then decide whether to repeat it."
 
 
@@ -45,30 +45,29 @@ def client_id(label: str = "") -> str:
 
 
 def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
-    """Make a token for the account. Raises ServiceUnavailable if the service would not know its secret."""
-    return mint(secret_of(data_dir), client_id(label), label or "CLI", operator=operator, lifetime_s=lifetime_s)
-
-
-def secret_of(data_dir: Path) -> str:
-    """Return the account's secret. Raises ServiceUnavailable rather than making one that the running service does not
-    know."""
+    """Make a token for the account. Raises ServiceUnavailable rather than making a secret that the running service
+    does not know."""
     path = data_dir / wire.SECRET_FILE
     if not path.exists() and instance.find(data_dir):
         raise ServiceUnavailable(
             f"The secret file {path} is gone; the service knows only the one that was in it.",
             hint="Restart the service, which makes a new one: browse-together down, then browse-together up --detach.",
         )
-    return ensure_secret(data_dir)
+    secret = ensure_secret(data_dir)
+    return mint(secret, client_id(label), label or "CLI", operator=operator, lifetime_s=lifetime_s)
 
 
 class Client:
     """Calls the service of a data directory as this account. Raises ServiceUnavailable if none runs."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
-        running = instance.require(data_dir)
-        self.url = running.url
-        self._http = _http(running.url)
-        self._http.headers["Authorization"] = f"Bearer {token(data_dir, operator=operator)}"
+        self.url = instance.require(data_dir).url
+        # No proxies of the environment; and TLS, which is slow to set up, only for https.
+        transport = httpx.HTTPTransport(verify=self.url.startswith("https:"), trust_env=False)
+        headers = {"Authorization": f"Bearer {token(data_dir, operator=operator)}"}
+        self._http = httpx.Client(
+            base_url=self.url, headers=headers, transport=transport, timeout=_TIMEOUT_S, trust_env=False
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -90,55 +89,43 @@ class Client:
             raise
         return reply
 
-    def pages(self) -> Json:
-        return _envelope(self._http.get(wire.PAGES))
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
+        """Return the result of a GET. Raises Relayed for the service's error."""
+        return _result(_envelope(self._http.get(path, params=query)))
 
-    def activity(self, filters: dict[str, str]) -> Json:
-        return _envelope(self._http.get(wire.ACTIVITY, params=filters))
+    def delete(self, path: str, query: Mapping[str, str]) -> Json:
+        """Return the result of a DELETE. Raises Relayed for the service's error."""
+        return _result(_envelope(self._http.delete(path, params=query)))
 
-    def forget(self, client: str) -> Json:
-        return _envelope(self._http.delete(wire.ACTIVITY, params={"client": client}))
+    def post(self, path: str, body: Json) -> Json:
+        """Return the result of a POST. Raises Relayed for the service's error."""
+        return _result(self._post(path, body))
 
-    def revoke(self, body: Json) -> Json:
-        return self._post(wire.REVOKE, body)
-
-    def requests(self) -> Json:
-        return _envelope(self._http.get(wire.REQUESTS))
-
-    def resolve(self, request_id: str, resolution: Json) -> Json:
-        return self._post(f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve", resolution)
+    def file(self, artifact_id: str) -> bytes:
+        """Return the bytes of a file that a call made. Raises Relayed for the service's error."""
+        response = self._http.get(f"{wire.FILES}/{quote(artifact_id, safe='')}")
+        if response.status_code != HTTPStatus.OK:
+            raise Relayed(error_of(_envelope(response)))
+        return response.content
 
     @contextlib.contextmanager
-    def events(self, query: dict[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
+    def events(self, query: Mapping[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
         """Yield the names and data of the service's events until it ends."""
-        with connect_sse(self._http, "GET", wire.EVENTS, params=query) as source:
+        with connect_sse(self._http, "GET", wire.EVENTS, params=dict(query)) as source:
             if source.response.status_code != HTTPStatus.OK:
                 source.response.read()
                 raise Relayed(error_of(_envelope(source.response)))
             yield _events(source)
 
-    def file(self, url: str) -> bytes:
-        reply = self._http.get(url)
-        if reply.status_code != HTTPStatus.OK:
-            raise Relayed(error_of(_envelope(reply)))
-        return reply.content
-
-    def _post(self, path: str, body: Json, headers: dict[str, str] | None = None) -> Json:
+    def _post(self, path: str, body: Json, headers: Mapping[str, str] | None = None) -> Json:
         try:
             return _envelope(self._http.post(path, json=body, headers=headers))
         except httpx.TimeoutException:
             raise ServiceUnavailable(
-                f"The service has not answered for {_PATIENCE_S:.0f} s.", hint=_LOOK_FIRST
+                f"The service has not answered for {_TIMEOUT_S:.0f} s.", hint=_LOOK_FIRST
             ) from None
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
-
-
-def _http(url: str) -> httpx.Client:
-    """Make an HTTP client for a service on this machine: without proxies of the environment, and with TLS, which is
-    slow to set up, only for https."""
-    transport = httpx.HTTPTransport(verify=url.startswith("https:"), trust_env=False)
-    return httpx.Client(base_url=url, transport=transport, timeout=_PATIENCE_S, trust_env=False)
 
 
 def _events(source: EventSource) -> Iterator[tuple[str, str]]:
@@ -151,20 +138,19 @@ def error_of(reply: Json) -> ErrorBody:
     return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})
 
 
-def result_of(reply: Json) -> Json:
-    """Return a reply's result. Raises the error that it carries."""
+def _result(reply: Json) -> Json:
     if not reply["success"]:
         raise Relayed(error_of(reply))
     return cast("Json", reply["result"])
 
 
-def _envelope(reply: httpx.Response) -> Json:
+def _envelope(response: httpx.Response) -> Json:
     try:
-        envelope: JsonValue = reply.json()
+        envelope: JsonValue = response.json()
     except ValueError:
         envelope = None
     if not isinstance(envelope, dict) or "success" not in envelope:
-        raise ServiceUnavailable(f"{reply.url} answered {reply.status_code}, with no reply of the service.")
+        raise ServiceUnavailable(f"{response.url} answered {response.status_code}, with no reply of the service.")
     return envelope
 
 

@@ -60,13 +60,15 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
     """Whether the service runs, and where. The exit code is 0 when it runs, 3 when not."""
     directory = flags.settings(data_dir).data_dir
     running = instance.find(directory)
-    facts: dict[str, object] = {"running": running is not None, "dataDir": str(directory)}
+    found: dict[str, object] = {"running": running is not None, "dataDir": str(directory)}
     if running:
-        facts |= {"pid": running.pid, "url": running.url, "version": running.version, **_figures(running)}
+        now = instance.readiness(running.url)
+        found |= {"pid": running.pid, "url": running.url, "version": running.version}
+        found |= {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
     if as_json:
-        output.say_json(facts)
+        output.say_json(found)
     else:
-        _say_status(facts)
+        _say_status(found)
     if running is None:
         raise typer.Exit(NOT_RUNNING)
 
@@ -107,28 +109,15 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
     return running, running.pid == pid  # another may have been a moment quicker
 
 
-def _figures(running: instance.Instance) -> Json:
-    """Return what the service has open, and how much memory that takes."""
-    now = instance.readiness(running.url)
-    return {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
-
-
-def _say_status(facts: dict[str, object]) -> None:
-    if not facts["running"]:
-        output.say(f"The service is not running (data directory {facts['dataDir']}).")
+def _say_status(status: dict[str, object]) -> None:
+    if not status["running"]:
+        output.say(f"The service is not running (data directory {status['dataDir']}).")
         output.say("Start it: browse-together up --detach")
         return
     output.say("The service is running.")
-    facts = facts | {
-        "pages": f"{facts['pages']}, {facts['parked']} of them parked",
-        "browsers": f"{facts['browsers']}, with {facts['memoryMb']} of {facts['memoryLimitMb']} MB",
-    }
-    for name, key in (
-        ("process", "pid"),
-        ("URL", "url"),
-        ("version", "version"),
-        ("pages", "pages"),
-        ("browsers", "browsers"),
-        ("data", "dataDir"),
-    ):
-        output.say(f"  {name:<8} {facts[key]}")
+    output.say(f"  process  {status['pid']}")
+    output.say(f"  URL      {status['url']}")
+    output.say(f"  version  {status['version']}")
+    output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
+    output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")
+    output.say(f"  data     {status['dataDir']}")

@@ -1,12 +1,14 @@
 """Shows what agents ask people for, and answers it: `requests`."""
 
 from typing import Annotated, Final, cast
+from urllib.parse import quote
 
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.client import Client, account, result_of
+from browser_service.cli.client import Client, account
 from browser_service.cli.parameters import new_app
+from shared import wire
 from shared.model import Json
 from shared.pages import HumanRequestState
 
@@ -33,16 +35,16 @@ def listed(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: f
     if context.invoked_subcommand:
         return
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        found = cast("list[Json]", result_of(service.requests())["requests"])
+        waiting = cast("list[Json]", service.get(wire.REQUESTS)["requests"])
     if as_json:
-        output.say_json(found)
-    elif not found:
+        output.say_json(waiting)
+    elif not waiting:
         output.say("Nobody asks for anything.")
     else:
-        output.show_rows(_COLUMNS, [[_row(one) for one in found]])
+        output.show_rows(_COLUMNS, [[_row(request) for request in waiting]])
         output.say("Answer with `requests done ID` or `requests refuse ID`, or in your own browser:")
-        for one in found:
-            output.say(f"{service.url}{one['link']}")
+        for request in waiting:
+            output.say(f"{service.url}{request['link']}")
 
 
 @requests.command()
@@ -69,15 +71,15 @@ def refuse(
 
 def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        result = result_of(service.resolve(request_id, {**resolution, "by": account()}))
+        path = f"{wire.REQUESTS}/{quote(request_id, safe='')}/resolve"
+        result = service.post(path, {**resolution, "by": account()})
     output.say(f"{request_id}: {result['state']}.")
 
 
-def _row(found: Json) -> tuple[str, ...]:
-    about = {name: value for name, value in found.items() if name not in {"url", "title", "link"}}
-    one = HumanRequestState.model_validate(about)
-    who = ", ".join([one.asked_by, *one.joined_by])
-    choices = f" ({' / '.join(one.choices)})" if one.choices else ""
-    page = f"{one.page_id}, {found['url']}"
-    ago = f"{one.asked_ago_ms // 1000} s ago"
-    return one.request_id, one.kind, one.origin, page, one.message + choices, who, ago
+def _row(request: Json) -> tuple[str, ...]:
+    state = HumanRequestState.model_validate({key: request[key] for key in request.keys() - {"url", "title", "link"}})
+    choices = f" ({' / '.join(state.choices)})" if state.choices else ""
+    page = f"{state.page_id}, {request['url']}"
+    askers = ", ".join([state.asked_by, *state.joined_by])
+    asked = f"{state.asked_ago_ms // 1000} s ago"
+    return state.request_id, state.kind, state.origin, page, state.message + choices, askers, asked

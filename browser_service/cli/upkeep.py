@@ -1,16 +1,22 @@
 """Inspects the installation, and makes tokens: `doctor`, `logs` and `token`."""
 
 import asyncio
-from typing import Annotated, Any
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
-from browser_service.cli import client, flags, logfile, output
+from browser_service.cli import client, flags, output
 from browser_service.cli.parameters import new_app, parameters_of, signed
 from browser_service.settings import Settings
 from client.credentials import DAY_S
 from shared.errors import ServiceUnavailable
 from shared.wire import LOG_FILE
+
+_POLL_S: Final = 0.2
 
 app = new_app()
 
@@ -52,7 +58,7 @@ def logs(
             f"There is no log {log}.",
             hint="A detached service writes one; in the foreground it writes to its terminal.",
         )
-    for line in logfile.read(log, lines, follow=follow):
+    for line in _log_lines(log, lines, follow=follow):
         output.say(line)
 
 
@@ -66,3 +72,18 @@ def token(
 ) -> None:
     """Print a token for callers over plain HTTP: curl -H "Authorization: Bearer $(browse-together token)"."""
     typer.echo(client.token(flags.settings(data_dir).data_dir, label, lifetime_s=days * DAY_S))
+
+
+def _log_lines(log: Path, last: int, *, follow: bool) -> Iterator[str]:
+    """Yield the last lines; with `follow`, also each new one, until interrupted."""
+    with log.open(encoding="utf-8", errors="replace") as file:
+        for line in deque(file, maxlen=last):
+            yield line.rstrip("\n")
+        unfinished = ""
+        while follow:
+            unfinished += file.readline()
+            if unfinished.endswith("\n"):
+                yield unfinished.rstrip("\n")
+                unfinished = ""
+            else:
+                time.sleep(_POLL_S)  # the standard library has no event for a file that grows
