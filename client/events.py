@@ -1,4 +1,4 @@
-"""A client holds a stream of events, by which the service knows that it is there."""
+"""Holds a client's stream of events, by which the service knows that the client is present."""
 
 import asyncio
 import contextlib
@@ -11,70 +11,70 @@ from client.http import UNREACHED, ServiceClient
 from client.unavailable import not_running
 from shared.errors import ServiceUnavailable
 
-_FIRST_PAUSE_S: Final = 0.2
-_LONGEST_PAUSE_S: Final = 3.0
-_UP_WITHIN_S: Final = 2.0
+_FIRST_RETRY_S: Final = 0.2
+_LAST_RETRY_S: Final = 3.0
+_OPEN_WITHIN_S: Final = 2.0
 
 
 class Listener(Protocol):
-    """A listener is told of a stream and of what comes in it."""
+    """Receives the events of a stream, and learns whether it is open."""
 
-    async def came_up(self) -> None:
-        """Take in that the stream is up; events may have been missed before."""
+    async def on_open(self) -> None:
+        """Called whenever the stream opens; events before may have been missed."""
 
-    async def heard(self, event: ServerSentEvent) -> None: ...
+    async def on_event(self, event: ServerSentEvent) -> None: ...
 
-    def unreached(self, error: ServiceUnavailable) -> None: ...
+    def on_unavailable(self, error: ServiceUnavailable) -> None: ...
 
 
 class EventStream:
-    """Keeps one stream up. A call never waits long for it, nor fails because it is down."""
+    """Keeps one stream open. A call never waits long for it, nor fails because it is closed."""
 
     def __init__(self, service: ServiceClient, listener: Listener) -> None:
         self._service = service
         self._listener = listener
-        self._up = asyncio.Event()
+        self._open = asyncio.Event()
         self._tried = asyncio.Event()
-        self._wanted = asyncio.Event()
+        self._retry_now = asyncio.Event()
 
     async def ready(self) -> None:
-        """Wait until the stream is up or has just failed, so that the service knows whose call comes next."""
-        if self._up.is_set():
+        """Wait until the stream is open or has just failed, so that the service knows whose call comes next."""
+        if self._open.is_set():
             return
         self._tried.clear()
-        self._wanted.set()
+        self._retry_now.set()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._tried.wait(), _UP_WITHIN_S)
+            await asyncio.wait_for(self._tried.wait(), _OPEN_WITHIN_S)
 
     async def hold(self) -> None:
-        """Keep the stream up until cancelled, once the service is there."""
+        """Keep the stream open until cancelled, once the service runs."""
         try:
             await self._service.started()
         except ServiceUnavailable as error:
-            self._listener.unreached(error)
-        pause = _FIRST_PAUSE_S
+            self._listener.on_unavailable(error)
+        retry_s = _FIRST_RETRY_S
         while True:
             await self._listen()
-            pause = _FIRST_PAUSE_S if self._up.is_set() else pause
-            self._up.clear()
+            retry_s = _FIRST_RETRY_S if self._open.is_set() else retry_s
+            self._open.clear()
             self._tried.set()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), pause)
-            self._wanted.clear()
-            pause = min(pause * 2, _LONGEST_PAUSE_S)
+                await asyncio.wait_for(self._retry_now.wait(), retry_s)
+            self._retry_now.clear()
+            retry_s = min(retry_s * 2, _LAST_RETRY_S)
 
     async def _listen(self) -> None:
-        """Hear one stream to its end."""
+        """Read one stream to its end."""
         try:
             async with self._service.events() as events:
-                self._up.set()
+                self._open.set()
                 self._tried.set()
-                await self._listener.came_up()
+                await self._listener.on_open()
                 async for event in events:
-                    await self._listener.heard(event)
+                    await self._listener.on_event(event)
         except httpx.ConnectError as error:
-            self._listener.unreached(not_running(self._service.url, str(error)))
+            self._listener.on_unavailable(not_running(self._service.url, str(error)))
         except ServiceUnavailable as error:
-            self._listener.unreached(error)
+            self._listener.on_unavailable(error)
         except UNREACHED:
             pass  # it ended, or was refused: a call tells why

@@ -1,7 +1,7 @@
-"""The service, a process of its own, is found by its data directory or address, started detached, and ended.
+"""Finds the service, which is a process of its own, by its data directory or address; starts and ends it.
 
-A gateway looks for the service while it still imports the rest of itself, so this module loads little: `http.client`
-stands where httpx would.
+A gateway starts the service while it still imports the rest of itself, so this module imports little, and uses
+`http.client` instead of httpx.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -28,17 +29,18 @@ from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, START_LOCK
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
 _ANSWER_WITHIN_S: Final = 5.0
-_LOOK_WITHIN_S: Final = 2.0
+_PROBE_WITHIN_S: Final = 2.0
 _POLL_S: Final = 0.1
 _LOG_END_LINES: Final = 12
+_SHOWN_LOG_LINES: Final = 8
 _LOG_END_BYTES: Final = 1_000_000
-_LONGEST_ANSWER: Final = 1_000_000
+_MAX_BODY_BYTES: Final = 1_000_000
 
-Found = TypeVar("Found")
+Probed = TypeVar("Probed")
 
 
 class Instance(NamedTuple):
-    """A service that answered."""
+    """Describes a service that has answered."""
 
     pid: int
     url: str
@@ -47,7 +49,7 @@ class Instance(NamedTuple):
 
 
 class NotStarted(Exception):
-    """A service that was started does not answer. It has ended with `exit_code`, or runs on where that is None."""
+    """Raised if a service does not answer after its start. `exit_code` is None while it still runs."""
 
     def __init__(self, exit_code: int | None, log_end: list[str]) -> None:
         super().__init__(f"exit code {exit_code}")
@@ -56,7 +58,7 @@ class NotStarted(Exception):
 
 
 def is_local(url: str) -> bool:
-    """Say whether an address is of this machine."""
+    """Return whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -65,39 +67,39 @@ def is_local(url: str) -> bool:
 
 
 def answers(url: str) -> bool:
-    """Say whether a program at that address reports to be healthy."""
-    answer = _get(url, HEALTH, _LOOK_WITHIN_S)
-    return answer is not None and answer[0] == HTTPStatus.OK
+    """Return whether a program at that address reports that it is healthy."""
+    status, _ = _get(url, HEALTH, _PROBE_WITHIN_S)
+    return status == HTTPStatus.OK
 
 
 def health(url: str) -> dict[str, JsonValue] | None:
-    """Return what a service of ours says of itself at that address; None where there is none."""
-    status, body = _get(url, HEALTH) or (0, b"")
-    said = _object(body)
-    return said if status == HTTPStatus.OK and {"pid", "catalogue"} <= said.keys() else None
+    """Return the health report of a service of ours at that address; None if there is none."""
+    status, body = _get(url, HEALTH)
+    report = _object(body)
+    return report if status == HTTPStatus.OK and {"pid", "catalogue"} <= report.keys() else None
 
 
 def readiness(url: str) -> dict[str, JsonValue]:
-    """Return how much the service at that address has open; nothing where that is not said."""
-    _, body = _get(url, READY) or (0, b"")
+    """Return what the service at that address has open; empty if it does not say so."""
+    _, body = _get(url, READY)
     return _object(body)
 
 
 def find(data_dir: Path) -> Instance | None:
     """Return the service of this data directory, if the process that wrote its address there answers at it."""
     try:
-        written = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
-        pid, url = int(written["pid"]), str(written["url"])
+        file = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+        pid, url = int(file["pid"]), str(file["url"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    said = health(url)
-    if said is None or said["pid"] != pid:
+    report = health(url)
+    if report is None or report["pid"] != pid:
         return None
-    return Instance(pid, url, str(said.get("version", "")), str(said["catalogue"]))
+    return Instance(pid, url, str(report.get("version", "")), str(report["catalogue"]))
 
 
 def require(data_dir: Path) -> Instance:
-    """Return the service of this data directory. Raises ServiceUnavailable where none runs."""
+    """Return the service of this data directory. Raises ServiceUnavailable if none runs."""
     if instance := find(data_dir):
         return instance
     raise ServiceUnavailable(
@@ -106,31 +108,31 @@ def require(data_dir: Path) -> Instance:
 
 
 def start(
-    data_dir: Path, settings: Mapping[str, str], look: Callable[[], Found | None], *, end_if_late: bool = False
-) -> tuple[Found, int | None]:
-    """Start the service of this data directory, unless `look` finds one already, and wait until it does.
+    data_dir: Path, settings: Mapping[str, str], probe: Callable[[], Probed | None], *, end_if_late: bool = False
+) -> tuple[Probed, int | None]:
+    """Start the service of this data directory, unless `probe` finds one already, and wait until it does.
 
-    However many callers want it at once, one starts it: the others wait for a lock in the data directory. Returns what
-    `look` found, and the pid of the process that was started, if one was. Raises NotStarted where none answers within
-    START_WITHIN_S (it is ended then with `end_if_late`), OSError where the directory cannot be used.
+    If several callers start it at once, one does and the others wait for a lock in the data directory. Returns what
+    `probe` found, and the pid of the process that was started, if one was. Raises NotStarted if none answers within
+    START_WITHIN_S (`end_if_late` ends it then), OSError if the directory cannot be used.
     """
-    if found := look():
+    if found := probe():
         return found, None
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with filelock.FileLock(data_dir / START_LOCK, timeout=START_WITHIN_S):
-        if found := look():
+        if found := probe():
             return found, None
-        log_began_at, child = _spawn(data_dir, settings)
+        log_start, child = _spawn(data_dir, settings)
         deadline = time.monotonic() + START_WITHIN_S
         while time.monotonic() < deadline:
-            if found := look():
+            if found := probe():
                 return found, child.pid
             if child.poll() is not None:
                 break
             time.sleep(_POLL_S)  # only the child knows when it is ready, and its output goes to the log
         if end_if_late:
             child.terminate()
-        raise NotStarted(child.returncode, _log_end(data_dir / LOG_FILE, log_began_at))
+        raise NotStarted(child.returncode, _log_end(data_dir / LOG_FILE, log_start))
 
 
 def stop(instance: Instance) -> bool:
@@ -149,54 +151,91 @@ def stop(instance: Instance) -> bool:
     return True
 
 
+class Autostart:
+    """Starts the service of one address in a thread, once for all callers, while the rest is still imported."""
+
+    def __init__(self, url: str, data_dir: Path, *, enabled: bool) -> None:
+        self.enabled = enabled
+        self.data_dir = data_dir
+        self._url = url
+        self._lock = threading.Lock()
+        self._problem: Future[str] | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._problem is not None and not self._problem.done()
+
+    def begin(self) -> Future[str]:
+        """Return the start that is under way, or a new one. Its result is the problem, or empty."""
+        with self._lock:
+            if self._problem is None or self._problem.done():
+                self._problem = Future()
+                self._problem.set_running_or_notify_cancel()  # a caller that gives up waiting must not end it
+                threading.Thread(target=self._run, args=[self._problem], daemon=True).start()
+            return self._problem
+
+    def _run(self, problem: Future[str]) -> None:
+        settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT)}
+        try:
+            start(self.data_dir, settings, lambda: answers(self._url) or None)
+            problem.set_result("")
+        except NotStarted as error:
+            why = f"it ended with exit code {error.exit_code}."
+            if error.exit_code is None:
+                why = f"it does not answer after {START_WITHIN_S:.0f} s."
+            problem.set_result("\n".join([why, *error.log_end[-_SHOWN_LOG_LINES:]]))
+        except OSError as error:
+            problem.set_result(f"{type(error).__name__}: {error}")
+
+
 def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subprocess.Popen[bytes]]":
-    """Start it in a session of its own, so that it outlives us. Returns where its part of the log begins, in bytes."""
+    """Start it in a session of its own, so that it outlives us. Returns at which byte its log begins."""
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]  # this tree need not be installed
-    ours = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, places))}
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]  # this tree need not be installed
+    own = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
-        began_at = os.fstat(log).st_size
+        log_start = os.fstat(log).st_size
         child = subprocess.Popen(
             [sys.executable, "-m", "browser_service", "up"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             cwd=data_dir,
-            env=os.environ | settings | ours,
+            env=os.environ | settings | own,
             start_new_session=True,
         )
     finally:
         os.close(log)
     threading.Thread(target=child.wait, daemon=True).start()  # nobody else would collect it, should it end
-    return began_at, child
+    return log_start, child
 
 
-def _log_end(log: Path, began_at: int) -> list[str]:
-    """Return the last lines that were logged from that byte on: those before it are of other starts."""
+def _log_end(log: Path, log_start: int) -> list[str]:
+    """Return the last lines that were logged from that byte on; those before are of other starts."""
     with log.open("rb") as file:
-        file.seek(began_at)
+        file.seek(log_start)
         logged = file.read(_LOG_END_BYTES).decode(errors="replace")
     return logged.splitlines()[-_LOG_END_LINES:]
 
 
-def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, bytes] | None:
-    """Return the status and body that are answered there; None where nothing answers."""
+def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, bytes]:
+    """Return the status and body of a response; 0 and nothing if there is no response."""
     address = urlsplit(url)
-    kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-    connection = kind(address.hostname or "", address.port, timeout=within_s)
+    connect = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+    connection = connect(address.hostname or "", address.port, timeout=within_s)
     try:
         connection.request("GET", f"{address.path}{path}")
-        answer = connection.getresponse()
-        return answer.status, answer.read(_LONGEST_ANSWER)
+        response = connection.getresponse()
+        return response.status, response.read(_MAX_BODY_BYTES)
     except (OSError, http.client.HTTPException):
-        return None
+        return 0, b""
     finally:
         connection.close()
 
 
 def _object(body: bytes) -> dict[str, JsonValue]:
     try:
-        said = json.loads(body)
+        value = json.loads(body)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return value if isinstance(value, dict) else {}

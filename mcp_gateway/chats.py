@@ -123,11 +123,11 @@ class Chat:
         finally:
             del self._call_listeners[call_id]
 
-    async def came_up(self) -> None:
+    async def on_open(self) -> None:
         self._faults.note(self.service.credentials.client_id, None)
         await self._subscriptions.all_changed()
 
-    async def heard(self, event: ServerSentEvent) -> None:
+    async def on_event(self, event: ServerSentEvent) -> None:
         with contextlib.suppress(ValidationError):  # of a newer service
             if event.event == "page":
                 await self._subscriptions.page_changed(PageMoved.model_validate_json(event.data))
@@ -136,7 +136,7 @@ class Chat:
                 if report := self._call_listeners.get(call_event.call_id):
                     await report(call_event)
 
-    def unreached(self, error: ServiceUnavailable) -> None:
+    def on_unavailable(self, error: ServiceUnavailable) -> None:
         self._faults.note(self.service.credentials.client_id, Failure.of(error))
 
     def _in_session(self, body: Json) -> Json:

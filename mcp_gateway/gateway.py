@@ -5,8 +5,8 @@ from typing import Final
 
 import structlog
 
-from client.autostart import Autostart
 from client.http import ServiceClient
+from client.instance import Autostart
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from client.autostart import Autostart
-from client.instance import is_local
+from client.instance import Autostart, is_local
 from mcp_gateway import tools
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer

@@ -140,7 +140,7 @@ async def test_a_connection_that_stays_broken_is_given_up_and_nothing_is_claimed
     async def break_always(_: Seen) -> Response:
         return BrokenOff()
 
-    standin.answer, connection.chats.own.service.patience_s = break_always, 0.3
+    standin.answer, connection.chats.own.service.retry_for_s = break_always, 0.3
     result = await call(client, "goto", url="http://x/")
     assert result.is_error
     assert shown(result) == (
