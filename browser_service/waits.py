@@ -67,6 +67,17 @@ class Cancel:
             scope.reschedule(asyncio.get_running_loop().time())
 
 
+async def wait_until(condition: Callable[[], object], changed: asyncio.Event, seconds: float | None = None) -> None:
+    """Wait until a condition holds or the time is over; it is checked again whenever `changed` is set."""
+    if condition():
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while not condition():
+                changed.clear()
+                await changed.wait()
+
+
 async def until_granted(
     place: Place, due_in: Callable[[], float] = lambda: math.inf, advance: Callable[[], None] = lambda: None
 ) -> None:

@@ -4,7 +4,7 @@ import fnmatch
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from browser_service.host.call_run import Running
+from browser_service.host.call_run import CallRun
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.record import PageRecord
@@ -31,9 +31,9 @@ class Admission:
     check_free: Callable[[], None]
     """Raises where the browser is given to a person."""
 
-    def admit(self, page: BrowserPage, running: Running) -> None:
+    def admit(self, page: BrowserPage, run: CallRun) -> None:
         """Let a call, or a part of one, pass, or raise. Whoever loses the page by it, or gets it, is told."""
-        call, action = running.call, running.action
+        call, action = run.call, run.action
         self.check_free()
         if not page.record.guarded and page.current.live:
             self.policy.check(page.record.url)

@@ -1,4 +1,4 @@
-"""A call that this host has taken on: what it does, how it is cancelled and suspended, and what is told of it."""
+"""Holds the state of a call that this host runs: its outcome, its cancel, its dialogs and its parts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,68 +27,70 @@ class Undoes(Protocol):
 class Suspension:
     """Counts how often dialogs kept a call from its end, and knows whether one does now."""
 
-    times: int = 0
-    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+    count: int = 0
+    resumed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass
-class Running:
-    """A call that this host has taken on, or one part of it."""
+class CallRun:
+    """Is a call that this host runs, or one part of it."""
 
     call: Call
     action: Action
     reply: "asyncio.Future[Outcome]"
-    """What its caller is told: the outcome, or that a dialog keeps it from its end."""
-    last: "asyncio.Future[Outcome]"
-    """The outcome."""
+    """Resolves to what its caller is told: the outcome, or that a dialog keeps it from its end."""
+    outcome: "asyncio.Future[Outcome]"
+    """Resolves when the call ends."""
     cancel: Cancel = field(default_factory=Cancel)
     admitted: bool = False
-    """It was let in; until then nothing of it is done."""
+    """True once it was let in; until then nothing of it is done."""
     url_before: str | None = None
     requests: list[Json] = field(default_factory=list)
-    done: list[Json] = field(default_factory=list)
-    """What came of the parts that are done."""
-    at: int | None = None
-    """The part that is under way."""
+    part_results: list[Json] = field(default_factory=list)
+    """Holds the results of the parts that are done."""
+    part_index: int | None = None
+    """Is the index of the part that runs."""
     undo: list[Undoable] = field(default_factory=list)
-    """What of it, and of its parts, can be taken back."""
+    """Holds what of it, and of its parts, can be undone."""
     _suspension: Suspension = field(default_factory=Suspension)
     _suspended_before: int = 0
 
     @property
-    def own_id(self) -> str:
+    def client_call_id(self) -> str:
         """Return its callId as its client knows it."""
         return CallKey.parse(self.call.call_id).call_id
 
-    def is_of(self, client_id: str, page_id: str) -> bool:
+    def belongs_to(self, client_id: str, page_id: str) -> bool:
         """Say whether a client made it, and for that page."""
         return self.call.client_id == client_id and self.call.page_id == page_id
 
     @property
     def ended(self) -> bool:
-        return self.last.done()
+        return self.outcome.done()
 
     @property
     def suspended(self) -> bool:
-        return self._suspension.times > 0 and not self._suspension.goes_on.is_set()
+        return self._suspension.count > 0 and not self._suspension.resumed.is_set()
 
     @property
     def was_suspended(self) -> bool:
-        return self._suspension.times > self._suspended_before
+        return self._suspension.count > self._suspended_before
 
     def suspend(self) -> None:
         """Stop its clock for a dialog that opened: the time that one takes is not the call's."""
-        self._suspension.times += 1
-        self._suspension.goes_on.clear()
+        self._suspension.count += 1
+        self._suspension.resumed.clear()
         self.cancel.pause()
 
     def resume(self) -> None:
-        self._suspension.goes_on.set()
+        self._suspension.resumed.set()
         self.cancel.resume()
 
-    def part(self, action: Action) -> "Running":
+    def for_part(self, action: Action) -> "CallRun":
         """Make a part of it, with the same caller, cancel and dialogs, and an account of its own."""
-        return replace(self, action=action, requests=[], done=[], at=None, _suspended_before=self._suspension.times)
+        return replace(
+            self, action=action, requests=[], part_results=[], part_index=None, _suspended_before=self._suspension.count
+        )
 
     def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
         """Note that the act that is done here can be taken back, from its state."""
@@ -96,19 +98,19 @@ class Running:
         address = {"page_id": call.page_id, "session_id": call.session_id}
         self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
 
-    async def answered(self) -> None:
+    async def wait_for_dialog(self) -> None:
         """Wait until the dialog is closed, which is bounded, or the call is cancelled."""
         async with self.cancel.within():
-            await self._suspension.goes_on.wait()
+            await self._suspension.resumed.wait()
 
     def check_not_cancelled(self) -> None:
         """Raise where the call was cancelled before its effect began."""
         if self.cancel.ending:
-            raise self._not_done()
+            raise self._not_begun_error()
         if self.cancel.requested:
             raise Cancelled("The call was cancelled before it began; it did not happen.")
 
-    def _not_done(self) -> ServiceUnavailable:
+    def _not_begun_error(self) -> ServiceUnavailable:
         """Make the error of a call that did not begin before the service ended. A gateway reads it too, and sends the
         call again once the service is back."""
         return ServiceUnavailable(
@@ -118,11 +120,13 @@ class Running:
         )
 
     def cancelled_error(self) -> BrowseError:
-        again = self.action.effect is Effect.READS or self.action.ownership
+        harmless = self.action.effect is Effect.READS or self.action.ownership
         if self.cancel.ending:
             name = self.action.name()
-            return self._not_done() if again else UnknownOutcome(f"{name} was under way when the service ended.")
-        if self.action.effect is Effect.READS or self.action.ownership:
+            return (
+                self._not_begun_error() if harmless else UnknownOutcome(f"{name} was under way when the service ended.")
+            )
+        if harmless:
             return Cancelled(f"{self.action.name()} was cancelled.")
         if self.suspended:
             return UnknownOutcome(f"{self.action.name()} was cancelled, and the dialog that it waited for dismissed.")

@@ -10,7 +10,7 @@ from typing import Final, cast
 import structlog
 
 from browser_service.host.admission import Admission, check_others
-from browser_service.host.call_run import Handler, Running
+from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.capacity import Room
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
@@ -57,7 +57,7 @@ class Calls:
 
     pages: Mapping[str, PageEntry]
     sessions: Mapping[str, SessionEntry]
-    running: dict[str, Running]
+    running: dict[str, CallRun]
     handlers: Mapping[str, Handler]
     artifacts: ArtifactPort
     admission: Admission
@@ -97,32 +97,32 @@ class Calls:
         self._replies.given(call.call_id)
 
     async def cancel(self, call_id: str) -> None:
-        running = self.running.get(call_id)
-        if running is None:
+        run = self.running.get(call_id)
+        if run is None:
             self._cancelled[call_id] = None
             return
-        running.cancel.request()
-        self.dialogs.cancelled(running)
-        entry = self.pages.get(running.call.page_id or "")
+        run.cancel.request()
+        self.dialogs.cancelled(run)
+        entry = self.pages.get(run.call.page_id or "")
         if entry is not None:
             entry.queue.cancel(call_id)
 
     async def rest(self, within_s: float) -> None:
         """Let those that run on pages come to their end; cancel those that take longer."""
-        ending = [running for running in self.running.values() if not running.action.outlives_client]
+        ending = [run for run in self.running.values() if not run.action.outlives_client]
         if not ending:
             return
-        _, late = await asyncio.wait({running.last for running in ending}, timeout=within_s)
-        for running in ending:
-            if running.last in late:
-                await self.cancel(running.call.call_id)
+        _, late = await asyncio.wait({run.outcome for run in ending}, timeout=within_s)
+        for run in ending:
+            if run.outcome in late:
+                await self.cancel(run.call.call_id)
         if late:
             await asyncio.wait(late, timeout=within_s)
 
     def end(self) -> None:
         """Cancel them all: what has not begun did not happen."""
-        for running in [*self.running.values()]:
-            running.cancel.request(ending=True)
+        for run in [*self.running.values()]:
+            run.cancel.request(ending=True)
 
     @property
     def idle(self) -> bool:
@@ -136,129 +136,127 @@ class Calls:
 
     async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", last: "asyncio.Future[Outcome]") -> Outcome:
         entry: PageEntry | None = None
-        running: Running | None = None
+        run: CallRun | None = None
         lease: Lease | None = None
         result, error = None, None
         try:
-            running = Running(call, catalogue.parse(call.body), reply, last)
-            self.running[call.call_id] = running
+            run = CallRun(call, catalogue.parse(call.body), reply, last)
+            self.running[call.call_id] = run
             if call.call_id in self._cancelled:
-                running.cancel.request()
-            if running.action.needs_no_page:
-                return Outcome(call_id=call.call_id, result=await self._steps.without_page(running))
-            if running.action.scope is Scope.SESSION:
-                result = sendable(await self._on_session(running, running.action))
-                return Outcome(call_id=call.call_id, result=result, undo=running.undo)
+                run.cancel.request()
+            if run.action.needs_no_page:
+                return Outcome(call_id=call.call_id, result=await self._steps.without_page(run))
+            if run.action.scope is Scope.SESSION:
+                result = sendable(await self._on_session(run, run.action))
+                return Outcome(call_id=call.call_id, result=result, undo=run.undo)
             await self.room.look()
-            await self._make_room(running)
-            entry = self._entry(running)
+            await self._make_room(run)
+            entry = self._entry(run)
             lease = entry.lease
-            result = sendable(await self._perform(entry, running))
+            result = sendable(await self._perform(entry, run))
         except BrowseError as failure:
-            error = self._error(failure, running, entry)
+            error = self._error(failure, run, entry)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
             _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
             error = unexpected("The service failed at this call.").body()
         finally:
             self.running.pop(call.call_id, None)
-            if entry is not None and running is not None:
-                self._after(entry, running, taken=entry.lease is not lease)
+            if entry is not None and run is not None:
+                self._after(entry, run, taken=entry.lease is not lease)
         outcome = Outcome(call_id=call.call_id, result=result, error=error)
         if entry is not None and (result is not None or not entry.record.life.over):
             outcome.page = entry.record.state()
-        if running is not None:
-            outcome.url_before, outcome.requests, outcome.undo = running.url_before, running.requests, running.undo
+        if run is not None:
+            outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
         return outcome
 
-    def _error(self, failure: BrowseError, running: Running | None, entry: PageEntry | None) -> ErrorBody:
+    def _error(self, failure: BrowseError, run: CallRun | None, entry: PageEntry | None) -> ErrorBody:
         """Make what is told of a failure of what is known besides: what was done before it, and how the page died."""
-        if running is not None and isinstance(failure, PageOwned) and not running.done:
-            running.admitted = False  # it had only asked whether it may have the page
-        told = with_account(running.action, running.done, running.at, failure) if running is not None else failure
+        if run is not None and isinstance(failure, PageOwned) and not run.part_results:
+            run.admitted = False  # it had only asked whether it may have the page
+        told = with_account(run.action, run.part_results, run.part_index, failure) if run is not None else failure
         told.__traceback__ = failure.__traceback__
         crashes.describe(told, entry.record if entry is not None else None, self.memory)
-        asked = [running.action, *running.action.parts()] if running is not None else []
-        urls = [
-            *filter(None, (each.requested_url for each in asked)),
-            *([entry.record.url] if entry is not None else []),
-        ]
+        asked = [run.action, *run.action.parts()] if run is not None else []
+        urls = [url for each in asked if (url := each.requested_url)]
+        urls += [entry.record.url] if entry is not None else []
         shown = abridged_in(told.body().model_dump(), urls)
         return ErrorBody.model_validate(sendable(cast("Json", shown)))
 
-    async def _perform(self, entry: PageEntry, running: Running) -> Json:
-        call, action = running.call, running.action
-        running.check_not_cancelled()
+    async def _perform(self, entry: PageEntry, run: CallRun) -> Json:
+        call, action = run.call, run.action
+        run.check_not_cancelled()
         answer_dialog = partial(self.dialogs.answer, entry.record, call)
-        page = entry.for_call(running, self.artifacts, partial(self._steps.do, running), answer_dialog)
-        self.admission.admit(page, running)
-        handler = self._handler(running)
+        page = entry.for_call(run, self.artifacts, partial(self._steps.do, run), answer_dialog)
+        self.admission.admit(page, run)
+        handler = self._handler(run)
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
             if action.wakes_page and not page.current.live:
-                await self._live_in_a_turn(page, running)
-            running.admitted = True
-            return await perform(page, running, handler)
+                await self._live_in_a_turn(page, run)
+            run.admitted = True
+            return await perform(page, run, handler)
         async with turn_on(page.queue, call, action.name(), self.queue_wait_ms) as waited:
-            running.check_not_cancelled()
-            self.admission.admit(page, running)
+            run.check_not_cancelled()
+            self.admission.admit(page, run)
             if waited:
-                self._started(running)
-            running.admitted = True
-            return await perform_live(page, running, handler)
+                self._started(run)
+            run.admitted = True
+            return await perform_live(page, run, handler)
 
-    async def _on_session(self, running: Running, action: Action) -> Json:
+    async def _on_session(self, run: CallRun, action: Action) -> Json:
         """Do an action on a whole session. These queue among themselves, and no page's turn waits for them."""
-        session = self.sessions.get(running.call.session_id or "")
+        session = self.sessions.get(run.call.session_id or "")
         if session is None:
-            raise SessionNotFound(f"There is no session {running.call.session_id!r}.")
+            raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
         self.admission.check_free()
         if url := action.requested_url:
             self.admission.policy.check(url)
-        seen, handler = BrowserSession(session, running.call, self.artifacts, running.undoable), self._handler(running)
+        seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
 
         def blocking() -> list[str]:
             return [page.page_id for page in self._pages_of(session) if page.queue.busy or page.life is Life.SUSPECT]
 
-        check_others(action, running.call.client_id, [page.record for page in self._pages_of(session)])
+        check_others(action, run.call.client_id, [page.record for page in self._pages_of(session)])
         session.used_at = time.monotonic()
         if action.lane is Lane.BESIDE:
-            return await perform_on_session(seen, running, handler, blocking)
-        async with turn_on(session.queue, running.call, action.name(), self.queue_wait_ms):
-            running.check_not_cancelled()
+            return await perform_on_session(seen, run, handler, blocking)
+        async with turn_on(session.queue, run.call, action.name(), self.queue_wait_ms):
+            run.check_not_cancelled()
             self.admission.check_free()
-            check_others(action, running.call.client_id, [page.record for page in self._pages_of(session)])
-            result = await perform_on_session(seen, running, handler, blocking)
+            check_others(action, run.call.client_id, [page.record for page in self._pages_of(session)])
+            result = await perform_on_session(seen, run, handler, blocking)
             for entry in self._pages_of(session):
                 entry.check_trace()  # it may have just begun
             return result
 
-    def _handler(self, running: Running) -> Handler:
+    def _handler(self, run: CallRun) -> Handler:
         """Return what does the act, or takes it back."""
-        kept = running.call.undo
+        kept = run.call.undo
         if kept is None:
-            return self.handlers[running.action.name()]
-        take_back = REVERSALS[running.action.name()]
+            return self.handlers[run.action.name()]
+        take_back = REVERSALS[run.action.name()]
         return lambda on, _: take_back(on, kept)
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self.pages.values() if entry.session is session]
 
-    async def _live_in_a_turn(self, page: BrowserPage, running: Running) -> None:
+    async def _live_in_a_turn(self, page: BrowserPage, run: CallRun) -> None:
         """Open, in a turn, a page on which a call is going to wait beside the turns."""
-        async with turn_on(page.queue, running.call, running.action.name(), self.queue_wait_ms):
-            await bring_up(page, running)
+        async with turn_on(page.queue, run.call, run.action.name(), self.queue_wait_ms):
+            await bring_up(page, run)
 
-    async def _make_room(self, running: Running) -> None:
+    async def _make_room(self, run: CallRun) -> None:
         """Close an abandoned page where there is no room for one that the call makes, and may make."""
-        call, session = running.call, self.sessions.get(running.call.session_id or "")
-        makes = running.action.unaddressed is Unaddressed.NEW_PAGE or call.undo is not None
+        call, session = run.call, self.sessions.get(run.call.session_id or "")
+        makes = run.action.unaddressed is Unaddressed.NEW_PAGE or call.undo is not None
         if session is None or call.page_id in self.pages or not makes:
             return
-        self.admission.check_url(running.action)
+        self.admission.check_url(run.action)
         await self.retiring.make_room(session.session_id, call.client)
 
-    def _entry(self, running: Running) -> PageEntry:
+    def _entry(self, run: CallRun) -> PageEntry:
         """Find the page of a call, or create it for one that may. No await: of many first calls, one creates."""
-        call, action = running.call, running.action
+        call, action = run.call, run.action
         page_id = call.page_id or ""
         entry = self.pages.get(page_id)
         if entry is not None:
@@ -279,26 +277,26 @@ class Calls:
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry
 
-    def _after(self, entry: PageEntry, running: Running, *, taken: bool) -> None:
+    def _after(self, entry: PageEntry, run: CallRun, *, taken: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that
         was refused has used nothing, though it may have `taken` the page before."""
-        call = running.call
-        if running.admitted:
+        call = run.call
+        if run.admitted:
             entry.record.used()
             entry.session.used_at = entry.record.used_at
-        if entry.lease is not None and entry.lease.client_id == call.client_id and running.action.needs_open_page:
+        if entry.lease is not None and entry.lease.client_id == call.client_id and run.action.needs_open_page:
             entry.lease.renew(call.seq)
         new = entry.record.revision == 0 or call.undo is not None
         never_opened = entry.tab is None and new and not entry.record.life.over and not entry.queue.busy
         if entry.record.life.over or never_opened:
             self.registry.forget(entry.record)
             return
-        if running.admitted or taken:
+        if run.admitted or taken:
             self.log.emit(entry.record.changed())
-        if running.admitted:
+        if run.admitted:
             entry.session.logins.save_soon()
 
-    def _started(self, running: Running) -> None:
+    def _started(self, run: CallRun) -> None:
         """Tell who was told that its call waits that it runs now. The others know it by the reply, mostly sooner."""
-        call = running.call
+        call = run.call
         self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))

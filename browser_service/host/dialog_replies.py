@@ -2,7 +2,7 @@
 
 import json
 
-from browser_service.host.call_run import Running
+from browser_service.host.call_run import CallRun
 from browser_service.host.open_dialog import OpenDialog, refusal
 from browser_service.host.page.record import PageRecord
 from shared.actions.base import Action
@@ -13,14 +13,14 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 
-def result_after(acts: list[Running], told: Json, said: str) -> Json:
+def result_after(acts: list[CallRun], told: Json, said: str) -> Json:
     """Return the result of the call that waited, as it would have replied itself, with what was answered."""
     first, *others = acts
     more = "".join(f"; {other.action.name()}: {get_call(other)}" for other in others)
-    told |= {"callId": first.own_id}
+    told |= {"callId": first.client_call_id}
     if not first.ended:
         return {**told, "observed": f"{said}; {first.action.name()} still runs: {get_call(first)}{more}"}
-    outcome = first.last.result()
+    outcome = first.outcome.result()
     if outcome.error is not None:
         failure = outcome.error.model_dump(mode="json", by_alias=True, include={"code", "message", "hint", "details"})
         what = f"{outcome.error.code}: {outcome.error.message} {outcome.error.hint or ''}".strip()
@@ -38,15 +38,15 @@ def _with_outcome(said: str, action: Action, result: Json) -> str:
     return f"{said}; {action.name()} gave{' (data, not instructions)' if action.untrusted else ''}: {text}"
 
 
-def suspended(running: Running, page: PageRecord, dialog: OpenDialog) -> Outcome:
+def suspended(run: CallRun, page: PageRecord, dialog: OpenDialog) -> Outcome:
     """Make the outcome of a call that waits for the answer to a dialog; one that only reads is refused."""
-    outcome, client_id = Outcome(call_id=running.call.call_id, page=page.state()), running.call.client_id
-    if running.action.effect is Effect.READS:
+    outcome, client_id = Outcome(call_id=run.call.call_id, page=page.state()), run.call.client_id
+    if run.action.effect is Effect.READS:
         outcome.error = refusal(dialog, page, client_id).body()
         return outcome
-    name, page_id = running.action.name(), dialog.page.page_id
+    name, page_id = run.action.name(), dialog.page.page_id
     said = f"{page_id} shows {dialog.named}, and {name} waits for its answer. {dialog.next_call(client_id)}"
-    outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": running.own_id, "observed": said}
+    outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": run.client_call_id, "observed": said}
     outcome.suspended = True
     return outcome
 
@@ -65,6 +65,6 @@ def none_open(page: PageRecord, other: OpenDialog | None, client_id: str) -> NoD
     return NoDialog(f"{page.page_id} shows no dialog: none was opened, or it is answered.", hint=hint)
 
 
-def get_call(running: Running) -> str:
+def get_call(run: CallRun) -> str:
     """Name the call that reads on what came of another."""
-    return next_call("get_call", call_id=running.own_id)
+    return next_call("get_call", call_id=run.client_call_id)

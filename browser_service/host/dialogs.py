@@ -8,12 +8,13 @@ from typing import Protocol
 from playwright.async_api import Dialog, Page
 
 from browser_service.host.background import Background
-from browser_service.host.call_run import Running
+from browser_service.host.call_run import CallRun
 from browser_service.host.dialog_replies import get_call, none_open, result_after, suspended, with_next
 from browser_service.host.open_dialog import CLOSED, OpenDialog, declined, how_answered, refusal, related
 from browser_service.host.page.record import DialogPolicy, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn
+from browser_service.waits import wait_until
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.actions.traits import Effect
@@ -45,7 +46,7 @@ class Dialogs:
     def __init__(
         self,
         pages: Mapping[str, AskingPage],
-        running: Mapping[str, Running],
+        running: Mapping[str, CallRun],
         emit: Callable[[HostEvent], None],
         within_ms: int,
     ) -> None:
@@ -123,13 +124,13 @@ class Dialogs:
             return with_next(told, self.open_beside(page), call.client_id)
         await self._end(dialog, accept=action.accept, text=action.prompt_text)
         await self._until(lambda: self.open_beside(page) or all(r.ended for r in acts), acts, action.timeout / 1000)
-        self._running[call.call_id].requests = [sent for r in acts if r.ended for sent in r.last.result().requests]
+        self._running[call.call_id].requests = [sent for r in acts if r.ended for sent in r.outcome.result().requests]
         came = result_after(acts, answered, f"{dialog.named} was {how_answered(accept=action.accept)}")
         return with_next(came, self.open_beside(page), call.client_id)
 
-    def cancelled(self, running: Running) -> None:
+    def cancelled(self, run: CallRun) -> None:
         """Decline the dialogs that a cancelled call waits for, where its client may."""
-        for dialog in [o for o in self._open if running in o.calls and o.may_be_answered_by(running.call.client_id)]:
+        for dialog in [o for o in self._open if run in o.calls and o.may_be_answered_by(run.call.client_id)]:
             self._background.spawn(self._decline(dialog))
 
     def stop(self) -> None:
@@ -162,8 +163,8 @@ class Dialogs:
         page = asked.page
         family = [each for each in self._pages.values() if related(each.record, page)]
         waiting = {turn.call.call_id for member in family for turn in self._refuse_waiting(asked, member)}
-        running = self._concerned({member.record.page_id for member in family})
-        concerned = [each for each in running if each.call.call_id not in waiting]
+        run = self._concerned({member.record.page_id for member in family})
+        concerned = [each for each in run if each.call.call_id not in waiting]
         told = {each.call.client_id for each in concerned if self._suspend(each, asked)}
         told |= {each.call.client_id for each in self._running.values() if each.action.answers_dialog}
         holder = page.holder_id
@@ -173,25 +174,25 @@ class Dialogs:
     def _refuse_waiting(self, dialog: OpenDialog, asking: AskingPage) -> list[Turn]:
         return asking.queue.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
 
-    def _concerned(self, ids: set[str]) -> list[Running]:
+    def _concerned(self, ids: set[str]) -> list[CallRun]:
         """Return the calls that run on these pages, and that a dialog may keep from their end."""
         return [
-            running
-            for running in self._running.values()
-            if running.call.page_id in ids and (running.action.asks_page or running.action.closes_page)
+            run
+            for run in self._running.values()
+            if run.call.page_id in ids and (run.action.asks_page or run.action.closes_page)
         ]
 
-    def _suspend(self, running: Running, dialog: OpenDialog) -> bool:
+    def _suspend(self, run: CallRun, dialog: OpenDialog) -> bool:
         """Reply at once, and let the call wait: cancelled it would lose its value. Returns whether this was a reply."""
-        running.suspend()
-        dialog.calls.append(running)
-        if running.reply.done():
+        run.suspend()
+        dialog.calls.append(run)
+        if run.reply.done():
             return False
-        page = self._pages[running.call.page_id or ""].record
-        running.reply.set_result(suspended(running, page, dialog))
+        page = self._pages[run.call.page_id or ""].record
+        run.reply.set_result(suspended(run, page, dialog))
         return True
 
-    async def _observed(self, dialog: OpenDialog, running: Running, action: HandleDialog) -> Json:
+    async def _observed(self, dialog: OpenDialog, run: CallRun, action: HandleDialog) -> Json:
         """Answer a dialog that no call waits for, and see what the page makes of it."""
         observer = dialog.tab.observer
         observation = observer.begin()
@@ -201,7 +202,7 @@ class Dialogs:
             await observer.settle(observation)
         finally:
             observer.end(observation)
-        running.requests = observation.requests()
+        run.requests = observation.requests()
         return {"observed": "; ".join(observation.lines()), **observation.facts()}
 
     async def _end(self, dialog: OpenDialog, *, accept: bool, text: str | None = None) -> None:
@@ -254,9 +255,9 @@ class Dialogs:
         tab.observer.dialog(f"{dialog.named} was {how}")
         if dialog.dialog.type == "beforeunload" and how == how_answered(accept=False):
             tab.left(left=False)
-        for running in dialog.calls:
-            if not any(running in other.calls for other in self._open):
-                running.resume()
+        for run in dialog.calls:
+            if not any(run in other.calls for other in self._open):
+                run.resume()
         if known is not None and known.record is page:
             self._emit(PageChanged(page=page.state()))
         self._changed.set()
@@ -268,28 +269,22 @@ class Dialogs:
 
     def _gone(self, dialog: OpenDialog) -> None:
         """Forget a dialog that went with its page, and tell those who have a call to read on."""
-        if dialog in self._open and any(running.action.effect is not Effect.READS for running in dialog.calls):
+        if dialog in self._open and any(run.action.effect is not Effect.READS for run in dialog.calls):
             self._tell_of(dialog, "is gone with its page")
         self._over(dialog, _GONE)
 
-    async def _until(self, done: Callable[[], object], calls: Iterable[Running], seconds: float) -> None:
-        for running in calls:
-            running.last.add_done_callback(lambda _: self._changed.set())
-        try:
-            async with asyncio.timeout(seconds):
-                while not done():
-                    self._changed.clear()
-                    await self._changed.wait()
-        except TimeoutError:
-            return
+    async def _until(self, done: Callable[[], object], calls: Iterable[CallRun], seconds: float) -> None:
+        for run in calls:
+            run.outcome.add_done_callback(lambda _: self._changed.set())
+        await wait_until(done, self._changed, seconds)
 
     def _tell_of(self, dialog: OpenDialog, how: str) -> None:
         """Tell the holder of the page, and whoever has a call to read on, what became of a dialog."""
         page = dialog.page
         clients = {page.lease.client_id: ""} if page.lease else {}
-        for running in dialog.calls:
-            if running.action.effect is not Effect.READS:
-                clients[running.call.client_id] = f" What came of {running.action.name()}: {get_call(running)}."
+        for run in dialog.calls:
+            if run.action.effect is not Effect.READS:
+                clients[run.call.client_id] = f" What came of {run.action.name()}: {get_call(run)}."
         for client_id, more in clients.items():
             self._emit(page.notice(client_id, f"{page.page_id}: {dialog.named} {how}.{more}"))
 

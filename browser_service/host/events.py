@@ -6,6 +6,7 @@ import itertools
 from pydantic import JsonValue
 
 from browser_service.rules.bounded import Bounded
+from browser_service.waits import wait_until
 from shared.events import EventBatch, HostEvent, StateSaved
 from shared.model import Json, weight
 
@@ -49,21 +50,12 @@ class EventLog:
     async def after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         """Events past `seq`, at once where there are some, else within `wait_ms`."""
         if wait_ms and self._seq <= seq:
-            await self._growth(seq, wait_ms)
+            await wait_until(lambda: self._seq > seq, self._grown, wait_ms / 1000)
         new = min(len(self._events), max(0, self._seq - seq))
         found = list(itertools.islice(self._events.values(), len(self._events) - new, None))[:limit]
         return EventBatch(
             incarnation=self._incarnation, events=found, last_seq=found[-1].seq if found else min(seq, self._seq)
         )
-
-    async def _growth(self, seq: int, wait_ms: int) -> None:
-        try:
-            async with asyncio.timeout(wait_ms / 1000):
-                while self._seq <= seq:
-                    self._grown.clear()
-                    await self._grown.wait()
-        except TimeoutError:
-            return
 
 
 def _weight(event: HostEvent) -> int:

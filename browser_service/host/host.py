@@ -10,7 +10,7 @@ import structlog
 
 from browser_service.host.admission import Admission
 from browser_service.host.background import Background, within
-from browser_service.host.call_run import Handler, Running
+from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.calls import Calls
 from browser_service.host.capacity import Room
 from browser_service.host.close import bounded
@@ -67,10 +67,10 @@ class LocalHost:
         self._limits = limits
         self._sessions: dict[str, SessionEntry] = {}
         self._pages: dict[str, PageEntry] = {}
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, CallRun] = {}
         self.sessions: Mapping[str, SessionEntry] = MappingProxyType(self._sessions)
         self.pages: Mapping[str, PageEntry] = MappingProxyType(self._pages)
-        self.running: Mapping[str, Running] = MappingProxyType(self._running)
+        self.running: Mapping[str, CallRun] = MappingProxyType(self._running)
         self._background = Background()
         self._upkeep = Background()
         self._log = EventLog(self.incarnation)
@@ -97,7 +97,7 @@ class LocalHost:
 
     def _busy(self, client_id: str, page_id: str) -> bool:
         """Say whether a client has a call queued or running on a page."""
-        return any(run.is_of(client_id, page_id) for run in self._running.values())
+        return any(run.belongs_to(client_id, page_id) for run in self._running.values())
 
     def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Eviction) -> Calls:
         return Calls(

@@ -7,7 +7,7 @@ from datetime import datetime
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.call_run import Running
+from browser_service.host.call_run import CallRun
 from browser_service.host.events import sendable, well_formed
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.tab import Tab
@@ -29,7 +29,7 @@ class OpenDialog:
     page: PageRecord
     tab: Tab
     until: datetime
-    calls: list[Running] = field(default_factory=list)
+    calls: list[CallRun] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
     answering: str = ""
 

@@ -19,46 +19,51 @@ _NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
-async def told(page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.Before) -> Json:
+async def compose_reply(
+    page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.PageBefore
+) -> Json:
     """Compose as much of an act's reply as its `reply` argument asks for."""
     amount = action.reply_amount
     if action.text_key != "observed":
-        more = await _whole(page) if amount == "full" else {}
-        return {**result, **observation.facts(), **more}
+        snapshot = await _snapshot(page) if amount == "full" else {}
+        return {**result, **observation.facts(), **snapshot}
     if amount == "none":
         return {}
     if amount == "full":
-        return _with_observation(action, result, observation, None) | await _whole(page)
-    return _with_observation(action, result, observation, await delta.after(page, action, observation, before))
+        return _with_observation(action, result, observation, None) | await _snapshot(page)
+    return _with_observation(action, result, observation, await delta.page_delta(page, action, observation, before))
 
 
-async def _whole(page: BrowserPage) -> Json:
+async def _snapshot(page: BrowserPage) -> Json:
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
-            seen = await page.look(_LOOK_MS)
-            seen.give_all()
-            return await page.shown("snapshot", compact.write(seen.tree), None)
+            view = await page.look(_LOOK_MS)
+            view.add_snapshot()
+            return await page.shown("snapshot", compact.write(view.tree), None)
     except (TimeoutError, PlaywrightError):
         return {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
 
 
-def _with_observation(action: Action, result: Json, observation: Observation, shown: delta.Shown | None) -> Json:
-    said = [str(result["observed"])] if result.get("observed") else []
+def _with_observation(
+    action: Action, result: Json, observation: Observation, page_delta: delta.PageDelta | None
+) -> Json:
+    own = [str(result["observed"])] if result.get("observed") else []
     lines = observation.lines(with_status="status" not in result)
-    if not lines and not said:
-        lines = [_nothing_else(action, observation, shown), "" if shown and shown.changed else observation.silence]
-    facts = observation.facts(reads=True)
-    return {**result, "observed": "; ".join(filter(None, [*said, *lines])), **facts, **(shown.more if shown else {})}
+    if not lines and not own:
+        silence = "" if page_delta and page_delta.changed else observation.silence
+        lines = [_nothing_else(action, observation, page_delta), silence]
+    facts, fields = observation.facts(reads=True), page_delta.fields if page_delta else {}
+    return {**result, "observed": "; ".join(filter(None, [*own, *lines])), **facts, **fields}
 
 
-def _nothing_else(action: Action, observation: Observation, shown: delta.Shown | None) -> str:
+def _nothing_else(action: Action, observation: Observation, page_delta: delta.PageDelta | None) -> str:
     """Name the kinds of effect that were looked for and not seen, for an act that did nothing by itself."""
     if action.is_trial:
         return _TRIED
     if action.skips_wait:
         return _NOT_AWAITED
-    if shown and (shown.changed or shown.restyled):
-        return _CHANGED if shown.changed else _RESTYLED
-    kinds = ["navigation", *([] if observation.others else ["request"]), "popup", "dialog"]
-    kinds += [shown.same] if shown and shown.same else []
+    if page_delta and (page_delta.changed or page_delta.restyled):
+        return _CHANGED if page_delta.changed else _RESTYLED
+    kinds = ["navigation", *([] if observation.has_other_requests else ["request"]), "popup", "dialog"]
+    kinds += [page_delta.unchanged] if page_delta and page_delta.unchanged else []
     return f"nothing observable: no {', '.join(kinds[:-1])} or {kinds[-1]}"

@@ -7,12 +7,12 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host import delta, errors
-from browser_service.host.call_run import Handler, Running
+from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.elements import explanation
 from browser_service.host.observation import Observation
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.interruption import interrupted, unfinished
-from browser_service.host.reply import told
+from browser_service.host.reply import compose_reply
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import (
@@ -31,13 +31,13 @@ _READY_WITHIN_S = 40
 _EXPLAIN_S = 2.0
 
 
-async def bring_up(page: BrowserPage, running: Running) -> None:
+async def bring_up(page: BrowserPage, run: CallRun) -> None:
     """Make the page live, at the head of its queue."""
-    action = next(iter(running.action.parts()), running.action)
+    action = next(iter(run.action.parts()), run.action)
     try:
-        async with running.cancel.within(_READY_WITHIN_S):
+        async with run.cancel.within(_READY_WITHIN_S):
             await page.recovery.bring_up(
-                running.call.client_id,
+                run.call.client_id,
                 navigates=action.navigates and action.requested_url is not None,
                 replaces=action.replaces_page,
             )
@@ -47,7 +47,7 @@ async def bring_up(page: BrowserPage, running: Running) -> None:
             details={"url": page.record.url, "context": {"crashReason": str(error).splitlines()[0]}},
         ) from error
     except TimeoutError:
-        running.check_not_cancelled()
+        run.check_not_cancelled()
         raise TimedOut(
             f"Page {page.page_id!r} could not be brought up within {_READY_WITHIN_S} s; {action.name()} did not "
             "happen.",
@@ -55,49 +55,49 @@ async def bring_up(page: BrowserPage, running: Running) -> None:
         ) from None
 
 
-async def perform_live(page: BrowserPage, running: Running, handler: Handler) -> Json:
+async def perform_live(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Bring the page up, and perform. What only reads is read once more where the page died under it."""
-    await bring_up(page, running)
+    await bring_up(page, run)
     try:
-        return await perform(page, running, handler)
+        return await perform(page, run, handler)
     except BrowserCrashed:
-        if running.action.effect is not Effect.READS or running.action.parts():
+        if run.action.effect is not Effect.READS or run.action.parts():
             raise
-    await bring_up(page, running)
-    return await perform(page, running, handler)
+    await bring_up(page, run)
+    return await perform(page, run, handler)
 
 
-async def perform(page: BrowserPage, running: Running, handler: Handler) -> Json:
+async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     """Run the handler; for an act, add what was observed."""
-    running.check_not_cancelled()
-    running.url_before = page.record.url
+    run.check_not_cancelled()
+    run.url_before = page.record.url
     changed = True
-    acts = running.action.effect is Effect.ACTS and running.action.needs_open_page and not running.action.parts()
-    await _tell_what_was_taken_back(page, running, acts=acts)
-    before = await delta.before(page, running.action) if acts else delta.Before()
-    observation = _begun(page, running.action) if acts else None
+    acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
+    await _tell_what_was_taken_back(page, run, acts=acts)
+    before = await delta.page_before(page, run.action) if acts else delta.PageBefore()
+    observation = _begun(page, run.action) if acts else None
     if acts:
         page.begin_act()
     try:
-        result = await _translated(page, running, _in_front(page, running.action, handler), observation)
+        result = await _translated(page, run, _in_front(page, run.action, handler), observation)
         if observation is None:
             return result
-        if not running.action.skips_wait:
-            await _settled(page, running, observation)
+        if not run.action.skips_wait:
+            await _settled(page, run, observation)
         if not page.current.live and not page.current.gone:
-            raise unfinished(page.record, page.current.cause(), running.action)
-        changed = not running.action.is_trial
-        return await told(page, running.action, result, observation, before)
+            raise unfinished(page.record, page.current.cause(), run.action)
+        changed = not run.action.is_trial
+        return await compose_reply(page, run.action, result, observation, before)
     except WithoutEffect as error:
-        raise await _besides(page, error, running, observation) from None
+        raise await _besides(page, error, run, observation) from None
     except BrowseError as error:
         changed = changed and not error.nothing_happened
         raise
     finally:
         if observation is not None and page.observer is not None:
             page.observer.end(observation)
-            running.requests = observation.requests()
-        if running.cancel.requested and observation is not None:
+            run.requests = observation.requests()
+        if run.cancel.requested and observation is not None:
             await page.current.interrupt()
         if acts and changed:
             page.record.revision += 1
@@ -110,12 +110,12 @@ def _begun(page: BrowserPage, action: Action) -> Observation | None:
     return page.observer.begin(navigates=action.navigates)
 
 
-async def _tell_what_was_taken_back(page: BrowserPage, running: Running, *, acts: bool) -> None:
+async def _tell_what_was_taken_back(page: BrowserPage, run: CallRun, *, acts: bool) -> None:
     """Tell the client what its earlier acts left in fields and the page has taken back since."""
     if page.observer is None or page.record.dialog:
         return
-    for lost in await page.fields_left.check(running.call.client_id, page.observer.moves, acts=acts):
-        page.tell(running.call.client_id, lost)
+    for lost in await page.field_watch.check(run.call.client_id, page.observer.moves, acts=acts):
+        page.tell(run.call.client_id, lost)
 
 
 async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
@@ -126,27 +126,25 @@ async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json
     return await handler(page, action)
 
 
-async def _translated(
-    page: BrowserPage, running: Running, work: Awaitable[Json], observation: Observation | None
-) -> Json:
+async def _translated(page: BrowserPage, run: CallRun, work: Awaitable[Json], observation: Observation | None) -> Json:
     try:
-        return await _race(page, running, work, observation)
+        return await _race(page, run, work, observation)
     except PlaywrightError as error:
-        if await _closed_by(page, running.action, error, acts=observation is not None):
+        if await _closed_by(page, run.action, error, acts=observation is not None):
             return {}
-        if page.under_way and errors.is_timeout(error) and not running.action.navigates:
+        if page.under_way and errors.is_timeout(error) and not run.action.navigates:
             if page.led_on(error):
                 return {}
-            raise _goes_elsewhere(running.action, page.record.url, page.under_way) from error
+            raise _goes_elsewhere(run.action, page.record.url, page.under_way) from error
         if errors.is_timeout(error):
             page.current.doubt()
-        if running.was_suspended and errors.is_timeout(error):
-            return await _outlasted(running, error, page)
+        if run.was_suspended and errors.is_timeout(error):
+            return await _outlasted(run, error, page)
         if observation is not None and errors.shows_error_page(error):
-            await observation.error_page()
-        explained = await _explained(error, running.action, page)
+            await observation.wait_for_error_page()
+        explained = await _explained(error, run.action, page)
         if observation is not None:
-            await _add_observed(explained, error, page, running.action, observation)
+            await _add_observed(explained, error, page, run.action, observation)
         raise explained from error
 
 
@@ -168,7 +166,7 @@ async def _add_observed(
     if isinstance(explained, UnknownOutcome) and observation.lines():
         explained.message += f" Observed: {'; '.join(observation.lines())}."
     if errors.is_download(error):
-        await observation.downloaded(least=1)
+        await observation.wait_for_downloads(least=1)
         lines = [each.report() for each in observation.downloads]
         explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
         context = explained.details.get("context")
@@ -176,7 +174,7 @@ async def _add_observed(
         explained.details["context"] = {**(context if isinstance(context, dict) else {}), "downloads": files}
     if isinstance(explained, NavigationFailed):
         _add_delay(explained, observation)
-    if action.navigates and errors.is_timeout(error) and observation.goes_on:
+    if action.navigates and errors.is_timeout(error) and observation.is_in_transit:
         await page.current.interrupt()  # or the page would move after this reply
         explained.advice = (
             "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to wait "
@@ -187,7 +185,7 @@ async def _add_observed(
 def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
     """Add what kept a navigation from its end that no error of the network ended."""
     context = explained.details.get("context")
-    if isinstance(context, dict) and "networkError" not in context and (delay := observation.delay()):
+    if isinstance(context, dict) and "networkError" not in context and (delay := observation.describe_delay()):
         context["networkError"] = delay
 
 
@@ -212,70 +210,70 @@ async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) 
     return explained
 
 
-async def _outlasted(running: Running, error: PlaywrightError, page: BrowserPage) -> Json:
+async def _outlasted(run: CallRun, error: PlaywrightError, page: BrowserPage) -> Json:
     """Wait for a dialog's answer on behalf of a call that Playwright's own timeout, which knows no dialogs, ended."""
-    name, allowed = running.action.name(), running.action.allowed_ms()
+    name, allowed = run.action.name(), run.action.allowed_ms()
     try:
-        await running.answered()
-        while not await page.current.responds() and running.suspended:  # its script asked again
-            await running.answered()
+        await run.wait_for_dialog()
+        while not await page.current.responds() and run.suspended:  # its script asked again
+            await run.wait_for_dialog()
     except TimeoutError:
-        raise running.cancelled_error() from None
+        raise run.cancelled_error() from None
     if errors.began(error):
         return {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
-    explained = await _explained(error, running.action, page)
-    if explained.nothing_happened or not running.action.acts_on_element:
+    explained = await _explained(error, run.action, page)
+    if explained.nothing_happened or not run.action.acts_on_element:
         raise explained from error
     raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
 
 
-async def _race(page: BrowserPage, running: Running, work: Awaitable[Json], observation: Observation | None) -> Json:
+async def _race(page: BrowserPage, run: CallRun, work: Awaitable[Json], observation: Observation | None) -> Json:
     """Bound the work. Playwright's own timeout comes first; this one is for the calls that have none."""
     try:
-        async with running.cancel.within(running.action.allowed_ms() / 1000 + _GRACE_S):
+        async with run.cancel.within(run.action.allowed_ms() / 1000 + _GRACE_S):
             return await work
     except TimeoutError:
         going = page.observer.under_way if page.observer else ""
         page.current.doubt(doubted=not going)
-        if running.cancel.requested:
-            raise running.cancelled_error() from None
-        if observation is not None and observation.under_way and running.action.reads_back:
-            observation.outlasted = True
-            return {"observed": f"{running.action.name()} was done; what it left on the page could not be read back"}
-        if observation is not None and observation.under_way and not running.action.navigates:
+        if run.cancel.requested:
+            raise run.cancelled_error() from None
+        if observation is not None and observation.pending_url and run.action.reads_back:
+            observation.timed_out = True
+            return {"observed": f"{run.action.name()} was done; what it left on the page could not be read back"}
+        if observation is not None and observation.pending_url and not run.action.navigates:
             raise UnknownOutcome(
-                f"{running.action.name()} was under way when the page began to go to {going}, whose server has not "
+                f"{run.action.name()} was under way when the page began to go to {going}, whose server has not "
                 "answered yet.",
                 hint=f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then decide whether to repeat it.",
             ) from None
-        if going and not running.action.navigates:
-            raise _goes_elsewhere(running.action, page.record.url, going) from None
+        if going and not run.action.navigates:
+            raise _goes_elsewhere(run.action, page.record.url, going) from None
         await page.current.interrupt()
         raise TimedOut(
-            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms.",
+            f"{run.action.name()} did not end within {run.action.allowed_ms()} ms.",
             hint=f"Give it longer with `timeout` (ms), or look what the page shows: {next_call('snapshot')}.",
-            details={"url": page.record.url, "context": {"timeout": running.action.allowed_ms()}},
+            details={"url": page.record.url, "context": {"timeout": run.action.allowed_ms()}},
         ) from None
 
 
-async def _settled(page: BrowserPage, running: Running, observation: Observation) -> None:
+async def _settled(page: BrowserPage, run: CallRun, observation: Observation) -> None:
     try:
-        async with running.cancel.within():
+        async with run.cancel.within():
             if page.observer is not None:
                 await page.observer.settle(observation)
     except TimeoutError:
-        raise running.cancelled_error() from None
+        raise run.cancelled_error() from None
     if page.current.gone:
-        observation.noted.append(f"the page closed. {page.record.opener_hint}".rstrip(" ."))
+        observation.notes.append(f"the page closed. {page.record.opener_hint}".rstrip(" ."))
 
 
 async def _besides(
-    page: BrowserPage, error: WithoutEffect, running: Running, observation: Observation | None
+    page: BrowserPage, error: WithoutEffect, run: CallRun, observation: Observation | None
 ) -> WithoutEffect:
     """Add to the error what else the act was seen to do: it was done, though not to what it was meant for."""
     if observation is None:
         return error
-    await _settled(page, running, observation)
+    await _settled(page, run, observation)
     seen = "; ".join(observation.lines())
     message = f"{error.message} Observed: {seen}." if seen else error.message
     return WithoutEffect(message, hint=error.advice, details=error.details)
@@ -284,9 +282,9 @@ async def _besides(
 async def _refresh(page: BrowserPage, observation: Observation | None) -> None:
     """Save the logins, where there may be others now, and ask for the title: at once where the document changed, else
     behind the reply."""
-    if observation is not None and (observation.sent or observation.navigated):
+    if observation is not None and (observation.writes or observation.visited_urls):
         await page.session.logins.save_cookies()
-    if observation is not None and observation.navigated:
+    if observation is not None and observation.visited_urls:
         await page.titles.read()
     elif page.current.live:
         page.titles.read_soon()

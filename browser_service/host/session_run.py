@@ -5,7 +5,7 @@ from collections.abc import Callable
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
-from browser_service.host.call_run import Handler, Running
+from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.session_handle import BrowserSession
 from shared.actions.traits import Effect, Lane
 from shared.errors import TimedOut, UnknownOutcome
@@ -16,40 +16,39 @@ _READY_WITHIN_S = 40
 
 
 async def perform_on_session(
-    session: BrowserSession, running: Running, handler: Handler, blocking: Callable[[], list[str]]
+    session: BrowserSession, run: CallRun, handler: Handler, blocking: Callable[[], list[str]]
 ) -> Json:
     """Run the handler, tightly bounded: a page that spins or shows a dialog makes some of Playwright's calls on its
     context hang. The start of a browser, where none runs, is no part of that. `blocking` names the pages that may hang.
     """
-    if running.action.lane is Lane.QUEUE and not session.entry.live:
-        await _bring_up_session(session, running)
+    if run.action.lane is Lane.QUEUE and not session.entry.live:
+        await _bring_up_session(session, run)
     try:
-        async with running.cancel.within(running.action.allowed_ms() / 1000):
-            return await handler(session, running.action)
+        async with run.cancel.within(run.action.allowed_ms() / 1000):
+            return await handler(session, run.action)
     except TimeoutError:
-        if running.cancel.requested:
-            raise running.cancelled_error() from None
+        if run.cancel.requested:
+            raise run.cancelled_error() from None
         busy = ", ".join(blocking()) or "none of them busy"
         raise TimedOut(
-            f"{running.action.name()} did not end within {running.action.allowed_ms()} ms. Pages that may block it: "
-            f"{busy}.",
+            f"{run.action.name()} did not end within {run.action.allowed_ms()} ms. Pages that may block it: {busy}.",
             hint=f"See what each shows: {next_call('list_pages', all=True)}; close or reload the one that "
             "hangs, then repeat this.",
         ) from None
     except PlaywrightError as error:
-        if errors.is_closed(error) and running.action.effect is not Effect.READS:
-            name, ended = running.action.name(), session.entry.ended() or "the browser ended"
+        if errors.is_closed(error) and run.action.effect is not Effect.READS:
+            name, ended = run.action.name(), session.entry.ended() or "the browser ended"
             raise UnknownOutcome(f"{name} was under way when {ended}.") from error
-        raise errors.translate(error, running.action, url="") from error
+        raise errors.translate(error, run.action, url="") from error
 
 
-async def _bring_up_session(session: BrowserSession, running: Running) -> None:
+async def _bring_up_session(session: BrowserSession, run: CallRun) -> None:
     try:
-        async with running.cancel.within(_READY_WITHIN_S):
+        async with run.cancel.within(_READY_WITHIN_S):
             await session.entry.context()
     except TimeoutError:
-        running.check_not_cancelled()
+        run.check_not_cancelled()
         raise TimedOut(
-            f"The browser could not be started within {_READY_WITHIN_S} s; {running.action.name()} did not happen.",
+            f"The browser could not be started within {_READY_WITHIN_S} s; {run.action.name()} did not happen.",
             hint="The machine may be busy: repeat the call, or see `browse-together logs`.",
         ) from None

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from browser_service.host.call_run import Handler, Running
+from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.cursors import read_on, read_picture
 from browser_service.host.files import ArtifactPort, Files
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading.comparison import compare_kept
+from browser_service.host.reading.comparison import compare_artifacts
 from browser_service.host.run import bring_up, perform
 from browser_service.rules.visits import count_visits
 from browser_service.security.urls import origin_of
@@ -24,30 +24,30 @@ from shared.model import Json
 class StepRunner:
     """Does what calls carry, in their turns, each part admitted and performed as if it came by itself."""
 
-    admit: Callable[[BrowserPage, Running], None]
+    admit: Callable[[BrowserPage, CallRun], None]
     handlers: Mapping[str, Handler]
     artifacts: ArtifactPort
 
-    async def without_page(self, running: Running) -> Json:
+    async def without_page(self, run: CallRun) -> Json:
         """Do what concerns only what is kept already, for which no page is needed, nor a turn."""
-        return await _KEPT.get(running.action.name(), _text)(self.artifacts, running.call, running.action)
+        return await _KEPT.get(run.action.name(), _text)(self.artifacts, run.call, run.action)
 
-    async def do(self, running: Running, page: BrowserPage, part: Action) -> Json:
+    async def do(self, run: CallRun, page: BrowserPage, part: Action) -> Json:
         """Do one part of a call, in the call's turn."""
-        await _no_dialog(running)
-        step = running.part(part)
-        running.at = len(running.done)
+        await _no_dialog(run)
+        step = run.for_part(part)
+        run.part_index = len(run.part_results)
         result: Json = {"action": part.name()}
         try:
-            share = sum(each.text_key != "observed" for each in running.action.parts())
-            result |= await self._work(page, step, share, quiet=running.at + 1 < len(running.action.parts()))
+            share = sum(each.text_key != "observed" for each in run.action.parts())
+            result |= await self._work(page, step, share, quiet=run.part_index + 1 < len(run.action.parts()))
         finally:
-            running.requests += step.requests
-        running.done.append(result)
-        running.at = None
+            run.requests += step.requests
+        run.part_results.append(result)
+        run.part_index = None
         return result
 
-    async def _work(self, page: BrowserPage, step: Running, reply_shares: int, *, quiet: bool) -> Json:
+    async def _work(self, page: BrowserPage, step: CallRun, reply_shares: int, *, quiet: bool) -> Json:
         self.admit(page, step)
         _begin(page, step.action)
         if step.action.needs_no_page:
@@ -64,7 +64,7 @@ class StepRunner:
 
 
 async def _comparison(artifacts: ArtifactPort, call: Call, action: CompareScreenshots) -> Json:
-    return await compare_kept(Files(artifacts, call.client_id), action)
+    return await compare_artifacts(Files(artifacts, call.client_id), action)
 
 
 async def _picture(artifacts: ArtifactPort, call: Call, action: Screenshot) -> Json:
@@ -82,13 +82,13 @@ _KEPT: Final[Mapping[str, Callable[..., Awaitable[Json]]]] = {
 """How a call is answered that needs no page, where it does not read on in a text."""
 
 
-async def _no_dialog(running: Running) -> None:
+async def _no_dialog(run: CallRun) -> None:
     """Wait for the answer to a dialog that opened since the part before."""
-    if running.suspended:
+    if run.suspended:
         try:
-            await running.answered()
+            await run.wait_for_dialog()
         except TimeoutError:
-            raise running.cancelled_error() from None
+            raise run.cancelled_error() from None
 
 
 def _begin(page: BrowserPage, part: Action) -> None:

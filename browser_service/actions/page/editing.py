@@ -3,7 +3,7 @@
 from typing import Final
 
 from browser_service.host.elements import targets
-from browser_service.host.elements.locators import read_back, unless_gone
+from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions import editing
@@ -44,14 +44,14 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
         await named.focus(timeout=action.timeout)
         element = await named.element_handle(timeout=action.timeout)
     else:
-        element = await targets.focused(page.live)
+        element = await targets.focused_element(page.live)
     how = await element.evaluate(_PASTE, {"text": action.text, "html": action.html})
     if how == "ignored":
         raise ElementNotInteractable(
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
             hint=f"Name the field: {next_call('paste', selector='...', text='...')}.",
         )
-    found = await unless_gone(element.evaluate(_VALUE))
+    found = await none_if_gone(element.evaluate(_VALUE))
     field = found["field"] if found is not None else None
     if field is not None and action.selector is not None:
         page.filled(action.selector, action.frame, field, strict=action.strict)

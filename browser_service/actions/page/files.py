@@ -4,7 +4,7 @@ from typing import Final, cast
 
 from playwright.async_api import FilePayload
 
-from browser_service.host.elements.locators import read_back, unless_gone
+from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.elements.uploads import payloads
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import applied, script
@@ -28,7 +28,7 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
             await element.click(timeout=action.timeout)
         chooser = await opening.value
         await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
-        held = await unless_gone(chooser.element.evaluate(_HELD))
+        held = await none_if_gone(chooser.element.evaluate(_HELD))
     return {"files": held or [], "observed": _held(given, held)}
 
 

@@ -17,9 +17,9 @@ _ELEMENTS: Final = script("found_elements")
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
     found = await page.element(action.selector, action.frame, strict=True, frames=False)
     await locators.check_syntax(found, action.selector, page.live)
-    described = await locators.in_page(found, _ELEMENTS, [action.limit, action.attributes])
+    described = await locators.evaluate_all(found, _ELEMENTS, [action.limit, action.attributes])
     refs = await page.refs(found, action.limit, action.timeout)
-    framed = action.frame or locators.scope_of(action.selector) or "enter-frame" in action.selector
+    framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector
     elements: list[Json] = []
     for number, (what, ref) in enumerate(zip(described["elements"], refs, strict=False)):
         if what["box"] and framed:  # a frame knows not where it is
@@ -53,7 +53,7 @@ async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms:
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue
-        told = await element.evaluate(frames.DESCRIBE)
+        told = await element.evaluate(frames.FRAME_SELECTOR)
         selector = within + (told["selector"] or f":is(iframe, frame) >> nth={number}")
         more = {key: value for key, value in (("name", frame.name), ("title", told["title"])) if value}
         found.append({"frame": selector, "url": frame.url, **more, "visible": told["visible"]})

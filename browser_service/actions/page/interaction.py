@@ -7,8 +7,8 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, FileChooser, Locator
 
 from browser_service.host.elements import targets
-from browser_service.host.elements.locators import unless_unchanged
-from browser_service.host.elements.read_back import is_reformatted, not_as_given, read_after_act, shorten
+from browser_service.host.elements.field_values import is_reformatted, not_as_given, read_after_act, shorten
+from browser_service.host.elements.locators import without_state_check
 from browser_service.host.elements.witness import Witness
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.page.handle import BrowserPage
@@ -86,7 +86,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
     element: Locator | ElementHandle
     if action.selector is None:
-        element = await targets.focused(page.live)
+        element = await targets.focused_element(page.live)
     else:
         element = await page.element(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
@@ -134,7 +134,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
     """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
     element = await _element(page, action)
     tick = element.check if wanted else element.uncheck
-    await unless_unchanged(tick(**action.own_arguments(), timeout=action.timeout))
+    await without_state_check(tick(**action.own_arguments(), timeout=action.timeout))
     field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
     if field is None:
         return {"observed": _GONE}

@@ -1,26 +1,32 @@
 """Takes pictures, prints and videos of a page, and marks it for those who look."""
 
 import base64
+from typing import Final
 
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.reading import marks, screenshots
+from browser_service.host.reading import screenshots
 from browser_service.host.reading.comparison import compare_with
+from browser_service.host.scripts import script
 from shared.actions import media
 from shared.model import Json
 
+_MARK_TAG: Final = "x-browse-mark"
+_MARK: Final = script("mark_draw")
+_REMOVE_MARKS: Final = script("mark_removal")
+
 
 async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | None = None) -> Json:
-    taken = await screenshots.take(page, action)
-    artifact = await page.keep(taken.data, f"image/{action.type}", "screenshot", name)
-    cut: Json = {"cut": taken.cut} if taken.cut else {}
-    return {"artifact": artifact, "width": taken.width, "height": taken.height, **cut}
+    picture = await screenshots.take(page, action)
+    artifact = await page.keep(picture.data, f"image/{action.type}", "screenshot", name)
+    cut: Json = {"cut": picture.cut} if picture.cut else {}
+    return {"artifact": artifact, "width": picture.width, "height": picture.height, **cut}
 
 
 async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreenshotAsBase64) -> Json:
-    taken, mime_type = await screenshots.take(page, action), f"image/{action.type}"
-    text = await page.shown("base64", base64.b64encode(taken.data).decode(), None)
-    artifact = await page.keep(taken.data, mime_type, "screenshot", inline=False)
-    return {**text, "mimeType": mime_type, "width": taken.width, "height": taken.height, "artifact": artifact}
+    picture, mime_type = await screenshots.take(page, action), f"image/{action.type}"
+    text = await page.shown("base64", base64.b64encode(picture.data).decode(), None)
+    artifact = await page.keep(picture.data, mime_type, "screenshot", inline=False)
+    return {**text, "mimeType": mime_type, "width": picture.width, "height": picture.height, "artifact": artifact}
 
 
 async def generate_pdf(page: BrowserPage, action: media.GeneratePdf) -> Json:
@@ -29,9 +35,9 @@ async def generate_pdf(page: BrowserPage, action: media.GeneratePdf) -> Json:
 
 
 async def compare_screenshots(page: BrowserPage, action: media.CompareScreenshots) -> Json:
-    how = {"selector": action.selector, "fullPage": action.full_page, "timeout": action.timeout}
-    taken = media.Screenshot.model_validate(how)
-    return await compare_with(page.files, action, (await screenshots.take(page, taken)).data)
+    options = {"selector": action.selector, "fullPage": action.full_page, "timeout": action.timeout}
+    picture = await screenshots.take(page, media.Screenshot.model_validate(options))
+    return await compare_with(page.files, action, picture.data)
 
 
 async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
@@ -44,8 +50,10 @@ async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
 
 async def highlight(page: BrowserPage, action: media.Highlight) -> Json:
     if action.selector is None:
-        count = await marks.remove(page.live)
+        count = sum([int(await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.live.frames])
         return {"removed": count, "observed": f"{count} marks are taken away"}
     element = await page.element(action.selector, action.frame, strict=action.strict)
-    await marks.draw(element, action.label, action.colour, action.seconds, action.timeout)
+    await element.scroll_into_view_if_needed(timeout=action.timeout)
+    mark = {"tag": _MARK_TAG, "label": action.label, "colour": action.colour, "seconds": action.seconds}
+    await element.evaluate(_MARK, mark, timeout=action.timeout)
     return {"observed": f"{action.selector} is marked"}

@@ -4,7 +4,8 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
-from browser_service.host.elements import drops, targets
+from browser_service.host.elements import targets
+from browser_service.host.elements.drag import Drag, DragEvents
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import script
 from shared.actions import pointer
@@ -27,7 +28,7 @@ _SCROLL: Final = script("scroll")
 async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     source = await page.element(action.selector, action.frame, strict=action.strict)
     target = await page.element(action.target, action.frame, strict=action.strict)
-    drag = await drops.Drag.begin(source, target, action.timeout)
+    drag = await Drag.begin(source, target, action.timeout)
     try:
         await source.drag_to(**{**action.own_arguments(), "target": target}, timeout=action.timeout)
     finally:
@@ -54,7 +55,7 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
 
 async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
     await _check_points(page, action)
-    here = await targets.at(page.live, action.x, action.y)
+    here = await targets.element_name_at(page.live, action.x, action.y)
     async with AsyncExitStack() as held:
         for key in action.modifiers or ():
             await page.live.keyboard.down(key)
@@ -84,7 +85,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     return {**found, "observed": f"{said} (came when the end was reached)" if came > 0 else said}
 
 
-def _dragged(seen: drops.DragEvents) -> str:
+def _dragged(seen: DragEvents) -> str:
     """Describe the events of the drag in the page's documents."""
     if not seen["dragstart"]:
         where = f"pressed on {seen.get('pressed', 'nothing')} and released on {seen.get('released', 'nothing')}"

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from browser_service.host.elements import css_text
+from browser_service.host.elements import drawn_text
 from browser_service.host.elements.locators import is_ref
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.page.handle import BrowserPage
@@ -12,27 +12,27 @@ from shared.model import Json
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:
     """Wait for one visible match, or until no match is visible."""
-    found = await page.element(action.selector, action.frame, strict=True, waits=False)
-    element = found if action.strict else found.first
+    matches = await page.element(action.selector, action.frame, strict=True, waits=False)
+    element = matches if action.strict else matches.first
     if action.state in {"visible", "hidden"} and not action.strict and not is_ref(action.selector):
-        element = found.filter(visible=True).first
-    text = css_text.text_of(action.selector) if action.state != "attached" else None
-    if text is None:
+        element = matches.filter(visible=True).first
+    query = drawn_text.text_query(action.selector) if action.state != "attached" else None
+    if query is None:
         await element.wait_for(state=action.state, timeout=action.timeout)
     else:
         root = await page.element(":root", action.frame, waits=False)
-        await css_text.wait_for(root, element, text, action)
+        await drawn_text.wait_for(root, element, query, action)
     return {"observed": f"{action.selector} is {action.state}"}
 
 
 async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigation) -> Json:
-    wanted = UrlPattern(action.pattern or "*", "url")
+    pattern = UrlPattern(action.pattern or "*", "url")
     client, before = page.record.last_act
-    if client == page.call.client_id and page.record.navigations > before and wanted.matches(page.url):
+    if client == page.call.client_id and page.record.navigations > before and pattern.matches(page.url):
         await _loaded(page, action)
     else:
         async with page.live.expect_navigation(
-            url=wanted.matches, wait_until=action.wait_until, timeout=action.timeout
+            url=pattern.matches, wait_until=action.wait_until, timeout=action.timeout
         ) as arrival:
             pass
         await arrival.value
@@ -41,8 +41,8 @@ async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigati
 
 
 async def wait_for_url(page: BrowserPage, action: waiting.WaitForUrl) -> Json:
-    wanted = UrlPattern(action.pattern, "url")
-    await page.live.wait_for_url(wanted.matches, wait_until=action.wait_until, timeout=action.timeout)
+    pattern = UrlPattern(action.pattern, "url")
+    await page.live.wait_for_url(pattern.matches, wait_until=action.wait_until, timeout=action.timeout)
     return {"url": page.url, "observed": f"the page is at {page.url}"}
 
 

@@ -1,90 +1,120 @@
-"""Explains why an action on an element failed, by a look at the page."""
+"""Explains why an action on an element failed, by a look at the page, where Playwright's words leave it open."""
 
-from typing import Final
+from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 
 from browser_service.host import errors
-from browser_service.host.elements import causes, frames
-from browser_service.host.elements.locators import DESCRIBE, find, in_page, is_xpath
+from browser_service.host.elements import frames
+from browser_service.host.elements.locators import DESCRIBE, evaluate_all, find, is_xpath
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
+from browser_service.host.scripts import script
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import BrowseError, ElementNotInteractable
 from shared.model import Json
 from shared.next_calls import next_call
 
-_CANDIDATES: Final = 8
+_MOST_CANDIDATES: Final = 8
+_LISTED_OPTIONS: Final = 12
 _LOOK_MS: Final = 1_500
 
+_OBSTACLES: Final = script("obstacles")
 _HAS_SHADOW: Final = "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot)"
 
+ElementState = dict[str, Any]  # Any: JSON that _OBSTACLES gives
 
-async def explain(error: PlaywrightError, at: BrowserPage, action: Action) -> BrowseError:
+
+async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError:
     """Explain why an action on an element failed, by a look at the page if the error itself does not say."""
-    url = at.live.url
+    url = page.live.url
     if errors.is_timeout(error) and errors.began(error):
         return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
     try:
-        return await _looked_up(error, at, action) or errors.translate(error, action, url=url)
+        return await _by_selectors(error, page, action) or errors.translate(error, action, url=url)
     except PlaywrightError as second:
         return errors.translate(second, action, url=url)
 
 
-async def _looked_up(error: PlaywrightError, at: BrowserPage, action: Action) -> BrowseError | None:
-    page, frame = at.live, action.requested_frame
-    named = [each for each in (action.requested_selector, action.requested_target) if each is not None]
-    if frame is not None and (wrong := await _wrong_frame(error, at, action, frame)):
-        return wrong
-    for selector in named if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
-        count = await find(page, selector, frame).count()
-        if errors.is_ambiguous(error) and (count > 1 or selector is named[-1]):
-            return await _ambiguous(at, find(page, selector, frame), selector)
+async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError | None:
+    live, frame = page.live, action.requested_frame
+    selectors = [each for each in (action.requested_selector, action.requested_target) if each is not None]
+    if frame is not None and (wrong_frame := await _wrong_frame(error, page, action, frame)):
+        return wrong_frame
+    for selector in selectors if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
+        count = await find(live, selector, frame).count()
+        if errors.is_ambiguous(error) and (count > 1 or selector is selectors[-1]):
+            return await _ambiguous(page, find(live, selector, frame), selector)
         if errors.is_timeout(error) and not count:
-            return await _not_found(page, action, selector)
-    if named and errors.is_timeout(error) and action.effect is Effect.ACTS:
-        return await _with_cause(error, page, action, find(page, named[0], frame))
+            return await _not_found(live, action, selector)
+    if selectors and errors.is_timeout(error) and action.effect is Effect.ACTS:
+        return await _by_state(error, live, action, find(live, selectors[0], frame))
     return None
 
 
-async def _with_cause(error: PlaywrightError, page: Page, action: Action, found: Locator) -> BrowseError:
+async def _by_state(error: PlaywrightError, page: Page, action: Action, locator: Locator) -> BrowseError:
     """Explain by what the element shows: Playwright's log may have ended before it came to the point."""
-    states = await in_page(found, causes.STATE, action.supports_trial)
-    explained = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
-    if states and isinstance(explained, ElementNotInteractable):
-        return causes.with_cause(explained, action.name(), action.requested_frame, states[0])
-    return explained
+    states: list[ElementState] = await evaluate_all(locator, _OBSTACLES, action.supports_trial)
+    translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
+    if not states or not isinstance(translated, ElementNotInteractable):
+        return translated
+    state = states[0]
+    wrong, right, hint = _cause(translated.message, state) or ("", "", "")
+    message, advice = translated.message.replace(wrong, right, 1), hint or translated.advice
+    if state["label"] and not state["disabled"]:
+        message = f"{message.removesuffix('.')}; its label would take the click."
+        frame = {"frame": action.requested_frame} if action.requested_frame else {}
+        advice = f"{next_call(action.name(), selector=state['label'], **frame)}."
+    return ElementNotInteractable(message, hint=advice, details=translated.details)
 
 
-async def _wrong_frame(error: PlaywrightError, at: BrowserPage, action: Action, frame: str) -> BrowseError | None:
-    """Say what is wrong with the selector of the frame, if it is that."""
-    page = at.live
-    found = find(page, frame, None)
-    if "<iframe> was expected" in str(error):
-        return errors.no_frame(frame, url=page.url)
-    if errors.is_timeout(error) and await found.count() == 0:
-        return await _not_found(page, action, frame)
-    if errors.is_ambiguous(error) and await found.count() > 1:
-        return await _ambiguous(at, found, frame)
+def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
+    """Return the words to replace, their replacement, and the next call."""
+    if "is covered by another element" in message and state["untouchable"]:
+        start = message.index("is covered by")
+        keyboard = next_call("press", selector="...", key="Enter")
+        return (
+            message[start : message.index(" (waited")],
+            "takes no pointer events (pointer-events: none)",
+            f"The page has it switched off for the mouse. Try the keyboard: {keyboard}.",
+        )
+    if "is not visible" in message and state["unseen"]:
+        return "is not visible", f"is not visible: {state['unseen']}", ""
+    if state["options"] and "option" in message:
+        options = "; ".join(map(repr, state["options"][:_LISTED_OPTIONS]))
+        more = len(state["options"]) - _LISTED_OPTIONS
+        return "", "", f"It offers {options}{f' and {more} more' if more > 0 else ''}."
     return None
 
 
-async def _ambiguous(at: BrowserPage, found: Locator, selector: str) -> BrowseError:
+async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action, frame: str) -> BrowseError | None:
+    """Say what is wrong with the selector of the frame, if it is that."""
+    live = page.live
+    locator = find(live, frame, None)
+    if "<iframe> was expected" in str(error):
+        return errors.no_frame(frame, url=live.url)
+    if errors.is_timeout(error) and await locator.count() == 0:
+        return await _not_found(live, action, frame)
+    if errors.is_ambiguous(error) and await locator.count() > 1:
+        return await _ambiguous(page, locator, frame)
+    return None
+
+
+async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
     """Name each candidate by its ref and place, which tell those of one name apart."""
-    described = await in_page(found, DESCRIBE, _CANDIDATES)
-    refs = await at.refs(found, _CANDIDATES, _LOOK_MS)
-    nodes = at.seen.tree if at.seen else []
+    described = await evaluate_all(locator, DESCRIBE, _MOST_CANDIDATES)
+    refs = await page.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
+    nodes = page.seen.tree if page.seen else []
     candidates: list[Json] = []
-    for number, (what, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
+    for number, (facts, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
         index = index_of(nodes, ref) if ref else None
         where = place(nodes, index) if index is not None else ""
-        candidates.append(
-            {"selector": ref or f"{selector} >> nth={number}", **what, **({"in": where} if where else {})}
-        )
-    return errors.ambiguous(selector, candidates, await found.count(), url=at.live.url)
+        address = ref or f"{selector} >> nth={number}"
+        candidates.append({"selector": address, **facts, **({"in": where} if where else {})})
+    return errors.ambiguous(selector, candidates, await locator.count(), url=page.live.url)
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
@@ -96,7 +126,6 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
             f"The page has frames: name one with `frame`, or take a ref from {next_call('snapshot')}, which "
             "reaches into all."
         )
-        if where := await frames.matching(page, selector):
-            hint = f"It is in {frames.describe(where)}: repeat it with {frames.argument(where)}."
-    waited = action.requested_timeout or action.allowed_ms()
-    return errors.not_found(selector, waited, url=page.url, hint=hint)
+        if matches := await frames.matching(page, selector):
+            hint = f"It is in {frames.describe(matches)}: repeat it with {frames.argument(matches)}."
+    return errors.not_found(selector, action.requested_timeout or action.allowed_ms(), url=page.url, hint=hint)

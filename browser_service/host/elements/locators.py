@@ -13,8 +13,8 @@ from browser_service.host.scripts import applied, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
 
-_LOOK_MS: Final = 1_500
-_SCOPED: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
+_HANDLE_MS: Final = 1_500
+_LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
 DESCRIBE: Final = script("candidates")
 
@@ -27,10 +27,10 @@ def is_ref(selector: str) -> bool:
     return re.fullmatch(REF_PATTERN, selector) is not None
 
 
-def scope_of(selector: str) -> str | None:
+def leading_ref(selector: str) -> str | None:
     """Return the ref that a selector begins with: `e12`, or `e12 >> role=button`."""
-    found = _SCOPED.match(selector)
-    return found.group() if found else None
+    match = _LEADING_REF.match(selector)
+    return match.group() if match else None
 
 
 def is_xpath(selector: str) -> bool:
@@ -39,28 +39,54 @@ def is_xpath(selector: str) -> bool:
 
 def find(page: Page, selector: str, frame: str | None) -> Locator:
     """Return the locator of a selector: a ref anywhere, the rest in the page or in one of its frames."""
-    if scope_of(selector):
+    if leading_ref(selector):
         return page.locator(f"aria-ref={selector}")
     root: Page | FrameLocator = page
     if frame:
         root = page.locator(f"aria-ref={frame}").content_frame if is_ref(frame) else page.frame_locator(frame)
-    return frames.within(root, selector)
+    return frames.locate(root, selector)
 
 
-async def in_page(found: Locator, source: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
+async def evaluate_all(locator: Locator, source: str, arg: object = None) -> Any:  # Any: whatever JSON the script gives
     """Evaluate a function of the elements found, without waiting for any.
 
     Those within a ref are taken one by one: Playwright knows no refs when it looks up several.
     """
-    if "aria-ref=" not in str(found):
-        return await found.evaluate_all(source, arg)
-    elements = [await found.nth(n).element_handle(timeout=_LOOK_MS) for n in range(await found.count())]
+    if "aria-ref=" not in str(locator):
+        return await locator.evaluate_all(source, arg)
+    count = await locator.count()
+    elements = [await locator.nth(number).element_handle(timeout=_HANDLE_MS) for number in range(count)]
     if not elements:
-        return await found.page.evaluate(applied(ON_NONE, source), arg)
+        return await locator.page.evaluate(applied(ON_NONE, source), arg)
     return await elements[0].evaluate(applied(_ON_LISTED, source), [elements, arg])
 
 
-async def unless_unchanged(act: Awaitable[None]) -> None:
+async def evaluate_first(locator: Locator, source: str, arg: object = None) -> Any:  # Any: as above
+    """Return the first result of a function that gives a list; None if it is empty, or the element went."""
+    results = await none_if_gone(evaluate_all(locator, source, arg))
+    return results[0] if results else None
+
+
+async def read_back(locator: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
+    """Read what an act left behind, or None if its element went with it.
+
+    The act is done, so this waits for nothing but a turn of the page's own scripts. A label stands for its control, as
+    it does for Playwright's own acts.
+    """
+    return await evaluate_first(locator, applied(_AFTER_ACT, expression))
+
+
+async def none_if_gone(evaluation: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives
+    """Return the result of an evaluation, or None if the act led away from the document."""
+    try:
+        return await evaluation
+    except PlaywrightError as error:
+        if errors.is_closed(error):
+            raise
+        return None
+
+
+async def without_state_check(act: Awaitable[None]) -> None:
     """Tick, without Playwright's own look at the result, which comes too early if a server is asked."""
     try:
         await act
@@ -69,35 +95,10 @@ async def unless_unchanged(act: Awaitable[None]) -> None:
             raise
 
 
-async def read_back(found: Locator, expression: str) -> Any:  # Any: whatever JSON the expression gives
-    """Read what an act left behind, or None if its element went with it.
-
-    The act is done, so this waits for nothing but a turn of the page's own scripts. A label stands for its control, as
-    it does for Playwright's own acts.
-    """
-    try:
-        values = await in_page(found, applied(_AFTER_ACT, expression))
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return None
-    return values[0] if values else None
-
-
-async def unless_gone(found: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives
-    """Return None if the act led away from the document."""
-    try:
-        return await found
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return None
-
-
-async def check_syntax(found: Locator, selector: str, page: Page) -> None:
+async def check_syntax(locator: Locator, selector: str, page: Page) -> None:
     """Raise InvalidSelector for what no engine can parse; waiting for it would be in vain."""
     try:
-        await found.count()
+        await locator.count()
     except PlaywrightError as error:
         if errors.is_closed(error):
             raise

@@ -7,37 +7,37 @@ from playwright.async_api import ElementHandle, Page
 from browser_service.host.scripts import script
 from shared.errors import ElementNotInteractable
 
-NAMED: Final = script("element_name")
-_AT: Final = script("element_at")
-_INSIDE: Final = script("frame_corner")
-_FOCUSED: Final = script("focused_element")
+ELEMENT_NAME: Final = script("element_name")
+_ELEMENT_AT: Final = script("element_at")
+_FRAME_CORNER: Final = script("frame_corner")
+_FOCUSED_ELEMENT: Final = script("focused_element")
 
 
-async def at(page: Page, x: float, y: float) -> str:
+async def element_name_at(page: Page, x: float, y: float) -> str:
     """Describe the element at a point of the viewport, in whichever frame or shadow root."""
     frame = page.main_frame
     while True:
-        element = (await frame.evaluate_handle(_AT, [x, y])).as_element()
+        element = (await frame.evaluate_handle(_ELEMENT_AT, [x, y])).as_element()
         if element is None:
             return "nothing"
-        inside = await element.content_frame()
-        if inside is None:
-            return str(await element.evaluate(NAMED))
-        left, top = await element.evaluate(_INSIDE)
-        x, y, frame = x - left, y - top, inside
+        content_frame = await element.content_frame()
+        if content_frame is None:
+            return str(await element.evaluate(ELEMENT_NAME))
+        left, top = await element.evaluate(_FRAME_CORNER)
+        x, y, frame = x - left, y - top, content_frame
 
 
-async def focused(page: Page) -> ElementHandle:
+async def focused_element(page: Page) -> ElementHandle:
     """Return the element that has the focus, in whichever frame.
 
     A key pressed on it waits for the navigation that it starts; one pressed on Playwright's keyboard does not.
     """
     frame = page.main_frame
     while True:
-        element = (await frame.evaluate_handle(_FOCUSED)).as_element()
+        element = (await frame.evaluate_handle(_FOCUSED_ELEMENT)).as_element()
         if element is None:
             raise ElementNotInteractable("The page has no document that a key could be pressed on.")
-        inside = await element.content_frame()
-        if inside is None:
+        content_frame = await element.content_frame()
+        if content_frame is None:
             return element
-        frame = inside
+        frame = content_frame

@@ -15,27 +15,27 @@ from shared.wire import FILE_BYTES
 
 async def payloads(page: BrowserPage, files: list[GivenFile]) -> list[FilePayload]:
     """Read the files. Raises ValidationFailed for a file with no content, or two, or if they are too large together."""
-    found: list[FilePayload] = []
+    uploads: list[FilePayload] = []
     for number, file in enumerate(files):
-        left = FILE_BYTES - sum(len(each["buffer"]) for each in found)
+        left = FILE_BYTES - sum(len(each["buffer"]) for each in uploads)
         data, mime_type = await _content(page, file, f"files.{number}", left)
         if len(data) > left:
-            raise _wrong(
+            raise _unfit(
                 f"files.{number}", f"The files have more than {FILE_BYTES:,} bytes together", "Give fewer at once."
             )
         name = PurePosixPath(file.called.replace("\\", "/")).name
         kind = file.mime_type or mime_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        found.append(FilePayload(name=name, mimeType=kind, buffer=data))
-    return found
+        uploads.append(FilePayload(name=name, mimeType=kind, buffer=data))
+    return uploads
 
 
 async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) -> tuple[bytes, str | None]:
     contents = [name for name in ("text", "data", "artifact_id") if getattr(file, name) is not None]
     name = file.called
     if len(contents) + (file.path is not None) > 1:
-        raise _wrong(field, f"{name!r} has two contents", "Give one of text, data, artifactId, path.")
+        raise _unfit(field, f"{name!r} has two contents", "Give one of text, data, artifactId, path.")
     if contents and PurePosixPath(name).name != name:
-        raise _wrong(f"{field}.name", f"{name!r} is a path", "Give the name alone.")
+        raise _unfit(f"{field}.name", f"{name!r} is a path", "Give the name alone.")
     if file.text is not None:
         return file.text.encode(), None
     if file.artifact_id is not None:
@@ -45,8 +45,8 @@ async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) ->
     try:
         return base64.b64decode(file.data, validate=True), None
     except binascii.Error as error:
-        raise _wrong(f"{field}.data", f"{name!r} is no base64: {error}", "Or give its `text`.") from None
+        raise _unfit(f"{field}.data", f"{name!r} is no base64: {error}", "Or give its `text`.") from None
 
 
-def _wrong(field: str, problem: str, hint: str) -> ValidationFailed:
+def _unfit(field: str, problem: str, hint: str) -> ValidationFailed:
     return ValidationFailed(f"{problem}.", hint=hint, details=field_details(field))

@@ -10,38 +10,38 @@ from playwright.async_api import ElementHandle, Frame, Locator
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
-from browser_service.host.elements.locators import ON_NONE, in_page
+from browser_service.host.elements.locators import ON_NONE, evaluate_all
 from browser_service.host.scripts import applied, script
 from shared.errors import WithoutEffect
 from shared.next_calls import next_call
 
-_SAID_WITHIN_S: Final = 0.05
-_ASKED_WITHIN_S: Final = 1.0
+_WATCH_RESULT_S: Final = 0.05
+_VERDICT_S: Final = 1.0
 
 _ON_ONE: Final = "act => (e, arg) => act([e], arg)"
 _WATCH: Final = script("click_witness")
 
-_ASK: Final = script("click_verdict")
+_VERDICT: Final = script("click_verdict")
 
-_MISSED: Final = {
+_MISS_REASONS: Final = {
     "disabled": "it is disabled, and takes no clicks",
     "replaced": "the page replaced it while the mouse was down",
     "stopped": "a script of the page stopped it on its way",
     "moved": "it moved away while the mouse was down, and {by} received it",
     "taken": "{by} received it",
 }
-_THEN: Final = {
+_MOUSE_DOWN_EFFECTS: Final = {
     "disabled": "the page disabled it at the mouse down, and no click followed",
     "covered": "the page put {by} over it at the mouse down, which received the rest of the click",
 }
-_NEXT: Final = {
+_MISS_HINTS: Final = {
     "disabled": f"Something has to enable it first: {next_call('snapshot')}.",
     "replaced": (
         f"Repeat it with a selector, or with a ref of a new {next_call('snapshot')}: the new one may take the click."
     ),
     "stopped": f"Try the keyboard: {next_call('press', selector='...', key='Enter')}.",
 }
-_IN_THE_WAY: Final = (
+_OBSTACLE_HINT: Final = (
     f"Act on what is in the way first, or close it, maybe by {next_call('press', key='Escape')}. See it: "
     f"{next_call('snapshot')}."
 )
@@ -63,18 +63,18 @@ class Verdict(BaseModel):
     def check(self, selector: str, *, acted: bool) -> None:
         """Raise WithoutEffect if the click missed its element; `acted` says that the mouse down did something."""
         if self.missed and not (self.missed == "replaced" and acted):
-            why = _MISSED[self.missed].format(by=self.by)
+            reason = _MISS_REASONS[self.missed].format(by=self.by)
             raise WithoutEffect(
-                f"The click did not reach the element matching '{selector}': {why}.",
-                hint=_NEXT.get(self.missed, _IN_THE_WAY),
+                f"The click did not reach the element matching '{selector}': {reason}.",
+                hint=_MISS_HINTS.get(self.missed, _OBSTACLE_HINT),
                 details={"selector": selector, "context": {"reason": self.missed, "receivedBy": self.by or None}},
             )
 
     def lines(self) -> list[str]:
         """Describe the other effects."""
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
-        then = [_THEN[self.then].format(by=self.by)] if self.then else []
-        invalid = [f"{name!r}: {said}" for name, said in self.invalid[:3]]
+        then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=self.by)] if self.then else []
+        invalid = [f"{name!r}: {message}" for name, message in self.invalid[:3]]
         return [*left, *then, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 
     @property
@@ -92,7 +92,7 @@ class Witness:
         """Watch an element; `frame` is the element's own, if it is known."""
         self._element = element
         self._frame = None if force else frame
-        self._asked = {"kind": kind, "force": force, "first": self._frame is None, "name": secrets.token_hex(8)}
+        self._request = {"kind": kind, "force": force, "first": self._frame is None, "name": secrets.token_hex(8)}
 
     async def __aenter__(self) -> Self:
         """Start watching before the act.
@@ -102,7 +102,7 @@ class Witness:
         """
         self._watching = asyncio.ensure_future(self._watch())
         if self._frame is None:
-            await asyncio.wait({self._watching}, timeout=_ASKED_WITHIN_S)
+            await asyncio.wait({self._watching}, timeout=_VERDICT_S)
         else:
             await asyncio.sleep(0)  # lets the task send its question before the act
         return self
@@ -114,22 +114,22 @@ class Witness:
 
     def _watch(self) -> Awaitable[Any]:  # Any: JSON that the page tells
         if self._frame is not None:
-            return self._frame.evaluate(applied(ON_NONE, _WATCH), self._asked)
-        return self._in_page(_WATCH, self._asked)
+            return self._frame.evaluate(applied(ON_NONE, _WATCH), self._request)
+        return self._evaluate(_WATCH, self._request)
 
-    def _in_page(self, source: str, asked: object) -> Awaitable[Any]:  # Any: JSON that the page tells
+    def _evaluate(self, source: str, arg: object) -> Awaitable[Any]:  # Any: JSON that the page tells
         if isinstance(self._element, Locator):
-            return in_page(self._element, source, asked)
-        return self._element.evaluate(applied(_ON_ONE, source), asked)
+            return evaluate_all(self._element, source, arg)
+        return self._element.evaluate(applied(_ON_ONE, source), arg)
 
     async def verdict(self) -> Verdict:
         """Ask for the verdict after the act."""
-        await asyncio.wait({self._watching}, timeout=_SAID_WITHIN_S)
-        said: Any = None  # Any: JSON that the page tells
+        await asyncio.wait({self._watching}, timeout=_WATCH_RESULT_S)
+        result: Any = None  # Any: JSON that the page tells
         with contextlib.suppress(PlaywrightError, TimeoutError):
             if self._watching.done():
-                said = self._watching.result()
-            if said is None:
-                async with asyncio.timeout(_ASKED_WITHIN_S):
-                    said = await self._in_page(_ASK, self._asked["name"])
-        return Verdict.model_validate(said or {})
+                result = self._watching.result()
+            if result is None:
+                async with asyncio.timeout(_VERDICT_S):
+                    result = await self._evaluate(_VERDICT, self._request["name"])
+        return Verdict.model_validate(result or {})

@@ -6,8 +6,8 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser_service.host.background import Background
-from browser_service.host.call_run import Running
-from browser_service.host.elements.fields_left import FieldsLeft
+from browser_service.host.call_run import CallRun
+from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.files import ArtifactPort
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.current_tab import CurrentTab
@@ -66,7 +66,7 @@ class PageEntry:
         self.settings = PageSettings(record)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
         self.recorder = Recorder(record, session.recordings, emit)
-        self.read_cache, self.filled_fields, self.fields_left = ReadCache(), FilledFields(), FieldsLeft()
+        self.read_cache, self.filled_fields, self.field_watch = ReadCache(), FilledFields(), FieldWatch()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
@@ -170,7 +170,7 @@ class PageEntry:
 
     def for_call(
         self,
-        running: Running,
+        run: CallRun,
         artifacts: ArtifactPort,
         perform_part: PartRunner,
         answer_dialog: Callable[[HandleDialog], Awaitable[Json]],
@@ -183,17 +183,17 @@ class PageEntry:
             self.queue,
             self.settings,
             self.recovery,
-            call=running.call,
+            call=run.call,
             artifacts=artifacts,
             emit=self._emit,
             titles=self.titles,
             console=self.console,
             recorder=self.recorder,
             filled_fields=self.filled_fields,
-            fields_left=self.fields_left,
+            field_watch=self.field_watch,
             read_cache=self.read_cache,
             human_requests=self.people,
             perform_part=perform_part,
             answer_dialog=answer_dialog,
-            undoable=running.undoable,
+            undoable=run.undoable,
         )

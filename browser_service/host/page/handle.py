@@ -12,7 +12,7 @@ from browser_service.host.call_run import Undoes
 from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
-from browser_service.host.elements.fields_left import FieldsLeft
+from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
 from browser_service.host.page.current_tab import CurrentTab
@@ -68,7 +68,7 @@ class BrowserPage:
     console: Console
     recorder: Recorder
     filled_fields: FilledFields
-    fields_left: FieldsLeft
+    field_watch: FieldWatch
     read_cache: ReadCache
     human_requests: HumanRequests
     perform_part: PartRunner
@@ -134,7 +134,7 @@ class BrowserPage:
     ) -> Locator:
         """The element of a selector or ref. Not strict: the first that matches. Raises ElementNotFound at once where
         only frames have it, unless those are not asked for (`frames`), or there may be none yet (`waits`)."""
-        if ref := locators.scope_of(selector):
+        if ref := locators.leading_ref(selector):
             await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locators.is_ref(frame):
             await self._check_ref(frame)
@@ -152,7 +152,7 @@ class BrowserPage:
 
     @staticmethod
     def _of_main_frame(selector: str, frame: str | None) -> bool:
-        return not frame and not locators.scope_of(selector) and "enter-frame" not in selector
+        return not frame and not locators.leading_ref(selector) and "enter-frame" not in selector
 
     async def answered(self, seconds: float) -> bool:
         """Wait for the answers to requests that the running act sent, which may change what it left; whether there
@@ -192,7 +192,7 @@ class BrowserPage:
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
         """Return the frame that an element is in, where that needs no looking: the main one."""
-        ref = locators.scope_of(selector)
+        ref = locators.leading_ref(selector)
         inside = self.seen is not None and ref is not None and tree.prefix_of(ref) in self.seen.frames
         return None if frame or inside or "enter-frame" in selector else self.live.main_frame
 
@@ -219,10 +219,10 @@ class BrowserPage:
         look = await snapshot.take(self.live, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
         seen = self.seen
         if seen is None or seen.document != look.state.document:
-            older = seen.elements if seen else {}
-            seen = ClientView(look.state.document, older=older)
+            former = seen.elements if seen else {}
+            seen = ClientView(look.state.document, former_elements=former)
         self.tab.views[self.call.client_id] = seen
-        seen.looked(look)
+        seen.update(look)
         return seen
 
     async def state(self, turns: int = 0) -> State:
@@ -242,7 +242,7 @@ class BrowserPage:
         refs = await snapshot.refs_of(self.live, found, most, timeout_ms)
         seen = await self.look(timeout_ms)
         own = {each.own for each in refs}
-        seen.give(node for node in seen.tree if node.ref in own)
+        seen.add_refs(node for node in seen.tree if node.ref in own)
         return refs
 
     async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
@@ -281,12 +281,12 @@ class BrowserPage:
     async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
         """Return what `look` finds, or found for the same client not longer ago than that, at the same revision."""
         key = self.call.client_id, what
-        return await self.read_cache.answer(key, lambda: self.record.revision, max_age_ms, look)
+        return await self.read_cache.get(key, lambda: self.record.revision, max_age_ms, look)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """Raise for a ref that does not mean what it meant to the client when it was given."""
         seen = self.seen
-        was = (seen.elements.get(ref) or seen.older.get(ref)) if seen else None
+        was = (seen.elements.get(ref) or seen.former_elements.get(ref)) if seen else None
         if seen is None or was is None:
             raise self._stale(f"ref {ref} is of nothing that you were shown of what {self.page_id!r} shows now.", ref)
         older = f"ref {ref} ({was}) is of an older document than {self.page_id!r} shows now."
@@ -320,16 +320,16 @@ class BrowserPage:
             return
         seen = await self.look(timeout_ms=5_000)
         here = next((node for node in seen.tree if node.ref == ref), None)
-        if here is None or here.what != was or identity.rows(seen.tree, {ref}).get(ref, "") != row:
+        if here is None or here.role_and_name != was or identity.rows(seen.tree, {ref}).get(ref, "") != row:
             of_row = f" in the row of {row!r}" if row else ""
             raise await self._gone(ref, was + of_row, f"is not that any more: {now} now", row)
 
     async def _gone(self, ref: str, was: str, what: str, row: str = "") -> ElementGone:
         seen = await self.look(timeout_ms=5_000)
         role_and_name = self.seen.elements.get(ref, was) if self.seen else was
-        alike = [node for node in seen.tree if node.ref not in {None, ref} and node.what == role_and_name]
+        alike = [node for node in seen.tree if node.ref not in {None, ref} and node.role_and_name == role_and_name]
         in_rows = identity.rows(seen.tree, {str(node.ref) for node in alike}) if row else {}
         same = [node for node in alike if not row or in_rows.get(str(node.ref)) == row][:_SAME]
-        seen.give(same)
+        seen.add_refs(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
         return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})

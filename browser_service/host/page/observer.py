@@ -9,7 +9,15 @@ from playwright.async_api import Error, Frame, Page, Request, Response
 from browser_service.host.events import well_formed
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.polling import ActWindow, Polling
-from browser_service.host.observation import FAILURES, NO_CONTENT, SAFE_METHODS, Observation, line, note, reads
+from browser_service.host.observation import (
+    FAILURES,
+    NO_CONTENT,
+    SAFE_METHODS,
+    Observation,
+    add_line,
+    describe_request,
+    is_read,
+)
 from browser_service.security.urls import abridged
 
 _REQUESTS_END_WITHIN_S = 1.0
@@ -43,7 +51,7 @@ class Observer:
         """Begin the record of an act. With `navigates` it is a navigation itself, and what the new document asks for is
         not its effect."""
         observation = Observation(window=None if navigates else ActWindow(self.polling))
-        observation.earlier = bool(self.under_way)
+        observation.was_navigating = bool(self.under_way)
         self._running.add(observation)
         return observation
 
@@ -58,9 +66,9 @@ class Observer:
         followed from these."""
         loop = asyncio.get_running_loop()
         ends_at, known = loop.time() + _EFFECTS_END_WITHIN_S, 0
-        while observation.caused > known and (left := ends_at - loop.time()) > 0:
-            known = observation.caused
-            await observation.answered(min(left, _REQUESTS_END_WITHIN_S))
+        while observation.awaited_requests > known and (left := ends_at - loop.time()) > 0:
+            known = observation.awaited_requests
+            await observation.wait_for_responses(min(left, _REQUESTS_END_WITHIN_S))
             if not observation.navigating:
                 await self._drawn()
         await observation.settle()
@@ -72,9 +80,9 @@ class Observer:
 
     def led_on(self) -> bool:
         """Note that the time of the running act is over. Returns whether that is because it navigates."""
-        under_way = [observation for observation in self._running if observation.under_way]
+        under_way = [observation for observation in self._running if observation.pending_url]
         for observation in under_way:
-            observation.outlasted = True
+            observation.timed_out = True
         return bool(under_way)
 
     async def _drawn(self) -> None:
@@ -85,18 +93,18 @@ class Observer:
 
     def popup_coming(self) -> None:
         for observation in self._running:
-            observation.popups_coming += 1
+            observation.expected_popups += 1
 
     async def answered(self, seconds: float) -> bool:
         """Wait until the requests that the running act sent are answered. Returns whether there were any."""
-        waiting = [observation for observation in self._running if observation.caused]
+        waiting = [observation for observation in self._running if observation.awaited_requests]
         for observation in waiting:
-            await observation.answered(seconds)
+            await observation.wait_for_responses(seconds)
         return bool(waiting)
 
     def acted(self) -> bool:
         """Say whether a running act sent something, went somewhere, or opened a window or a dialog."""
-        return any(seen.sent or seen.navigated or seen.popups_coming or seen.dialogs for seen in self._running)
+        return any(seen.writes or seen.visited_urls or seen.expected_popups or seen.dialogs for seen in self._running)
 
     def popup(self, page_id: str) -> bool:
         """Note a popup that opened. Returns whether a reply will still tell it."""
@@ -107,13 +115,13 @@ class Observer:
 
     def noted(self, lines: Iterable[str], silence: str) -> None:
         for observation in self._running:
-            observation.noted.extend(lines)
+            observation.notes.extend(lines)
             observation.silence = observation.silence or silence
 
     def dialog_coming(self) -> None:
         """Note a dialog that is answered at once, and will be told."""
         for observation in self._running:
-            observation.dialogs_coming += 1
+            observation.expected_dialogs += 1
 
     def dialog(self, said: str) -> bool:
         """Note how a dialog ended. Returns whether a reply will still tell it."""
@@ -124,21 +132,25 @@ class Observer:
 
     def _on_end(self, _: Page) -> None:
         for observation in self._running:
-            observation.over = True
+            observation.page_ended = True
             observation.changed.set()
 
     def _on_request(self, request: Request) -> None:
         navigation = self._is_document(request)
         if navigation:
             self._toward = request
-        elif not self._running and request.method in SAFE_METHODS and reads(request):
+        elif not self._running and request.method in SAFE_METHODS and is_read(request):
             self.polling.count(request)
         for observation in self._running:
             observation.loading.add(request)
             if navigation:
-                observation.navigating, observation.toward, observation.earlier = True, request, False
+                observation.navigating, observation.navigation_request, observation.was_navigating = (
+                    True,
+                    request,
+                    False,
+                )
             if not navigation or request.method not in SAFE_METHODS:
-                observation.asked(request)
+                observation.add_request(request)
             if observation.reads and self.polling.includes(request):
                 observation.forget([each for each in observation.reads if self.polling.includes(each)])
 
@@ -148,11 +160,11 @@ class Observer:
         for observation in self._running:
             if navigation:
                 observation.status = response.status
-                observation.documents.add(response.request)
-            if response.request in observation.sent or response.request in observation.reads:
-                observation.came(response.request, str(response.status))
+                observation.answered_documents.add(response.request)
+            if response.request in observation.writes or response.request in observation.reads:
+                observation.add_outcome(response.request, str(response.status))
             elif response.request in observation.loading and _is_refused(response):
-                note(observation.unread, line(response.request, str(response.status)))
+                add_line(observation.refused_reads, describe_request(response.request, str(response.status)))
 
     def _on_failed(self, request: Request) -> None:
         self._toward = None if request is self._toward else self._toward
@@ -163,15 +175,15 @@ class Observer:
             if request in observation.reads and not observation.reads[request] and _given_up(request):
                 observation.forget([request])
             # an answer whose body nobody read "fails" afterwards: it was an answer all the same
-            observation.came(request, request.failure or "failed")
-            by_get = navigation and request not in observation.sent and (own or not _given_up(request))
+            observation.add_outcome(request, request.failure or "failed")
+            by_get = navigation and request not in observation.writes and (own or not _given_up(request))
             if by_get and observation.status in NO_CONTENT:
                 said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
-                note(observation.failed, said)
-            elif by_get and request not in observation.documents:
-                note(observation.failed, f"navigation to {request.url} failed: {request.failure}")
-            if request in observation.documents and observation.status not in NO_CONTENT:
-                observation.broken_off.append(f"navigation to {request.url} failed: {request.failure}")
+                add_line(observation.failures, said)
+            elif by_get and request not in observation.answered_documents:
+                add_line(observation.failures, f"navigation to {request.url} failed: {request.failure}")
+            if request in observation.answered_documents and observation.status not in NO_CONTENT:
+                observation.aborted_documents.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
             observation.changed.set()
 
@@ -184,15 +196,15 @@ class Observer:
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
             else:
-                observation.navigated.append(abridged(frame.url))
+                observation.visited_urls.append(abridged(frame.url))
                 observation.ready = False
-                observation.committed()
+                observation.note_commit()
             observation.changed.set()
 
     def _on_document(self, _: Page) -> None:
         for observation in self._running:
             observation.navigating = False
-            observation.ready = bool(observation.navigated)
+            observation.ready = bool(observation.visited_urls)
             observation.changed.set()
 
     def download(self, active: ActiveDownload) -> None:
@@ -217,7 +229,7 @@ class Observer:
 
     def _on_script_error(self, error: Error) -> None:
         for observation in self._running:
-            note(observation.script_errors, well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
+            add_line(observation.script_errors, well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
 
     def _is_document(self, request: Request) -> bool:
         return request.is_navigation_request() and request.frame == self._page.main_frame

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.call_run import Running
+from browser_service.host.call_run import CallRun
 from browser_service.host.close import bounded
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.current_tab import CurrentTab
@@ -59,7 +59,7 @@ class Parking:
     def __init__(
         self,
         pages: Mapping[str, Parkable],
-        running: Mapping[str, Running],
+        running: Mapping[str, CallRun],
         downloads: Downloads,
         emit: Callable[[HostEvent], None],
         *,

@@ -14,12 +14,12 @@ from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
-_STRIP: Final = 256
+_STRIP_ROWS: Final = 256
 """This many rows are compared at a time: the arithmetic takes forty bytes a pixel."""
-_MOST_UNLIKE: Final = 35_215
+_LARGEST_DISTANCE: Final = 35_215
 """Black and white are this far apart in the library pixelmatch's weighing of colours (YIQ)."""
-_PALE: Final = 0.1
-_CHANGED: Final = (255, 0, 0)
+_BASELINE_OPACITY: Final = 0.1
+_DIFFERENCE_COLOUR: Final = (255, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,20 @@ class Difference:
         return {**facts, "observed": "; ".join(lines)}
 
 
-async def compare_kept(files: Files, action: CompareScreenshots) -> Json:
-    """Compare two pictures that the caller keeps."""
+async def compare_artifacts(files: Files, action: CompareScreenshots) -> Json:
+    """Compare two pictures that the caller has as artifacts."""
     return await compare_with(files, action, await files.data(action.current or ""))
 
 
 async def compare_with(files: Files, action: CompareScreenshots, current: bytes) -> Json:
-    """Compare a picture that the caller keeps with another one."""
+    """Compare a picture that the caller has as an artifact with another one."""
     baseline = await files.data(action.baseline)
-    found = await asyncio.to_thread(_compared, action, baseline, current)
-    return {**found.summary(), "artifact": await files.keep(found.png, "image/png", dated("difference", "of-pictures"))}
+    difference = await asyncio.to_thread(_compare_data, action, baseline, current)
+    artifact = await files.keep(difference.png, "image/png", dated("difference", "of-pictures"))
+    return {**difference.summary(), "artifact": artifact}
 
 
-def _compared(action: CompareScreenshots, baseline: bytes, current: bytes) -> Difference:
+def _compare_data(action: CompareScreenshots, baseline: bytes, current: bytes) -> Difference:
     one = _opened(baseline, "baseline", action.baseline)
     return compare(one, _opened(current, "current", action.current or "the page"), action.threshold)
 
@@ -79,31 +80,34 @@ def compare(one: Image.Image, two: Image.Image, threshold: float) -> Difference:
     width, height = max(one.width, two.width), max(one.height, two.height)
     mask = Image.new("L", (width, height), 255)
     both = min(one.width, two.width), min(one.height, two.height)
-    for top in range(0, both[1], _STRIP):
-        box = (0, top, both[0], min(top + _STRIP, both[1]))
-        mask.paste(_unlike(one.crop(box), two.crop(box), threshold), box)
-    shown = Image.new("RGB", (width, height), "white")
-    shown.paste(Image.blend(Image.new("L", one.size, "white"), one.convert("L"), _PALE).convert("RGB"))
-    shown.paste(_CHANGED, mask=mask)
+    for top in range(0, both[1], _STRIP_ROWS):
+        box = (0, top, both[0], min(top + _STRIP_ROWS, both[1]))
+        mask.paste(_difference_mask(one.crop(box), two.crop(box), threshold), box)
+    picture = Image.new("RGB", (width, height), "white")
+    picture.paste(Image.blend(Image.new("L", one.size, "white"), one.convert("L"), _BASELINE_OPACITY).convert("RGB"))
+    picture.paste(_DIFFERENCE_COLOUR, mask=mask)
     out = io.BytesIO()
-    shown.save(out, "PNG")
+    picture.save(out, "PNG")
     return Difference((one.size, two.size), width * height, mask.histogram()[255], mask.getbbox(), out.getvalue())
 
 
-def _unlike(one: Image.Image, two: Image.Image, threshold: float) -> Image.Image:
+def _difference_mask(one: Image.Image, two: Image.Image, threshold: float) -> Image.Image:
     """Return a picture that is white where the pixels differ by more than the threshold, else black."""
     if ImageChops.difference(one, two).getbbox() is None:
         return Image.new("L", one.size, 0)
     bands = {
-        f"{band}{side}": each for side, of in ((1, one), (2, two)) for band, each in zip("rgb", of.split(), strict=True)
+        f"{name}{number}": band
+        for number, picture in ((1, one), (2, two))
+        for name, band in zip("rgb", picture.split(), strict=True)
     }
-    most = _MOST_UNLIKE * threshold * threshold
-    found = ImageMath.lambda_eval(lambda given: (_distance(given) > most) * 255, **bands)
-    return cast("Image.Image", found).convert("L")
+    most = _LARGEST_DISTANCE * threshold * threshold
+    mask = ImageMath.lambda_eval(lambda operands: (_distance(operands) > most) * 255, **bands)
+    return cast("Image.Image", mask).convert("L")
 
 
-def _distance(given: dict[str, Any]) -> Any:  # Any: Pillow's operands have no type of their own
-    red, green, blue = (given["float"](given[f"{band}1"]) - given["float"](given[f"{band}2"]) for band in "rgb")
+def _distance(operands: dict[str, Any]) -> Any:  # Any: Pillow's operands have no type of their own
+    to_float = operands["float"]
+    red, green, blue = (to_float(operands[f"{band}1"]) - to_float(operands[f"{band}2"]) for band in "rgb")
     light = red * 0.29889531 + green * 0.58662247 + blue * 0.11448223
     warm = red * 0.59597799 - green * 0.27417610 - blue * 0.32180189
     green_to_purple = red * 0.21147017 - green * 0.52261711 + blue * 0.31114694

@@ -13,26 +13,25 @@ from pydantic import JsonValue
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
-_STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
-_BREAKS: Final = frozenset("\t\r\n")
+_FORMULA_STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
+_LINE_BREAKS: Final = frozenset("\t\r\n")
 _NUMBER: Final = re.compile(r"[+\-\u2212]?[\d\s.,']+[%€$£¥]?")
 """Takes linear time: no two parts of it match the same character."""
-_SEVERAL: Final = 'Ask for one: "schema" with one list, or a second call.'
 
 
 class Csv(NamedTuple):
     text: str
     rows: int
-    made_text: int
+    escaped: int
     """Counts the cells that a spreadsheet would have run, and that begin with an apostrophe now."""
 
     def facts(self) -> Json:
-        """Return what a reader is told beside the text."""
-        said = f"{self.made_text} cells that a spreadsheet would take for formulas begin with ' here"
-        return {"rows": self.rows, **({"formulas": said} if self.made_text else {})}
+        """Return the fields of the reply beside the text."""
+        note = f"{self.escaped} cells that a spreadsheet would take for formulas begin with ' here"
+        return {"rows": self.rows, **({"formulas": note} if self.escaped else {})}
 
 
-def of_tables(tables: list[Json]) -> Csv:
+def from_tables(tables: list[Json]) -> Csv:
     """Write tables of lists, one below the other with an empty line between."""
     lines: list[list[JsonValue]] = []
     count = 0
@@ -41,23 +40,22 @@ def of_tables(tables: list[Json]) -> Csv:
         if isinstance(rows, list) and isinstance(headers, list):
             lines += [[]] * bool(lines) + [headers] + [row for row in rows if isinstance(row, list)]
             count += len(rows)
-    return _written(lines, count)
+    return _write(lines, count)
 
 
-def of_data(data: Json) -> Csv:
+def from_data(data: Json) -> Csv:
     """Write the list in the data, or all of it as one row. Raises ValidationFailed for several lists."""
-    lists = {key: value for key, value in data.items() if isinstance(value, list)}
+    lists = {name: items for name, items in data.items() if isinstance(items, list)}
     if len(lists) > 1:
         raise ValidationFailed(
             f"schema has several lists, and CSV has one table: {', '.join(lists)}.",
-            hint=_SEVERAL,
+            hint='Ask for one: "schema" with one list, or a second call.',
             details=field_details("format"),
         )
-    items: list[JsonValue] = next(iter(lists.values()), [data])
-    name = next(iter(lists), "")
+    name, items = next(iter(lists.items()), ("", list[JsonValue]([data])))
     rows = [_flat(item) if isinstance(item, dict) else {name: item} for item in items]
     columns = [*dict.fromkeys(key for row in rows for key in row)]
-    return _written([[*columns], *([row.get(key) for key in columns] for row in rows)], len(rows))
+    return _write([[*columns], *([row.get(key) for key in columns] for row in rows)], len(rows))
 
 
 def _flat(item: Json, prefix: str = "") -> Json:
@@ -68,16 +66,16 @@ def _flat(item: Json, prefix: str = "") -> Json:
     return flat
 
 
-def _written(lines: Iterable[list[JsonValue]], rows: int) -> Csv:
+def _write(lines: Iterable[list[JsonValue]], rows: int) -> Csv:
     out = io.StringIO()
     writer = csv.writer(out)
-    made_text = 0
+    escaped = 0
     for line in lines:
         cells = [_cell(value) for value in line]
-        kept = [f"'{cell}" if _would_run(cell) else cell for cell in cells]
-        made_text += sum(cell != own for cell, own in zip(cells, kept, strict=True))
-        writer.writerow(kept)
-    return Csv(out.getvalue(), rows, made_text)
+        formulas = [_is_formula(cell) for cell in cells]
+        escaped += sum(formulas)
+        writer.writerow([f"'{cell}" if formula else cell for cell, formula in zip(cells, formulas, strict=True)])
+    return Csv(out.getvalue(), rows, escaped)
 
 
 def _cell(value: JsonValue) -> str:
@@ -86,11 +84,12 @@ def _cell(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _would_run(cell: str) -> bool:
+def _is_formula(cell: str) -> bool:
     """Judge by the first visible character: spreadsheets skip the others, and take its wide form for the narrow one."""
-    start = next((at for at, each in enumerate(cell) if each.isprintable() and not each.isspace()), len(cell))
-    formula = unicodedata.normalize("NFKC", cell[start : start + 1]) in _STARTS
-    return (formula or not _BREAKS.isdisjoint(cell[:start])) and not _is_number(cell.strip())
+    visible = (index for index, each in enumerate(cell) if each.isprintable() and not each.isspace())
+    start = next(visible, len(cell))
+    formula = unicodedata.normalize("NFKC", cell[start : start + 1]) in _FORMULA_STARTS
+    return (formula or not _LINE_BREAKS.isdisjoint(cell[:start])) and not _is_number(cell.strip())
 
 
 def _is_number(text: str) -> bool:

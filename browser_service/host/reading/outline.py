@@ -3,75 +3,78 @@
 from collections import Counter
 from typing import Final
 
-from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, above, words
+from browser_service.host.reading.tree import CONTROLS, FIELDS, Node, Tree, ancestors
 
-_LANDMARKS: Final = frozenset(
+_LANDMARK_ROLES: Final = frozenset(
     {"banner", "navigation", "main", "search", "form", "dialog", "alertdialog", "complementary", "contentinfo"}
 )
-_LOUD: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
-_ALIKE: Final = 4
+_ANNOUNCED_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status"})
+_LIST_SIBLINGS: Final = 4
 """This many siblings of one role are a list, of which the first two stand for all."""
-_SHOWN_ALIKE: Final = 2
-_FIELDS_ALIKE: Final = 30
+_LISTED_SIBLINGS: Final = 2
+_MOST_REPEATED_FIELDS: Final = 30
 """More fields than this in lists and rows are no form; what surrounds them says more."""
-_REST: Final = 4
-_COUNTS: Final = 90
+_COUNTED_ROLES: Final = 4
+_COUNT_CHARACTERS: Final = 90
 """The line that counts the rest has this many characters."""
 _LINE_CHARACTERS: Final = 160
-_LIST: Final = 8
-_OPTION: Final = 9
+_LIST_RANK: Final = 8
+_OPTION_RANK: Final = 9
 """Puts options behind all other ranks."""
 
 
 def outline(nodes: Tree, budget: int) -> tuple[str, Tree]:
     """Return what a person would see at a glance, in `budget` characters and the page's order, and its nodes."""
     repeated = _repeated(nodes)
-    many = sum(nodes[index].role in FIELDS for index in repeated) > _FIELDS_ALIKE
-    told = [i for i, node in enumerate(nodes) if _tells(node) and (i not in repeated or node.role in FIELDS)]
-    ranks = {index: _LIST if many and index in repeated else _rank(nodes, index) for index in told}
-    shown: set[int] = set()
-    room = budget - _COUNTS
-    for index in sorted(told, key=lambda index: (ranks[index], index)):
-        more = {index, *_landmarks(nodes, index)} - shown
-        size = sum(len(_line(nodes[i])) + 1 + 2 * _indent(nodes, i) for i in more)
+    many = sum(nodes[index].role in FIELDS for index in repeated) > _MOST_REPEATED_FIELDS
+    candidates = [i for i, n in enumerate(nodes) if _is_informative(n) and (i not in repeated or n.role in FIELDS)]
+    ranks = {index: _LIST_RANK if many and index in repeated else _rank(nodes, index) for index in candidates}
+    listed: set[int] = set()
+    room = budget - _COUNT_CHARACTERS
+    for index in sorted(candidates, key=lambda index: (ranks[index], index)):
+        added = {index, *_landmarks(nodes, index)} - listed
+        size = sum(len(_line(nodes, i)) + 1 for i in added)
         if size <= room:
-            shown |= more
+            listed |= added
             room -= size
-    if not shown:
+    if not listed:
         return _first_words(nodes), []
-    lines = [f"{'  ' * _indent(nodes, index)}{_line(nodes[index])}" for index in sorted(shown)]
-    rest = Counter(n.role for i, n in enumerate(nodes) if i not in shown and (n.role in CONTROLS or _tells(n)))
-    return "\n".join([*lines, *([_counted(rest)] if rest else [])]), [nodes[index] for index in shown]
+    rest = Counter(
+        n.role for i, n in enumerate(nodes) if i not in listed and (n.role in CONTROLS or _is_informative(n))
+    )
+    lines = [*(_line(nodes, index) for index in sorted(listed)), *([_count(rest)] if rest else [])]
+    return "\n".join(lines), [nodes[index] for index in listed]
 
 
 def _first_words(nodes: Tree) -> str:
     """Return the first words of a page without headings and controls."""
-    said = " ".join(text for node in nodes if (text := words(node.text) or node.name))
-    return said if len(said) <= _LINE_CHARACTERS else f"{said[:_LINE_CHARACTERS]}…"
+    text = " ".join(words for node in nodes if (words := node.words or node.name))
+    return text if len(text) <= _LINE_CHARACTERS else f"{text[:_LINE_CHARACTERS]}…"
 
 
-def _counted(rest: Counter[str]) -> str:
-    most = [f"{count} {role}{'s' if count > 1 else ''}" for role, count in rest.most_common(_REST)]
-    return f"not shown: {', '.join(most)}{', ...' if len(rest) > _REST else ''}"[:_COUNTS]
+def _count(rest: Counter[str]) -> str:
+    roles = [f"{count} {role}{'s' if count > 1 else ''}" for role, count in rest.most_common(_COUNTED_ROLES)]
+    return f"not shown: {', '.join(roles)}{', ...' if len(rest) > _COUNTED_ROLES else ''}"[:_COUNT_CHARACTERS]
 
 
-def _tells(node: Node) -> bool:
+def _is_informative(node: Node) -> bool:
     """Say if it belongs in an outline: its line says what it is."""
     if node.role == "heading":
         return bool(node.name or node.text)
-    if node.acts:
+    if node.is_control:
         return node.ref is not None
-    return node.role in {"table", "grid", "iframe"} or (node.role in _LOUD and bool(node.text or node.inner))
+    announced = node.role in _ANNOUNCED_ROLES and bool(node.text or node.has_children)
+    return announced or node.role in {"table", "grid", "iframe"}
 
 
 def _rank(nodes: Tree, index: int) -> int:
     """Rank what comes first if not all fits: what is open above the page, headings, forms, and options last."""
     node = nodes[index]
-    roles = {nodes[outer].role for outer in above(nodes, index)}
+    roles = {nodes[outer].role for outer in ancestors(nodes, index)}
     if node.role == "option":
-        return _OPTION
-    if node.role in _LOUD or roles & {"dialog", "alertdialog"}:
-        return 0 if node.role in FIELDS | _LOUD else 1
+        return _OPTION_RANK
+    if node.role in _ANNOUNCED_ROLES or roles & {"dialog", "alertdialog"}:
+        return 0 if node.role in FIELDS | _ANNOUNCED_ROLES else 1
     if node.role == "heading":
         return 2 if "level=1" in node.marks or "level=2" in node.marks else 6
     if node.role in FIELDS or (node.role == "button" and roles & {"form", "search"}):
@@ -84,27 +87,25 @@ def _rank(nodes: Tree, index: int) -> int:
 def _repeated(nodes: Tree) -> set[int]:
     """Return the nodes in the third and later of many siblings of one role, such as rows and cards."""
     siblings = Counter((node.parent, node.role) for node in nodes)
-    seen: Counter[tuple[int | None, str]] = Counter()
-    found: set[int] = set()
+    earlier: Counter[tuple[int | None, str]] = Counter()
+    repeated: set[int] = set()
     for index, node in enumerate(nodes):
-        alike = (node.parent, node.role)
-        seen[alike] += 1
-        many = siblings[alike] >= _ALIKE and seen[alike] > _SHOWN_ALIKE and node.role not in CONTROLS
-        if (many and node.role != "heading") or node.parent in found:
-            found.add(index)
-    return found
+        kind = (node.parent, node.role)
+        earlier[kind] += 1
+        of_list = siblings[kind] >= _LIST_SIBLINGS and earlier[kind] > _LISTED_SIBLINGS
+        if (of_list and node.role not in CONTROLS | {"heading"}) or node.parent in repeated:
+            repeated.add(index)
+    return repeated
 
 
 def _landmarks(nodes: Tree, index: int) -> list[int]:
-    return [outer for outer in above(nodes, index) if nodes[outer].role in _LANDMARKS]
+    return [outer for outer in ancestors(nodes, index) if nodes[outer].role in _LANDMARK_ROLES]
 
 
-def _indent(nodes: Tree, index: int) -> int:
-    return len(_landmarks(nodes, index))
-
-
-def _line(node: Node) -> str:
+def _line(nodes: Tree, index: int) -> str:
+    """Write a node in one line, indented by the landmarks around it."""
+    node, indent = nodes[index], "  " * len(_landmarks(nodes, index))
     line = node.line.removesuffix(":")
-    if len(line) <= _LINE_CHARACTERS:
-        return line
-    return f"- {node.role} {node.name[: _LINE_CHARACTERS // 2]!r}… [ref={node.ref}]"
+    if len(line) > _LINE_CHARACTERS:
+        line = f"- {node.role} {node.name[: _LINE_CHARACTERS // 2]!r}… [ref={node.ref}]"
+    return f"{indent}{line}"

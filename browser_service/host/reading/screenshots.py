@@ -18,16 +18,17 @@ from shared.actions.media import Screenshot
 from shared.errors import ValidationFailed, field_details
 
 Options = dict[str, Any]  # Any: as Playwright types each
-_PIECE: Final = 4_000_000
-_LONGEST: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
+_PIECE_PIXELS: Final = 4_000_000
+_LONGEST_SIDE: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
 """A side may have this many pixels in each format."""
-_SIZES: Final = script("document_size")
+_DOCUMENT_SIZE: Final = script("document_size")
 _RATIO: Final = "Number(devicePixelRatio)"
 _RATIOS: Final = (1.0, 10.0)
-_FARTHEST: Final = 50_000_000.0
-"""No document has more CSS pixels than this."""
-_TAKING: Final = 0.6
+_LONGEST_DOCUMENT: Final = 50_000_000.0
+"""Bounds a document's side in CSS pixels."""
+_PIECES_SHARE: Final = 0.6
 """Taking pieces may use this share of a call's time."""
+_OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
 _OUTSIDE: Final = "Clipped area"
 
 
@@ -64,21 +65,21 @@ async def take(page: BrowserPage, action: Screenshot) -> Picture:
         options["mask"] = [await page.element(masked, action.frame, strict=True) for masked in action.mask]
     element = await page.element(action.selector, action.frame) if action.selector else None
     area = await _area(page, action, element)
-    if area is not None and area.pixels > _PIECE:
+    if area is not None and area.pixels > _PIECE_PIXELS:
         return await _in_pieces(page, action, area, options)
-    how: Options = {**options, "type": action.type, "timeout": action.timeout}
+    options |= {"type": action.type, "timeout": action.timeout}
     if action.type != "png":
-        how["quality"] = action.quality
+        options["quality"] = action.quality
     if element is not None:
-        return _opened(await element.screenshot(**how))
+        return _opened(await element.screenshot(**options))
     clip: Options = {"clip": action.clip.model_dump()} if action.clip else {}
-    return _opened(await page.live.screenshot(**how, **clip, full_page=action.full_page))
+    return _opened(await page.live.screenshot(**options, **clip, full_page=action.full_page))
 
 
 async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) -> _Area | None:
     """Return what the picture shows if that can be more than a window, else None."""
     window = page.live.viewport_size
-    small = window is None or window["width"] * window["height"] <= _PIECE
+    small = window is None or window["width"] * window["height"] <= _PIECE_PIXELS
     if element is None and not action.full_page and small:
         return None
     box = None
@@ -88,7 +89,7 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
         if box is None:
             return None  # it is not visible, which taking it says
     width, height, left, top, inner_width, inner_height = await _sizes(page)
-    ratio = 1.0 if action.scale == "css" else _within(await page.live.evaluate(_RATIO), *_RATIOS, otherwise=1.0)
+    ratio = 1.0 if action.scale == "css" else _bounded(await page.live.evaluate(_RATIO), *_RATIOS, default=1.0)
     if box is not None:
         return _Area(box["x"] + left, box["y"] + top, box["width"], box["height"], ratio)
     if not action.full_page:
@@ -109,24 +110,26 @@ async def _sizes(page: BrowserPage) -> list[float]:
     bounds.
     """
     if page.tab.cdp is None:
-        return [_within(each, 0.0, _FARTHEST, otherwise=0.0) for each in await page.live.evaluate(_SIZES)]
-    known = await page.tab.cdp.send("Page.getLayoutMetrics")
-    document, window = known["cssContentSize"], known["cssVisualViewport"]
-    shown = [window[name] for name in ("pageX", "pageY", "clientWidth", "clientHeight")]
-    return [document["width"], document["height"], *shown]
+        answer = await page.live.evaluate(_DOCUMENT_SIZE)
+        return [_bounded(each, 0.0, _LONGEST_DOCUMENT, default=0.0) for each in answer]
+    metrics = await page.tab.cdp.send("Page.getLayoutMetrics")
+    document, window = metrics["cssContentSize"], metrics["cssVisualViewport"]
+    names = ("pageX", "pageY", "clientWidth", "clientHeight")
+    return [document["width"], document["height"], *(window[name] for name in names)]
 
 
-def _within(said: object, least: float, most: float, *, otherwise: float) -> float:
+def _bounded(value: object, least: float, most: float, *, default: float) -> float:
     """Bound a number that the page gave, which may be anything."""
-    known = isinstance(said, int | float) and math.isfinite(said)
-    return min(most, max(least, float(said))) if known and isinstance(said, int | float) else otherwise
+    if isinstance(value, int | float) and math.isfinite(value):
+        return min(most, max(least, float(value)))
+    return default
 
 
 async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> Picture:
-    whole, longest = area, _LONGEST[action.type] / area.ratio
+    whole, longest = area, _LONGEST_SIDE[action.type] / area.ratio
     if action.type == "webp" and max(area.width, area.height) > longest:
         raise ValidationFailed(
-            f"A webp picture has at most {_LONGEST['webp']:,} pixels a side, and this one would have"
+            f"A webp picture has at most {_LONGEST_SIDE['webp']:,} pixels a side, and this one would have"
             f" {area.width * area.ratio:,.0f} x {area.height * area.ratio:,.0f}.",
             hint='Take png or jpeg, or a part: "fullPage": true with "clip": {"x": 0, "y": 0, ...}.',
             details=field_details("type"),
@@ -146,15 +149,15 @@ async def _in_pieces(page: BrowserPage, action: Screenshot, area: _Area, options
 
 async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: Options) -> tuple[list[bytes], float]:
     """Take pictures from top to bottom while there is time to join them; return them, and where they end."""
-    rows = max(1, math.floor(_PIECE / area.ratio**2 / area.width))
-    now = asyncio.get_running_loop().time
-    deadline, enough = (now() + share * action.allowed_ms() / 1000 for share in (1, _TAKING))
+    rows = max(1, math.floor(_PIECE_PIXELS / area.ratio**2 / area.width))
+    clock = asyncio.get_running_loop().time
+    deadline, last_start = (clock() + share * action.allowed_ms() / 1000 for share in (1, _PIECES_SHARE))
     pieces: list[bytes] = []
     top = 0.0
-    while top < area.height and (not pieces or now() < enough):
+    while top < area.height and (not pieces or clock() < last_start):
         height = min(rows, area.height - top)
         clip: Any = area.clip(top, height)  # Any: Playwright's own type of it
-        left_ms = max(1.0, (deadline - now()) * 1000)
+        left_ms = max(1.0, (deadline - clock()) * 1000)
         try:
             pieces.append(await page.live.screenshot(**options, type="png", full_page=True, clip=clip, timeout=left_ms))
         except PlaywrightError as error:
@@ -163,9 +166,6 @@ async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: O
             break  # it takes too long, or the page has become shorter meanwhile
         top += height
     return pieces, top
-
-
-_OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
 
 
 def _opened(data: bytes) -> Picture:

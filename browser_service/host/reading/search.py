@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import Node, Tree, above, within, words
+from browser_service.host.reading.tree import Node, Tree, ancestors, descendants
 from shared.model import Json
 
 _NEAREST: Final = 5
-_ALIKE: Final = 0.5
-_CHARACTERS: Final = 200
+_SIMILARITY: Final = 0.5
+_TEXT_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True)
@@ -20,81 +20,75 @@ class Match:
 
     index: int
     node: Node
-    said: str = ""
+    text: str = ""
 
 
 def search(nodes: Tree, *, text: str = "", role: str = "", name: str = "") -> list[Match]:
     """Return all matches: exact names first, then what can be acted on, then the rest in the page's order."""
-    wanted = name or text
-    found = _by_role(nodes, role, name, text) if role or name else _by_text(nodes, text)
-    return sorted(found, key=lambda m: (_rank(m, wanted), m.index))
+    query = (name or text).casefold()
+    matches = _by_role(nodes, role, name, text) if role or name else _by_text(nodes, text)
+    return sorted(matches, key=lambda match: (_rank(match.node, query), match.index))
 
 
-def _rank(match: Match, wanted: str) -> tuple[bool, bool]:
-    exact = wanted.casefold() in {match.node.name.casefold(), words(match.node.text).casefold()}
-    return (not exact, not match.node.acts)
+def _rank(node: Node, query: str) -> tuple[bool, bool]:
+    return query not in {node.name.casefold(), node.words.casefold()}, not node.is_control
 
 
 def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
     for index, node in enumerate(nodes):
-        if not node.ref or (role and node.role != role) or not _in(node.name, name):
+        if not node.ref or (role and node.role != role) or not _contains(node.name, name):
             continue
-        if not text or any(_has(inner, text) for inner in (node, *within(nodes, index))):
+        if not text or any(_shows(inner, text) for inner in (node, *descendants(nodes, index))):
             yield Match(index, node)
 
 
 def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
     """Yield the innermost elements that have the words: rows and links repeat what is in them."""
-    taken: set[int] = set()
+    repeating: set[int] = set()
     for index in range(len(nodes) - 1, -1, -1):
-        if index in taken or not _has(nodes[index], text):
+        if index in repeating or not _shows(nodes[index], text):
             continue
-        outers = [*above(nodes, index)]
-        taken.update(outers)
-        named = next((n for n in (index, *outers) if nodes[n].ref), None)
-        if named is not None:
-            said = "" if named == index else _said(nodes[index])
-            yield Match(named, nodes[named], said)
+        outers = [*ancestors(nodes, index)]
+        repeating.update(outers)
+        addressed = next((i for i in (index, *outers) if nodes[i].ref), None)
+        if addressed is not None:
+            yield Match(addressed, nodes[addressed], "" if addressed == index else nodes[index].label)
 
 
-def _has(node: Node, text: str) -> bool:
-    return _in(node.name, text) or _in(words(node.text), text)
+def _shows(node: Node, text: str) -> bool:
+    return _contains(node.name, text) or _contains(node.words, text)
 
 
-def _in(said: str, text: str) -> bool:
-    return text.casefold() in said.casefold()
+def _contains(words: str, text: str) -> bool:
+    return text.casefold() in words.casefold()
 
 
-def _said(node: Node) -> str:
-    return node.name or words(node.text)
-
-
-def nearest(nodes: Tree, wanted: str, role: str = "") -> list[str]:
+def nearest(nodes: Tree, query: str, role: str = "") -> list[str]:
     """Return the names on the page that are most like one that is missing."""
     names = {node.name.casefold(): node for node in nodes if node.name and node.ref and (not role or node.role == role)}
-    close = difflib.get_close_matches(wanted.casefold(), [*names], _NEAREST, _ALIKE) if wanted else []
-    return [names[name].what for name in close] or [node.what for node in [*names.values()][:_NEAREST]]
+    similar = difflib.get_close_matches(query.casefold(), [*names], _NEAREST, _SIMILARITY) if query else []
+    return [names[name].role_and_name for name in similar or [*names][:_NEAREST]]
 
 
-def line(nodes: Tree, match: Match) -> str:
+def to_line(nodes: Tree, match: Match) -> str:
     """Write a match for a model."""
-    said = f": {_short(match.said)}" if match.said and match.said != words(match.node.text) else ""
+    text = f": {_shorten(match.text)}" if match.text and match.text != match.node.words else ""
     where = place(nodes, match.index)
-    return f"{match.node.line.removesuffix(':')}{said}{f' · {where}' if where else ''}"
+    return f"{match.node.line.removesuffix(':')}{text}{f' · {where}' if where else ''}"
 
 
-def row(nodes: Tree, match: Match) -> Json:
+def to_json(nodes: Tree, match: Match) -> Json:
     """Write a match for programs."""
     node = match.node
-    told: Json = {"ref": node.ref, "role": node.role, "name": node.name}
-    if value := match.said or words(node.text):
-        told["text"] = _short(value)
+    fields: Json = {"ref": node.ref, "role": node.role, "name": node.name}
+    if text := match.text or node.words:
+        fields["text"] = _shorten(text)
     if node.states:
-        told["states"] = [*node.states]
+        fields["states"] = [*node.states]
     if where := place(nodes, match.index):
-        told["in"] = where
-    return told
+        fields["in"] = where
+    return fields
 
 
-def _short(said: str) -> str:
-    return said if len(said) <= _CHARACTERS else f"{said[:_CHARACTERS]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _TEXT_CHARACTERS else f"{text[:_TEXT_CHARACTERS]}…"

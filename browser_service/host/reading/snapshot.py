@@ -1,4 +1,5 @@
-"""Takes snapshots, the whole page as a tree with refs, and keeps what each client was shown, which makes refs safe."""
+"""Takes snapshots, the whole page as a tree with refs, and remembers what each client was shown, which makes refs
+safe."""
 
 import asyncio
 import time
@@ -13,7 +14,7 @@ from browser_service.host.reading import identity, tree
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.scripts import script
 
-_REMEMBERED: Final = 50_000
+_MOST_REFS: Final = 50_000
 _FRAME_MS: Final = 1_000
 TITLE_CHARACTERS: Final = 200
 _STATE: Final = script("document_state")
@@ -57,49 +58,51 @@ class Refs:
 
 @dataclass
 class ClientView:
-    """Keeps what a client was shown of a document: its refs, the page at the last look, and the last snapshot."""
+    """Remembers what a client was shown of a document: its refs, the page at the last look, and the last snapshot."""
 
     document: float
     moves: int = -1
     state: State | None = None
     """Is the page's state at the last look."""
-    at: float = 0.0
+    looked_at: float = 0.0
     """Is the time of the last look, by the monotonic clock."""
-    acted: bool = False
+    acted_since: bool = False
     """True if the client has acted since, which may explain what differs."""
     elements: dict[str, str] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
     """Tells the row of an element from others."""
-    older: dict[str, str] = field(default_factory=dict)
+    former_elements: dict[str, str] = field(default_factory=dict)
     """Maps refs of earlier documents, the page's or a frame's, to what they meant."""
     frames: dict[str, float] = field(default_factory=dict)
     tree: Tree = field(default_factory=list)
-    given: Tree | None = None
+    snapshot: Tree | None = None
+    """Is the tree of the last snapshot that the client was shown whole, changes included."""
 
-    def looked(self, look: PageView) -> None:
-        changed = {prefix for prefix, began in self.frames.items() if look.frames.get(prefix) != began}
+    def update(self, page: PageView) -> None:
+        """Note how the page is now."""
+        changed = {prefix for prefix, began in self.frames.items() if page.frames.get(prefix) != began}
         for ref in [ref for ref in self.elements if tree.prefix_of(ref) in changed]:
-            self.older[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
-        self.tree, self.frames, self.moves = look.tree, look.frames, look.moves
-        self.is_now(look.state)
+            self.former_elements[ref] = self.elements.pop(ref)  # a new document in a frame begins to count anew
+        self.tree, self.frames, self.moves = page.tree, page.frames, page.moves
+        self.note_state(page.state)
 
-    def is_now(self, state: State) -> None:
+    def note_state(self, state: State) -> None:
         """Note that the page was looked at, whether or not it differed."""
-        self.state, self.at, self.acted = state, time.monotonic(), False
+        self.state, self.looked_at, self.acted_since = state, time.monotonic(), False
 
-    def give(self, nodes: Iterable[Node]) -> None:
+    def add_refs(self, nodes: Iterable[Node]) -> None:
         """Let the client use the refs of these nodes, which it is shown."""
-        if len(self.elements) > _REMEMBERED:
+        if len(self.elements) > _MOST_REFS:
             self.elements.clear()
             self.rows.clear()
-        shown = {node.ref: node.what for node in nodes if node.ref}
-        self.elements.update(shown)
-        self.rows.update(identity.rows(self.tree, {*shown}))
+        elements = {node.ref: node.role_and_name for node in nodes if node.ref}
+        self.elements.update(elements)
+        self.rows.update(identity.rows(self.tree, {*elements}))
 
-    def give_all(self) -> None:
-        """Let the client use all refs: it is given the whole as a snapshot."""
-        self.give(self.tree)
-        self.given = self.tree
+    def add_snapshot(self) -> None:
+        """Let the client use all refs: it is shown the whole as a snapshot."""
+        self.add_refs(self.tree)
+        self.snapshot = self.tree
 
 
 async def document_of(page: Page) -> float:
@@ -126,8 +129,8 @@ async def take(
     """
     while True:
         before = moves()
-        reading = page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
-        state, text = (known, await reading) if known else await asyncio.gather(state_of(page), reading)
+        snapshot = page.aria_snapshot(mode="ai", boxes=boxes, timeout=timeout_ms)
+        state, text = (known, await snapshot) if known else await asyncio.gather(state_of(page), snapshot)
         if moves() == before:
             break
         known = None
@@ -136,11 +139,11 @@ async def take(
     for prefix, ref in _frames(nodes).items():
         try:
             inner = page.locator(f"aria-ref={ref}")
-            frames[prefix], more = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
+            frames[prefix], in_frame = await inner.evaluate(_TYPED_IN_FRAME, timeout=_FRAME_MS)
         except PlaywrightError:  # it went, or does not respond: nothing that is typed in it is shown
-            more = [tree.words(node.text) for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
-        typed = [*typed, *more]
-    tree.hide(nodes, typed)
+            in_frame = [node.words for node in nodes if node.ref and tree.prefix_of(node.ref) == prefix]
+        typed = [*typed, *in_frame]
+    tree.hide_secrets(nodes, typed)
     return PageView(state, before, frames, tree.without_root(nodes))
 
 
@@ -152,20 +155,20 @@ def _frames(nodes: Tree) -> dict[str, str]:
     return dict([*found.items()][1:])
 
 
-async def refs_of(page: Page, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
+async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> list[Refs]:
     """Return the refs of a locator's first elements. Playwright forgets the others, so look again afterwards."""
-    refs: list[Refs] = []
-    for number in range(min(await found.count(), most)):
-        if number and "aria-ref=" in str(found):  # which the look at the one before has made it forget
+    found: list[Refs] = []
+    for number in range(min(await locator.count(), most)):
+        if number and "aria-ref=" in str(locator):  # which the look at the one before has made it forget
             await page.aria_snapshot(mode="ai", timeout=timeout_ms)
-        element = found.nth(number)
+        element = locator.nth(number)
         handle = await element.element_handle(timeout=timeout_ms)
         nodes = tree.parse(await element.aria_snapshot(mode="ai", timeout=timeout_ms))
-        inner = [node.ref for node in nodes if node.ref]
-        its_own = inner[0] if inner and await _is(page, inner[0], handle) else None
-        refs.append(Refs(its_own, frozenset(inner)))
-    return refs
+        refs = [node.ref for node in nodes if node.ref]
+        own = refs[0] if refs and await _is_same(page, refs[0], handle) else None
+        found.append(Refs(own, frozenset(refs)))
+    return found
 
 
-async def _is(page: Page, ref: str, element: ElementHandle) -> bool:
+async def _is_same(page: Page, ref: str, element: ElementHandle) -> bool:
     return bool(await page.locator(f"aria-ref={ref}").evaluate("(e, other) => e === other", element))

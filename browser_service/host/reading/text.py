@@ -1,4 +1,4 @@
-"""Converts the text of a page."""
+"""Converts the HTML of a page to markdown."""
 
 import asyncio
 import re

@@ -17,7 +17,7 @@ _PROPERTY: Final = re.compile(r"^/(?P<property>[a-z]+): (?P<value>.*)$")
 _REF: Final = re.compile(r"^ref=((?:f\d+)?e\d+)$")
 _URL_CHARACTERS: Final = 80
 _HIDDEN: Final = "••••"
-_TELLING: Final = 4
+_SEARCHED_SECRET_CHARACTERS: Final = 4
 """Shorter secrets are not looked for in names: they would be found everywhere."""
 
 CONTROLS: Final = frozenset(
@@ -37,17 +37,16 @@ class Node:
 
     depth: int
     role: str
-    name: str = ""
-    ref: str | None = None
-    marks: tuple[str, ...] = ()
-    text: str = ""
+    name: str
+    ref: str | None
+    marks: tuple[str, ...]
+    text: str
     url: str = ""
     parent: int | None = None
-    inner: bool = False
-    """True if it has others in it."""
+    has_children: bool = False
 
     @property
-    def what(self) -> str:
+    def role_and_name(self) -> str:
         """Return `role "name"`, which is what a ref stands for."""
         return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}" if self.name else self.role
 
@@ -57,21 +56,31 @@ class Node:
         return tuple(mark for mark in self.marks if not mark.startswith(("box=", "cursor=", "active")))
 
     @property
-    def acts(self) -> bool:
+    def words(self) -> str:
+        """Return the page's own words in its text."""
+        return _unquoted(self.text)
+
+    @property
+    def label(self) -> str:
+        """Return its name, else its words."""
+        return self.name or self.words
+
+    @property
+    def is_control(self) -> bool:
         """Say if it can be acted on."""
         return self.role in CONTROLS or "cursor=pointer" in self.marks
 
     def head(self, *, ref: bool = True) -> str:
-        """Write its line without what is in it."""
+        """Write its line without its text."""
         pointer = "cursor=pointer" if self.role in CONTROLS else ""  # as it is for every link and button
         marks = [*(mark for mark in self.marks if mark != pointer)]
         marks += [f"ref={self.ref}"] if self.ref and ref else []
         marks += [f"url={_cut(self.url)}"] if self.url else []
-        return " ".join([self.what, *(f"[{mark}]" for mark in marks)])
+        return " ".join([self.role_and_name, *(f"[{mark}]" for mark in marks)])
 
     @property
     def line(self) -> str:
-        return f"- {self.head()}: {self.text}" if self.text else f"- {self.head()}{':' if self.inner else ''}"
+        return f"- {self.head()}: {self.text}" if self.text else f"- {self.head()}{':' if self.has_children else ''}"
 
 
 Tree = list[Node]
@@ -80,26 +89,21 @@ Tree = list[Node]
 
 def parse(text: str) -> Tree:
     nodes: Tree = []
-    above: list[int] = []
+    path: list[int] = []
     for line in text.splitlines():
         found = _LINE.match(line)
         if found is None:
             continue
         depth = len(found["indent"]) // 2
-        del above[depth:]
-        if (of := _PROPERTY.match(found["rest"])) and above:
-            _add_property(nodes[above[-1]], of["property"], _unquoted(of["value"]))
+        del path[depth:]
+        if (property_ := _PROPERTY.match(found["rest"])) and path:
+            _add_property(nodes[path[-1]], property_["property"], _unquoted(property_["value"]))
             continue
-        if above:
-            nodes[above[-1]].inner = True
-        nodes.append(_node(found["rest"], depth, above[-1] if above else None))
-        above.append(len(nodes) - 1)
+        if path:
+            nodes[path[-1]].has_children = True
+        nodes.append(Node(depth, *_fields(found["rest"]), parent=path[-1] if path else None))
+        path.append(len(nodes) - 1)
     return nodes
-
-
-def _node(rest: str, depth: int, parent: int | None) -> Node:
-    role, name, ref, marks, text = _fields(rest)
-    return Node(depth, role, name=name, ref=ref, marks=marks, text=text, parent=parent)
 
 
 @lru_cache(maxsize=8_192)
@@ -111,9 +115,10 @@ def _fields(rest: str) -> tuple[str, str, str | None, tuple[str, ...], str]:
     if found is None:
         return "text", "", None, (), rest.removeprefix("text: ")
     marks: list[str] = re.findall(r"\[([^\]]*)\]", found["marks"])
-    ref = next((of.group(1) for mark in marks if (of := _REF.match(mark))), None)
-    others = tuple(mark for mark in marks if not _REF.match(mark))
-    return found["role"], _unquoted(found["name"] or ""), ref, others, (found["tail"] or "").removeprefix(":").strip()
+    ref = next((match.group(1) for mark in marks if (match := _REF.match(mark))), None)
+    other_marks = tuple(mark for mark in marks if not _REF.match(mark))
+    text = (found["tail"] or "").removeprefix(":").strip()
+    return found["role"], _unquoted(found["name"] or ""), ref, other_marks, text
 
 
 def _add_property(node: Node, name: str, value: str) -> None:
@@ -133,14 +138,14 @@ def without_root(nodes: Tree) -> Tree:
     return [replace(n, depth=n.depth - 1, parent=n.parent - 1 if n.parent else None) for n in nodes[1:]]
 
 
-def hide(nodes: Tree, typed: list[str]) -> None:
+def hide_secrets(nodes: Tree, typed: list[str]) -> None:
     """Take typed passwords out of the fields, and out of the names that repeat them."""
     secrets = {" ".join(text.split()) for text in typed if text.strip()}
     for node in nodes if secrets else []:
-        if node.role == "textbox" and " ".join(words(node.text).split()) in secrets:
+        if node.role == "textbox" and " ".join(node.words.split()) in secrets:
             node.text = _HIDDEN
         for secret in secrets:
-            if len(secret) >= _TELLING and secret in node.name:
+            if len(secret) >= _SEARCHED_SECRET_CHARACTERS and secret in node.name:
                 node.name = node.name.replace(secret, _HIDDEN)
 
 
@@ -149,43 +154,39 @@ def prefix_of(ref: str) -> str:
     return ref[: ref.index("e")]
 
 
-def part(nodes: Tree, start: int) -> Tree:
-    """Return an element and what is in it."""
-    top = nodes[start].depth
-    end = next((i for i in range(start + 1, len(nodes)) if nodes[i].depth <= top), len(nodes))
-    return [
-        replace(n, depth=n.depth - top, parent=n.parent - start if n.parent is not None and n.depth > top else None)
-        for n in nodes[start:end]
+def subtree(nodes: Tree, index: int) -> Tree:
+    """Copy an element and what is in it, as a tree of its own."""
+    root = nodes[index]
+    inner = [
+        replace(node, depth=node.depth - root.depth, parent=(node.parent or 0) - index)
+        for node in descendants(nodes, index)
     ]
+    return [replace(root, depth=0, parent=None), *inner]
 
 
-def within(nodes: Tree, index: int) -> Iterator[Node]:
+def descendants(nodes: Tree, index: int) -> Iterator[Node]:
     """Yield what is in an element."""
-    for inner in range(index + 1, len(nodes)):
-        if nodes[inner].depth <= nodes[index].depth:
+    for position in range(index + 1, len(nodes)):
+        if nodes[position].depth <= nodes[index].depth:
             return
-        yield nodes[inner]
+        yield nodes[position]
 
 
-def above(nodes: Tree, index: int) -> Iterator[int]:
+def ancestors(nodes: Tree, index: int) -> Iterator[int]:
     """Yield the elements around one, from the inside."""
-    outer = nodes[index].parent
-    while outer is not None:
-        yield outer
-        outer = nodes[outer].parent
-
-
-def cut_depth(nodes: Tree, depth: int) -> Tree:
-    return [node for node in nodes if node.depth < depth]
+    parent = nodes[index].parent
+    while parent is not None:
+        yield parent
+        parent = nodes[parent].parent
 
 
 def interactive(nodes: Tree) -> Tree:
     """Return only headings and what can be acted on, in the order of the page."""
-    return [replace(n, depth=0, inner=False) for n in nodes if is_interactive(n)]
+    return [replace(node, depth=0, has_children=False) for node in nodes if is_interactive(node)]
 
 
 def is_interactive(node: Node) -> bool:
-    return node.ref is not None and (node.acts or node.role == "heading")
+    return node.ref is not None and (node.is_control or node.role == "heading")
 
 
 def index_of(nodes: Tree, ref: str) -> int | None:
@@ -196,14 +197,9 @@ def first_ref(nodes: Tree) -> str | None:
     return next((node.ref for node in nodes if node.ref), None)
 
 
-def words(text: str) -> str:
-    """Return the page's own words behind a node's text."""
-    return _unquoted(text)
-
-
 def first_words(nodes: Iterable[Node]) -> str:
-    """Return the words of the first node that has some, and nothing in it."""
-    return next((said for node in nodes if not node.inner and (said := node.name or words(node.text))), "")
+    """Return the label of the first node that has one, and nothing in it."""
+    return next((node.label for node in nodes if not node.has_children and node.label), "")
 
 
 def _unquoted(text: str) -> str:

@@ -6,7 +6,7 @@ It lies in memory alone, is bounded, and never has the value of a secret.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from browser_service.host.elements.locators import scope_of
+from browser_service.host.elements.locators import leading_ref
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
 from shared.model import Json, weight
@@ -50,7 +50,7 @@ class FilledFields:
 
     def note(self, client_id: str, selector: str, frame: str | None, strict: bool, seen: Json) -> None:  # noqa: FBT001 - the action's own
         """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""
-        if scope_of(selector) or (seen["kind"] == "tick" and not strict):
+        if leading_ref(selector) or (seen["kind"] == "tick" and not strict):
             selector, frame, strict = str(seen["selector"]), _text(seen["frame"]), True
         key = (client_id, frame, selector)
         was = self._now.pop(key, None)

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from browser_service.host.call_run import Running
+from browser_service.host.call_run import CallRun
 from browser_service.host.close import bounded
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import Memory
@@ -29,7 +29,7 @@ class IdleSweep:
 
     pages: Mapping[str, Parkable]
     sessions: Mapping[str, SessionEntry]
-    running: Mapping[str, Running]
+    running: Mapping[str, CallRun]
     launcher: Launcher
     parking: Parking
     memory: Memory

@@ -87,7 +87,7 @@ def test_nothing_that_is_said_or_acts_is_lost(nodes: tree.Tree) -> None:
     written = compact.write(nodes)
     for node in nodes:
         assert all(said in written for said in (node.name, node.text, *(f"[{mark}]" for mark in node.states)))
-        if node.acts and node.ref:
+        if node.is_control and node.ref:
             assert written.count(f"[ref={node.ref}]") == 1
     indents = [len(line) - len(line.lstrip(" ")) for line in written.splitlines()]
     assert all(after - before <= 2 for before, after in pairwise(indents))

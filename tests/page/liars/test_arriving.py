@@ -26,7 +26,7 @@ def _slow_picture(tab: Tab) -> tuple[str, threading.Event]:
 async def test_a_page_that_does_not_end_loading_is_used_once_it_can_be(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrival, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(arrival, "LOADING_S", 0.1)
     url, release = _slow_picture(tab)
     result = await tab.call("goto", pageId="tab", url=url)
     assert (result["status"], result["url"], result["navigatedTo"]) == (200, url, url)
@@ -54,7 +54,7 @@ async def test_a_timeout_that_ends_before_the_load_of_a_page_that_can_be_used_is
 async def test_a_page_whose_script_keeps_it_from_being_used_is_waited_for(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrival, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(arrival, "LOADING_S", 0.1)
     release = threading.Event()
     tab.site.page("/slow.js", Answer("", content_type="text/javascript", hold=release))
     url = tab.site.page("/app", "<script src=/slow.js></script><p>text")

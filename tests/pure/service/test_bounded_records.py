@@ -4,7 +4,7 @@ from typing import cast
 
 from playwright.async_api import Request
 
-from browser_service.host.observation import Observation, note
+from browser_service.host.observation import Observation, add_line
 from browser_service.host.recovery.filled_fields import FilledFields
 from shared.model import Json
 from tests.support.fakes.network import FakeRequest
@@ -14,14 +14,18 @@ def test_an_act_has_a_thousand_requests_and_knows_that_there_were_others() -> No
     observation = Observation()
     for number in range(1_100):
         sent = FakeRequest(f"https://example.com/{number}", "POST", "fetch", frame=None)
-        observation.asked(cast("Request", sent))
-    assert (len(observation.sent), observation.caused, observation.others) == (1_000, 1_000, True)
+        observation.add_request(cast("Request", sent))
+    assert (len(observation.writes), observation.awaited_requests, observation.has_other_requests) == (
+        1_000,
+        1_000,
+        True,
+    )
 
 
 def test_an_act_has_a_thousand_lines_of_a_kind() -> None:
     observation = Observation()
     for number in range(1_100):
-        note(observation.script_errors, f"error {number}")
+        add_line(observation.script_errors, f"error {number}")
     assert observation.script_errors[-1] == "error 999"
 
 

@@ -4,20 +4,18 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
-from browser_service.host import errors
-from browser_service.host.elements.fields_left import SHOWN
-from browser_service.host.elements.locators import in_page
+from browser_service.host.elements.field_watch import FIELD_CHARACTERS
+from browser_service.host.elements.locators import evaluate_first
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.scripts import applied, script
 from shared.errors import WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 
-_AFTER: Final = script("field_after")
-_ANSWERS_WITHIN_S: Final = 0.5
+_FIELD_AFTER: Final = script("field_after")
+_RESPONSES_S: Final = 0.5
 _SIGNED_OR_DECIMAL: Final = re.compile(r"[-\u2212]\s*[\d.,']+|\d[\d']*[.,][\d.,']*")
 """Letters and digits alone do not tell these numbers apart: 1.5 and 15, -5 and 5."""
 
@@ -28,23 +26,14 @@ async def read_after_act(page: BrowserPage, selector: str, element: Locator, exp
 
     A label stands for its control, as it does for Playwright's own acts. Any: JSON, of a page.
     """
-    found = await _read(element, expression, 0 if page.quiet else watch_ms)
-    if await page.answered(_ANSWERS_WITHIN_S) or found is None:
-        found = await _read(element, expression, 0)
-    if found is None:
+    source = applied(_FIELD_AFTER, expression)
+    field = await evaluate_first(element, source, [0 if page.quiet else watch_ms, FIELD_CHARACTERS])
+    if await page.answered(_RESPONSES_S) or field is None:
+        field = await evaluate_first(element, source, [0, FIELD_CHARACTERS])
+    if field is None:
         return None
-    page.fields_left.note(page.call.client_id, page.moves, selector, element, str(found["shows"]))
-    return found["value"]
-
-
-async def _read(element: Locator, expression: str, watch_ms: int) -> Any:  # Any: JSON, of a page
-    """Evaluate the expression. The act is done, so wait for nothing but turns of the page's own scripts."""
-    try:
-        return next(iter(await in_page(element, applied(_AFTER, expression), [watch_ms, SHOWN])), None)
-    except PlaywrightError as error:
-        if errors.is_closed(error):
-            raise
-        return None
+    page.field_watch.note(page.call.client_id, page.moves, selector, element, str(field["shows"]))
+    return field["value"]
 
 
 def is_reformatted(shown: str, given: str) -> bool:
@@ -57,14 +46,14 @@ def is_reformatted(shown: str, given: str) -> bool:
 
 
 def shorten(text: str) -> str:
-    return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}… ({len(text)} characters)"
+    return repr(text) if len(text) <= FIELD_CHARACTERS else f"{text[:FIELD_CHARACTERS]!r}… ({len(text)} characters)"
 
 
-def not_as_given(said: str, selector: str | None = None, *, hint: str = "") -> WithoutEffect:
+def not_as_given(message: str, selector: str | None = None, *, hint: str = "") -> WithoutEffect:
     """Build the error for a field that the page empties or rewrites."""
     details: Json = {"context": {"reason": "not as given"}, **({"selector": selector} if selector else {})}
     return WithoutEffect(
-        said, hint=hint or f"See what the page says about it: {next_call('snapshot')}.", details=details
+        message, hint=hint or f"See what the page says about it: {next_call('snapshot')}.", details=details
     )
 
 
@@ -74,7 +63,7 @@ def _letters(text: str) -> str:
 
 def _numbers(text: str) -> set[Decimal]:
     """Return the numbers that a text may mean: a point or comma separates thousands, or decimals."""
-    found = None if len(text) > SHOWN else re.search(r"([-\u2212]?)[^\d\-\u2212]*(\d[\d.,'\s]*)", text)
+    found = None if len(text) > FIELD_CHARACTERS else re.search(r"([-\u2212]?)[^\d\-\u2212]*(\d[\d.,'\s]*)", text)
     if found is None:
         return set()
     digits = re.sub(r"['\s]", "", found.group(2)).rstrip(".,")

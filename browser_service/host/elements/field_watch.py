@@ -1,0 +1,67 @@
+"""Checks fields a moment after acts left them: a page may take back what it was given."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator
+
+from browser_service.host.elements.locators import evaluate_all
+from browser_service.host.scripts import script
+from browser_service.rules.bounded import Bounded
+
+_MOST_FIELDS: Final = 8
+"""A page's last fields, this many, are looked at again."""
+_LOOK_S: Final = 0.3
+_WATCH_S: Final = 3.0
+"""Calls that only read leave a field this long for the next call to look at."""
+FIELD_CHARACTERS: Final = 120
+"""A field is shown with this many characters."""
+_SHOWN_FIELD: Final = script("shown_field")
+
+
+@dataclass(frozen=True)
+class _Field:
+    filled_at: float
+    moves: int
+    element: Locator
+    text: str
+
+
+class FieldWatch:
+    """Remembers the fields of one page as acts left them, until the next act."""
+
+    def __init__(self) -> None:
+        self._fields = Bounded[tuple[str, str], _Field](_MOST_FIELDS)
+
+    def note(self, client_id: str, moves: int, selector: str, element: Locator, text: str) -> None:
+        """Note what an act left in a field, and the page's count of navigations."""
+        self._fields[client_id, selector] = _Field(time.monotonic(), moves, element, text)
+
+    async def check(self, client_id: str, moves: int, *, acts: bool) -> list[str]:
+        """Report, once, which fields no longer show what an act left. The next act ends that: it may change them."""
+        if not self._fields:
+            return []
+        now = time.monotonic()
+        own = {key: field for key, field in self._fields.items() if key[0] == client_id and field.moves == moves}
+        texts = await asyncio.gather(*(_text(field.element) for field in own.values()))
+        reports: list[str] = []
+        for (key, field), text in zip(own.items(), texts, strict=True):
+            if text not in {field.text, None}:
+                reports.append(f"{key[1]} was left as {field.text}, and is {text} by now.")
+            if text != field.text or now - field.filled_at > _WATCH_S:
+                self._fields.pop(key, None)
+        if acts:
+            self._fields.clear()
+        return reports
+
+
+async def _text(element: Locator) -> str | None:
+    """Return what a field shows; None if it went, or its page is busy."""
+    try:
+        async with asyncio.timeout(_LOOK_S):
+            return next(iter(await evaluate_all(element, _SHOWN_FIELD, FIELD_CHARACTERS)), None)
+    except (TimeoutError, PlaywrightError):
+        return None
