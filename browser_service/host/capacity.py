@@ -20,8 +20,8 @@ class Room:
 
     async def look(self) -> None:
         """Measure again where memory was short: something may have been closed since."""
-        if self._memory.short:
-            await self._memory.look(at_most_s=1)
+        if self._memory.is_short:
+            await self._memory.measure(max_age_s=1)
 
     def crowd(self, session_id: str) -> list[PageRecord]:
         """Return the pages of which one must go before the session can have one more; none where there is room."""
@@ -46,7 +46,7 @@ class Room:
             problem = f"{most} pages are open{where}, which is the limit (BROWSE_{setting})"
             limit: Json = {"limit": "pages" if of_all else "sessionPages", "value": most}
             raise _exhausted(problem, _closable(pages, client_id), limit)
-        if self._memory.short:
+        if self._memory.is_short:
             used, most = self._memory.used_mb, self._memory.limit_mb
             problem = f"The browsers have {used:,} MB of memory, and {most:,} MB is the limit (BROWSE_MEMORY_MB)"
             limit = {"limit": "memoryMb", "value": most, "usedMb": used}

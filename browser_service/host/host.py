@@ -251,7 +251,7 @@ class LocalHost:
 
     def opened(self) -> None:
         if not self.launcher.attached:
-            self._upkeep.spawn(self.memory.glance())
+            self._upkeep.spawn(self.memory.measure_roughly())
 
     def say(self, text: str) -> None:
         self._log.emit(NoticeGiven(client_id="", notice=Notice(text=text)))

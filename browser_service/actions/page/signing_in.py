@@ -1,6 +1,6 @@
 """Brings logins into a session, by a person in a window of their own, or from another browser."""
 
-from browser_service.host.launching import login_import
+from browser_service.host.launching import login_file, login_import
 from browser_service.host.recovery import reversal
 from browser_service.host.session_handle import BrowserSession
 from shared.actions import signing_in
@@ -13,13 +13,13 @@ async def login(session: BrowserSession, action: signing_in.Login) -> Json:
 
 
 async def import_login(session: BrowserSession, action: signing_in.ImportLogin) -> Json:
-    found = login_import.read(action.content, action.site)
+    file = login_file.read(action.content, action.site)
     context = await session.context()
     before = await context.cookies()
-    await login_import.import_into(session.entry, found)
+    await login_import.import_into(session.entry, file)
     session.entry.logins.save_soon()
     changed = reversal.cookie_changes(before, await context.cookies())
     if changed["was"] or changed["made"]:
         what = f"cookies brought into session {session.entry.session_id}; local storage stays"
         session.undoable(what, changed, lost=bool(changed["was"]))
-    return {"brought": [*found.by_site()], "notBrought": [*found.refused], "observed": found.summary}
+    return {"brought": [*file.by_site()], "notBrought": [*file.refused], "observed": file.summary}

@@ -12,11 +12,11 @@ import psutil
 from shared.model import Json
 
 _MB: Final = 1_000_000
-_SHARE: Final = 0.6
+_DEFAULT_SHARE: Final = 0.6
 """By default the browsers may use this share of what the machine, or its container, has."""
-_NEAR: Final = 0.7
+_EXACT_FROM_SHARE: Final = 0.7
 """Above this share of the limit memory is measured exactly, which costs some 5 ms a process."""
-_EXACT_EVERY_S: Final = 60.0
+_EXACT_FOR_S: Final = 60.0
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 
 
@@ -24,46 +24,46 @@ class Memory:
     """Measures a driver and all that it started, in a thread, one measurement at a time."""
 
     def __init__(self, limit_mb: int | None, root: Callable[[], psutil.Process | None]) -> None:
-        self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _SHARE)
+        self.limit_mb = limit_mb if limit_mb is not None else round(machine_mb() * _DEFAULT_SHARE)
         """0 means no limit."""
         self.used_mb = 0
-        self.seen_mb = 0
+        self.latest_mb = 0
         """Holds the latest rough measurement; it is newer than `used_mb`, which the limits go by."""
         self._root = root
         self._exact_at = 0.0
-        self._looking = asyncio.Lock()
+        self._measuring = asyncio.Lock()
 
     @property
-    def short(self) -> bool:
+    def is_short(self) -> bool:
         return 0 < self.limit_mb < self.used_mb
 
-    def known(self) -> Json:
+    def describe(self) -> Json:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
-    async def look(self, at_most_s: float = _EXACT_EVERY_S) -> None:
-        """Measure exactly if the last exact value is older than `at_most_s`, or the limit may be near; else roughly."""
-        async with self._looking:
+    async def measure(self, max_age_s: float = _EXACT_FOR_S) -> None:
+        """Measure exactly if the last exact value is older than `max_age_s`, or the limit may be near; else roughly."""
+        async with self._measuring:
             root = self._root()
             if root is None:
                 self.used_mb = 0
                 return
-            family = await asyncio.to_thread(_family, root)
-            rough = self.seen_mb = await asyncio.to_thread(rough_mb, family)
-            due = time.monotonic() - self._exact_at >= at_most_s
-            near = 0 < self.limit_mb * _NEAR < rough and at_most_s == _EXACT_EVERY_S
-            if due or near or (self.short and at_most_s == _EXACT_EVERY_S):
-                self.used_mb = self.seen_mb = await asyncio.to_thread(exact_mb, family)
+            processes = await asyncio.to_thread(_descendants, root)
+            rough = self.latest_mb = await asyncio.to_thread(rough_mb, processes)
+            due = time.monotonic() - self._exact_at >= max_age_s
+            near = 0 < self.limit_mb * _EXACT_FROM_SHARE < rough and max_age_s == _EXACT_FOR_S
+            if due or near or (self.is_short and max_age_s == _EXACT_FOR_S):
+                self.used_mb = self.latest_mb = await asyncio.to_thread(exact_mb, processes)
                 self._exact_at = time.monotonic()
 
-    async def glance(self) -> None:
+    async def measure_roughly(self) -> None:
         """Measure roughly, at once, because a browser was just opened."""
         root = self._root()
         if root is not None:
-            family = await asyncio.to_thread(_family, root)
-            self.seen_mb = await asyncio.to_thread(rough_mb, family)
+            processes = await asyncio.to_thread(_descendants, root)
+            self.latest_mb = await asyncio.to_thread(rough_mb, processes)
 
 
-def _family(root: psutil.Process) -> list[psutil.Process]:
+def _descendants(root: psutil.Process) -> list[psutil.Process]:
     with contextlib.suppress(psutil.Error):
         return [root, *root.children(recursive=True)]
     return []

@@ -37,8 +37,8 @@ class Instance:
 class Pool:
     """Keeps at most `most` browsers, the shared one included. One caller at a time may use it."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._instances: dict[BrowserKind, Instance] = {}
 
     @property
@@ -75,7 +75,7 @@ class Pool:
 
     def _check_room(self) -> None:
         running = self.running
-        if len(running) + 1 < self._most:
+        if len(running) + 1 < self._limit:
             return
         sessions = sorted({session_id for kind in running for session_id in self._instances[kind].sessions})
         close = (
@@ -86,5 +86,5 @@ class Pool:
         raise ResourceExhausted(
             f"{len(running) + 1} browsers run, the shared one included, which is the limit (BROWSE_MAX_INSTANCES).",
             hint=f"Work in a session of the shared browser, or close one that has another: {close}.",
-            details={"context": {"limit": "instances", "value": self._most, "sessions": [*sessions]}},
+            details={"context": {"limit": "instances", "value": self._limit, "sessions": [*sessions]}},
         )

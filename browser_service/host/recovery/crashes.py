@@ -15,8 +15,8 @@ def describe(error: BrowseError, page: PageRecord | None, memory: Memory) -> Non
     known: Json = {}
     if page is not None and page.browser_id:
         known = {"browserId": page.browser_id, "lastUrl": page.url}
-    if memory.seen_mb:
-        known["memoryUsage"] = _amount(memory.seen_mb)
+    if memory.latest_mb:
+        known["memoryUsage"] = _amount(memory.latest_mb)
     error.details["context"] = {**known, **context}
 
 

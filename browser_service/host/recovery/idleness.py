@@ -58,12 +58,14 @@ class IdleSweep:
 
     async def _relieve(self) -> None:
         """Park idle pages, one after another, until the browsers are within their memory again."""
-        await self.memory.look()
-        for page in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.short else []:
+        await self.memory.measure()
+        for page in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.is_short else []:
             if await self.parking.park(page, self.idle.page_in_need_s):
-                log.info("a page was parked, because memory is short", page=page.record.page_id, **self.memory.known())
-                await self.memory.look(at_most_s=0)
-            if not self.memory.short:
+                log.info(
+                    "a page was parked, because memory is short", page=page.record.page_id, **self.memory.describe()
+                )
+                await self.memory.measure(max_age_s=0)
+            if not self.memory.is_short:
                 return
 
     def _to_rest(self) -> list[BrowserKind | None]:
