@@ -40,7 +40,7 @@ from browser_service.spine.register import CallRegister
 from browser_service.spine.undo import UndoStore
 from browser_service.spine.undo_call import UndoPorts
 from browser_service.store.activity import ActivityTable
-from browser_service.store.artifacts import Artifacts, Room
+from browser_service.store.artifacts import ArtifactLimits, Artifacts
 from browser_service.store.health import Storage
 from browser_service.store.journal import JOURNAL_FILE, Journal
 from browser_service.store.journal_file import Damage
@@ -91,13 +91,13 @@ class Services:
 
     @cached_property
     def seal(self) -> Seal:
-        return Seal(self.settings.data_dir, self.settings.key_store, self.storage.say)
+        return Seal(self.settings.data_dir, self.settings.key_store, self.storage.report)
 
     @cached_property
     def artifacts(self) -> Artifacts:
         settings, uploads = self.settings, UploadRoots(self.settings.upload_roots)
-        room = Room(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
-        return Artifacts(settings.data_dir / "artifacts", settings.output_dir, self.journal, uploads, room)
+        limits = ArtifactLimits(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
+        return Artifacts(settings.data_dir / "artifacts", settings.output_dir, self.journal, uploads, limits)
 
     @cached_property
     def activity(self) -> Activity:
@@ -151,14 +151,14 @@ class Services:
 
     @cached_property
     def vault(self) -> SessionVault:
-        return SessionVault(self.journal, self.seal, self.storage.say)
+        return SessionVault(self.journal, self.seal, self.storage.report)
 
     @cached_property
     def lifecycle(self) -> SessionLifecycle:
         return SessionLifecycle(
             *(self.host, self.directory, self.journal, self.vault),
             notify=self.clients.notify,
-            report=self.storage.say,
+            report=self.storage.report,
             shared=configuration.shared_login(self.settings),
             idle_ms=self.settings.session_idle_ms,
             drain=self.feed.session_closed,

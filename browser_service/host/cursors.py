@@ -29,7 +29,7 @@ async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json
     artifact_id, top = _place(cursor)
     data, _ = await artifacts.data(artifact_id, reader(call))
     shown = await slice_of(data, artifact_id, top)
-    kept = await artifacts.known(artifact_id, reader(call))
+    kept = await artifacts.describe(artifact_id, reader(call))
     return {"artifact": kept.model_copy(update={"preview": shown}).model_dump(exclude_none=True)}
 
 

@@ -27,7 +27,7 @@ class ArtifactPort(Protocol):
     async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
         """Return the bytes and the MIME type to the client that it belongs to; None is the account's own person."""
 
-    async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
+    async def describe(self, artifact_id: str, client_id: str | None) -> Artifact:
         """Return what it is, where it is kept and how large it is, without its bytes."""
 
     async def text(self, artifact_id: str, client_id: str | None) -> str: ...

@@ -14,7 +14,7 @@ _MOST_REQUESTS = 3
 def line(record: ActivityRecord, now: datetime) -> str:
     """Write a record as `14:05:12 Claude: click #logout (shop) → ok, 120 ms; POST http://shop/logout 302; now at
     http://shop/login`."""
-    who = f"{record.client or 'a client'}{' (you)' if record.you else ''}"
+    client = f"{record.client or 'a client'}{' (you)' if record.you else ''}"
     page = f" ({record.page_id})" if record.page_id else ""
     parts = [f"{record.outcome}, {record.duration_ms} ms", *_request_texts(record.requests)]
     if record.url_after and record.url_after != record.arguments.get("url"):
@@ -22,7 +22,7 @@ def line(record: ActivityRecord, now: datetime) -> str:
     elif record.url_before and not record.url_after:
         parts.append(f"at {record.url_before}")
     act = " ".join([record.action, *_argument_texts(record.arguments)])
-    return f"{_time(record.time, now)} {who}: {act}{page} → {'; '.join(parts)}"
+    return f"{_time(record.time, now)} {client}: {act}{page} → {'; '.join(parts)}"
 
 
 def _time(text: str, now: datetime) -> str:
@@ -39,5 +39,8 @@ def _text(value: object) -> str:
 
 
 def _request_texts(requests: list[Json]) -> list[str]:
-    lines = [f"{one['method']} {one['url']} {one['status'] or 'no answer'}" for one in requests[:_MOST_REQUESTS]]
+    lines = [
+        f"{request['method']} {request['url']} {request['status'] or 'no answer'}"
+        for request in requests[:_MOST_REQUESTS]
+    ]
     return [*lines, f"and {len(requests) - _MOST_REQUESTS} more requests"] if len(requests) > _MOST_REQUESTS else lines

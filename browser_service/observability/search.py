@@ -28,16 +28,16 @@ async def search(activity: Activity, call: GetActivity, client_id: str) -> Json:
     """Return the records that a client asks for, as lines or objects, and a cursor if there are older ones."""
     now = datetime.now().astimezone()
     call, before = _resume(call)
-    found, more = await activity.find(row_filter(call, client_id, now), client_id, call.limit, before)
-    texts = [_record_text(record, call, now) for record in found]
-    fits = _count_within([len(one) + 1 for one in texts], call.budget)
+    records, more = await activity.find(row_filter(call, client_id, now), client_id, call.limit, before)
+    texts = [_record_text(record, call, now) for record in records]
+    fits = _count_within([len(text) + 1 for text in texts], call.budget)
     result: Json = {}
     if call.format == "text":
         result["activity"] = "\n".join([_HEAD, *texts[:fits]]) if texts else _NONE
     else:
-        result["records"] = [json.loads(one) for one in texts[:fits]]
+        result["records"] = [json.loads(text) for text in texts[:fits]]
     if more or fits < len(texts):
-        result["cursor"] = _cursor(found[fits - 1].id, call, now)
+        result["cursor"] = _cursor(records[fits - 1].id, call, now)
     return result
 
 
@@ -68,8 +68,8 @@ def _parse_time(field: str, text: str, now: datetime) -> datetime:
     try:
         if ago := _AGO.fullmatch(text.strip()):
             return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        given = datetime.fromisoformat(text.strip())
-        return given if given.tzinfo else given.astimezone()
+        at = datetime.fromisoformat(text.strip())
+        return at if at.tzinfo else at.astimezone()
     except (ValueError, OverflowError):
         raise ValidationFailed(
             f"{field} {text[:80]!r} is no time.",
@@ -118,12 +118,12 @@ def _resume(call: GetActivity) -> tuple[GetActivity, int | None]:
     if call.cursor is None:
         return call, None
     number, _, packed = call.cursor.partition(".")
-    given = {name: value for name, value in call.wire_body().items() if name not in {"action", "cursor"}}
+    arguments = {name: value for name, value in call.wire_body().items() if name not in {"action", "cursor"}}
     try:
         filters = json.loads(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))) if packed else {}
         before = int(number) if re.fullmatch(r"[0-9]{1,18}", number) else 0
-        same = all(filters.get(name) == value for name, value in given.items() if name in _FILTERS)
-        continued = GetActivity.model_validate({**given, **filters})
+        same = all(filters.get(name) == value for name, value in arguments.items() if name in _FILTERS)
+        continued = GetActivity.model_validate({**arguments, **filters})
     except (ValueError, ValidationError, AttributeError, TypeError):
         before = 0
     if not before:

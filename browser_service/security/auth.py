@@ -31,7 +31,7 @@ class Identity(ClientRef):
         return ClientRef(client_id=self.client_id, label=self.label)
 
 
-class Proven(NamedTuple):
+class TokenClaims(NamedTuple):
     """Holds the claims of a token whose signature is valid."""
 
     identity: Identity
@@ -69,28 +69,28 @@ def identify(secret: str, authorization: str | None, revoked: Revocations | None
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("The request has no bearer token.")
     try:
-        found = _proven(secret, token.strip())
+        claims = _verify(secret, token.strip())
     except jwt.ExpiredSignatureError:
         raise Unauthorized("The token has expired.") from None
     except (jwt.InvalidTokenError, ValidationError):
         raise Unauthorized("The token is not valid here.") from None
-    if time.time() >= found.expires_at:
+    if time.time() >= claims.expires_at:
         raise Unauthorized("The token has expired.")
     if revoked is not None:
-        revoked.check(found.identity.client_id, found.token_id, found.issued_at)
-    return found.identity
+        revoked.check(claims.identity.client_id, claims.token_id, claims.issued_at)
+    return claims.identity
 
 
 @lru_cache(maxsize=1_000)
-def _proven(secret: str, token: str) -> Proven:
+def _verify(secret: str, token: str) -> TokenClaims:
     """Verify a token. The result is cached, because a client sends one token with all of its calls."""
-    claims = jwt.decode(
+    payload = jwt.decode(
         token,
         secret,
         algorithms=[TOKEN_ALGORITHM],
         audience=TOKEN_AUDIENCE,
         options={"require": ["sub", "aud", "exp"]},
     )
-    label, operator = str(claims.get("label", ""))[:80], claims.get("operator") is True
-    identity = Identity(client_id=claims["sub"], label=label, operator=operator)
-    return Proven(identity, float(claims["exp"]), str(claims.get("jti", "")), float(claims.get("iat", 0)))
+    label, operator = str(payload.get("label", ""))[:80], payload.get("operator") is True
+    identity = Identity(client_id=payload["sub"], label=label, operator=operator)
+    return TokenClaims(identity, float(payload["exp"]), str(payload.get("jti", "")), float(payload.get("iat", 0)))

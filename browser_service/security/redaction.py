@@ -42,17 +42,17 @@ _IN_TEXT: Final = (
         ),
         rf"\1{_HIDDEN}",
     ),
-    (re.compile(r"https?:[^\s\"'\]]+", re.IGNORECASE), lambda found: safe_url(found[0])),
-    (re.compile(r"[\w.~+/=-]{20,}"), lambda found: _word(found[0])),
+    (re.compile(r"https?:[^\s\"'\]]+", re.IGNORECASE), lambda match: safe_url(match[0])),
+    (re.compile(r"[\w.~+/=-]{20,}"), lambda match: _word(match[0])),
 )
 
 
 def arguments(action: Action) -> Json:
     """Return the redacted arguments of a call. Page and session are left out, because the record has them beside
     these."""
-    known, texts = _properties(type(action)), TEXTS | action.loggable_arguments
+    schemas, texts = _properties(type(action)), TEXTS | action.loggable_arguments
     redacted = {
-        name: redact(name, value, known.get(name, {}), texts)
+        name: redact(name, value, schemas.get(name, {}), texts)
         for name, value in action.wire_body().items()
         if name not in {*_RECORDED_APART, *action.part_fields}
     }
@@ -60,31 +60,30 @@ def arguments(action: Action) -> Json:
     return redacted | ({action.part_fields[0]: parts} if parts else {})
 
 
-def requests(sent: list[Json], most: int) -> list[Json]:
-    """Reduce at most `most` requests to method, redacted URL and status."""
-    kept: list[Json] = [
-        {"method": one.get("method"), "url": safe_url(str(one.get("url", ""))), "status": one.get("status")}
-        for one in sent[:most]
+def requests(records: list[Json], limit: int) -> list[Json]:
+    """Reduce at most `limit` requests to method, redacted URL and status."""
+    return [
+        {"method": record.get("method"), "url": safe_url(str(record.get("url", ""))), "status": record.get("status")}
+        for record in records[:limit]
     ]
-    return kept
 
 
 def safe_url(url: str) -> str:
     """Return a URL without userinfo, without the values of its query, and without random-looking parts of its path."""
     url = url.strip().replace("\t", "").replace("\n", "").replace("\r", "")
-    found = _ABSOLUTE.fullmatch(url) or _RELATIVE.fullmatch(url)
-    if found is None:
+    match = _ABSOLUTE.fullmatch(url) or _RELATIVE.fullmatch(url)
+    if match is None:
         return url if url == "about:blank" else _size(url)
-    scheme, authority, path, query, fragment = found.groups(default="")
+    scheme, authority, path, query, fragment = match.groups(default="")
     host = f"{scheme}://{authority.rpartition('@')[2]}" if scheme else ""
-    kept = f"{host}{_path(path[:_MOST_URL])}{_names(query)}{_fragment(fragment)}"
-    return one_line(kept, _MOST_URL)
+    redacted = f"{host}{_path(path[:_MOST_URL])}{_names(query)}{_fragment(fragment)}"
+    return one_line(redacted, _MOST_URL)
 
 
-def one_line(text: str, most: int = _MOST_TEXT) -> str:
-    """Put a text on one line of at most `most` characters, and replace what UTF-8 cannot encode."""
-    line = " ".join(text[: most * 2].split()).encode("utf-8", "replace").decode()
-    return line if len(line) <= most else line[:most] + _HIDDEN
+def one_line(text: str, limit: int = _MOST_TEXT) -> str:
+    """Put a text on one line of at most `limit` characters, and replace what UTF-8 cannot encode."""
+    line = " ".join(text[: limit * 2].split()).encode("utf-8", "replace").decode()
+    return line if len(line) <= limit else line[:limit] + _HIDDEN
 
 
 def _properties(action: type[Action]) -> dict[str, Schema]:

@@ -25,10 +25,12 @@ class NoKeyring(Exception):
 class Seal:
     """Encrypts and decrypts JSON (Fernet: AES-128-CBC with HMAC-SHA256)."""
 
-    def __init__(self, data_dir: Path, store: KeyStore = "file", say: Callable[[str], None] = lambda _: None) -> None:
-        """Load the key. An invalid one is set aside and replaced, which `say` reports. Raises NoKeyring."""
+    def __init__(
+        self, data_dir: Path, store: KeyStore = "file", report: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Load the key. An invalid one is set aside and replaced, which is reported. Raises NoKeyring."""
         path = data_dir / KEY_FILE
-        self._fernet = _from_keyring(path, say) if store == "keyring" else Fernet(_valid(path, say))
+        self._fernet = _from_keyring(path, report) if store == "keyring" else Fernet(_valid(path, report))
 
     def close(self, value: JsonValue) -> bytes:
         return self._fernet.encrypt(json.dumps(value).encode())
@@ -42,14 +44,14 @@ class Seal:
         return value
 
 
-def _valid(path: Path, say: Callable[[str], None]) -> bytes:
+def _valid(path: Path, report: Callable[[str], None]) -> bytes:
     """Read the key from its file. If it is missing or invalid, make a new one."""
     key = _ensure_key(path)
     try:
         Fernet(key)
     except ValueError:
         aside = set_aside(path)
-        say(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
+        report(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
         key = _ensure_key(path)
     return key
 
@@ -65,7 +67,7 @@ def _ensure_key(path: Path) -> bytes:
     return key
 
 
-def _from_keyring(path: Path, say: Callable[[str], None]) -> Fernet:
+def _from_keyring(path: Path, report: Callable[[str], None]) -> Fernet:
     """Return the key of this data directory from the keyring. A key that lies in a file is moved there. Raises
     NoKeyring."""
     try:
@@ -77,7 +79,7 @@ def _from_keyring(path: Path, say: Callable[[str], None]) -> Fernet:
     try:
         key = keyring.get_password(APP_NAME, name)
         if key is None:
-            key = _valid(path, say).decode() if path.exists() else Fernet.generate_key().decode()
+            key = _valid(path, report).decode() if path.exists() else Fernet.generate_key().decode()
             keyring.set_password(APP_NAME, name, key)
             if keyring.get_password(APP_NAME, name) != key:
                 raise NoKeyring("The system's keyring did not keep the key of saved logins: set BROWSE_KEY_STORE=file.")
@@ -86,5 +88,5 @@ def _from_keyring(path: Path, say: Callable[[str], None]) -> Fernet:
         raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it, or {_INSTALL}") from error
     if path.exists() and path.read_text(encoding="ascii", errors="replace").strip() == key:
         path.unlink()
-        say(f"The key of saved logins is in the system's keyring now; {KEY_FILE} is removed.")
+        report(f"The key of saved logins is in the system's keyring now; {KEY_FILE} is removed.")
     return fernet

@@ -149,7 +149,7 @@ class Feed:
         if event.client_id:
             self._clients.notify(event.client_id, event.notice)
         else:
-            self._storage.say(event.notice.text)
+            self._storage.report(event.notice.text)
 
     def _note(self, page: PageState) -> None:
         if self._directory.note(page):

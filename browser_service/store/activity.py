@@ -59,8 +59,8 @@ class RowFilter:
         """Return the selection as an SQL condition, with its values. SQLite ignores the case of ASCII letters only, so
         `matches` must compare other labels."""
         tests: dict[str, object] = {f"{column} = ?": value for column, value in self.equal.items()}
-        named = """instr('"action": "' || action || '"' || detail, ?) > 0"""
-        tests |= {named: self._part} if self.action is not None else {}
+        has_action = """instr('"action": "' || action || '"' || detail, ?) > 0"""
+        tests |= {has_action: self._part} if self.action is not None else {}
         tests |= {"at >= ?": self.since} if self.since is not None else {}
         tests |= {"at <= ?": self.until} if self.until is not None else {}
         tests |= {"label = ? COLLATE NOCASE": self.label} if self.label is not None and self.label.isascii() else {}
@@ -80,17 +80,17 @@ class ActivityTable:
         nothing."""
 
         def write(db: sqlite3.Connection) -> None:
-            marks = ",".join("?" * len(Row._fields))
-            db.executemany(f"INSERT OR IGNORE INTO activity VALUES ({marks})", rows)  # noqa: S608 - question marks
+            placeholders = ",".join("?" * len(Row._fields))
+            db.executemany(f"INSERT OR IGNORE INTO activity VALUES ({placeholders})", rows)  # noqa: S608 - question marks
             db.execute("DELETE FROM activity WHERE id <= (SELECT max(id) FROM activity) - ?", (_MOST_ROWS,))
 
         await self._journal.transact(write)
 
-    async def before(self, row_id: int, row_filter: RowFilter, most: int) -> list[Row]:
+    async def before(self, row_id: int, row_filter: RowFilter, limit: int) -> list[Row]:
         """Return the newest `most` selected rows that are older than `row_id`."""
         condition, values = row_filter.condition()
         sql = f"SELECT * FROM activity WHERE id < ? AND {condition} ORDER BY id DESC LIMIT ?"  # noqa: S608 - our columns
-        return [Row._make(found) for found in await self._journal.read(sql, row_id, *values, most)]
+        return [Row._make(row) for row in await self._journal.read(sql, row_id, *values, limit)]
 
     async def clients(self) -> dict[str, set[str]]:
         """Return the labels that each client has had, by the client's id."""

@@ -24,15 +24,15 @@ from shared.wire import FILES, INLINE_BYTES
 
 _MB = 1_000_000
 _READ_BYTES = 20_000_000
-"""Bounds a text that is read in pieces, because each piece costs reading all of it."""
+"""Limits a text that is read in pieces, because each piece costs reading all of it."""
 _DATA_BYTES = 200_000_000
 _BUFFER_BYTES = 1_000_000
-_NUMBERED = 20
-_CHANGED_AFTER_S = 2.0
+_MOST_NUMBERED = 20
+_OWN_WRITE_S = 2.0
 
 
 @dataclass(frozen=True)
-class Room:
+class ArtifactLimits:
     """Limits how many days artifacts are kept, and how many megabytes of one client's and of all. 0 means no limit."""
 
     days: int = 7
@@ -41,12 +41,14 @@ class Room:
 
 
 class Artifacts:
-    def __init__(self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots, room: Room) -> None:
+    def __init__(
+        self, directory: Path, output: Path, journal: Journal, uploads: UploadRoots, limits: ArtifactLimits
+    ) -> None:
         self._directory = directory
         self._output = output
         self.journal = journal
         self._uploads = uploads
-        self._room = room
+        self._limits = limits
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
@@ -55,11 +57,13 @@ class Artifacts:
         where people find it. With `inline` the result carries small data as base64, or a preview of a larger picture.
         Raises ResourceExhausted for data that never fits."""
         self._check_fits(len(data))
-        kept = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
-        reduced = await preview(data, mime_type, kept.artifact_id) if inline else None
-        whole = inline and reduced is None and len(data) <= INLINE_BYTES
-        base64_text = base64.b64encode(data).decode() if whole else None
-        return kept.model_copy(update={"data": base64_text, "preview": reduced})
+        artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
+        if not inline:
+            return artifact
+        if (reduced := await preview(data, mime_type, artifact.artifact_id)) is not None:
+            return artifact.model_copy(update={"preview": reduced})
+        fits = len(data) <= INLINE_BYTES
+        return artifact.model_copy(update={"data": base64.b64encode(data).decode() if fits else None})
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         """Keep a file by moving it. Raises ResourceExhausted for one that never fits."""
@@ -91,46 +95,46 @@ class Artifacts:
         try:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))
             await asyncio.to_thread(write, path)
-            kept = ArtifactRecord(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
-            await self.journal.keep_artifact(kept)
+            record = ArtifactRecord(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
+            await self.journal.keep_artifact(record)
         except OSError as error:
             _unlink(path)
             raise _not_stored(size, directory, error) from error
         except BaseException:
             _unlink(path)
             raise
-        await self._make_room(client_id)
-        return self._described(kept)
+        await self._remove_excess(client_id)
+        return self._describe(record)
 
-    async def known(self, artifact_id: str, client_id: str | None) -> Artifact:
+    async def describe(self, artifact_id: str, client_id: str | None) -> Artifact:
         """Describe a file that was kept. Raises ArtifactNotFound."""
-        return self._described(await self._find(artifact_id, client_id))
+        return self._describe(await self._find(artifact_id, client_id))
 
-    def _described(self, kept: ArtifactRecord) -> Artifact:
-        path, output = Path(kept.path), self._output.resolve()
+    def _describe(self, record: ArtifactRecord) -> Artifact:
+        path, output = Path(record.path), self._output.resolve()
         name = path.relative_to(output) if path.is_relative_to(output) else path.name
         return Artifact(
-            artifact_id=kept.artifact_id,
-            mime_type=kept.mime_type,
-            size=kept.size,
-            url=f"{FILES}/{kept.artifact_id}",
-            name=str(name) if kept.path else None,
-            path=kept.path or None,
+            artifact_id=record.artifact_id,
+            mime_type=record.mime_type,
+            size=record.size,
+            url=f"{FILES}/{record.artifact_id}",
+            name=str(name) if record.path else None,
+            path=record.path or None,
         )
 
     async def path(self, artifact_id: str, client_id: str | None) -> tuple[Path, str]:
         """Return the file and its MIME type if it belongs to the client; None stands for the account's owner, who may
         have all. Raises ArtifactNotFound."""
-        found = await self._find(artifact_id, client_id)
-        return self._path(found), found.mime_type
+        record = await self._find(artifact_id, client_id)
+        return self._path(record), record.mime_type
 
     async def _find(self, artifact_id: str, client_id: str | None) -> ArtifactRecord:
-        found = await self.journal.artifact(artifact_id)
-        if found is None or client_id not in {None, found.client_id} or not self._path(found).is_file():
+        record = await self.journal.artifact(artifact_id)
+        if record is None or client_id not in {None, record.client_id} or not self._path(record).is_file():
             raise ArtifactNotFound(
                 f"There is no artifact {artifact_id!r} of yours.", hint="Repeat the call that made it."
             )
-        return found
+        return record
 
     async def text(self, artifact_id: str, client_id: str | None) -> str:
         """Return a file's text. Raises ArtifactNotFound, and ValidationFailed if it is not text, or too long."""
@@ -156,10 +160,10 @@ class Artifacts:
 
     async def clean(self) -> None:
         """Remove files that are older than the room allows."""
-        await self._remove(await self.journal.old_artifacts(time.time() - self._room.days * 86_400))
+        await self._remove(await self.journal.old_artifacts(time.time() - self._limits.days * 86_400))
 
     def _check_fits(self, size: int) -> None:
-        limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._room.client_mb, "BROWSE_ARTIFACTS_MB": self._room.all_mb}
+        limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._limits.client_mb, "BROWSE_ARTIFACTS_MB": self._limits.all_mb}
         for setting, limit in limits.items():
             if limit and size > limit * _MB:
                 raise ResourceExhausted(
@@ -167,20 +171,20 @@ class Artifacts:
                     hint="Ask for less: a part, a smaller picture, a shorter time.",
                 )
 
-    async def _make_room(self, client_id: str) -> None:
-        if self._room.client_mb:
-            await self._remove(await self.journal.excess_artifacts(self._room.client_mb * _MB, client_id))
-        if self._room.all_mb:
-            await self._remove(await self.journal.excess_artifacts(self._room.all_mb * _MB))
+    async def _remove_excess(self, client_id: str) -> None:
+        if self._limits.client_mb:
+            await self._remove(await self.journal.excess_artifacts(self._limits.client_mb * _MB, client_id))
+        if self._limits.all_mb:
+            await self._remove(await self.journal.excess_artifacts(self._limits.all_mb * _MB))
 
     async def _remove(self, old: list[ArtifactRecord]) -> None:
-        for kept in old:
-            if not kept.path or not _changed(Path(kept.path), kept):
-                _unlink(self._path(kept))
-            await self.journal.forget_artifact(kept.artifact_id)
+        for record in old:
+            if not record.path or not _is_changed(Path(record.path), record):
+                _unlink(self._path(record))
+            await self.journal.forget_artifact(record.artifact_id)
 
-    def _path(self, kept: ArtifactRecord) -> Path:
-        return Path(kept.path) if kept.path else self._directory / kept.artifact_id
+    def _path(self, record: ArtifactRecord) -> Path:
+        return Path(record.path) if record.path else self._directory / record.artifact_id
 
     def _claim(self, artifact_id: str, name: str) -> Path:
         """Create an empty file that only the account may read; it never replaces one, nor follows a link. Without a
@@ -192,8 +196,8 @@ class Artifacts:
             return _new(root / artifact_id)
         *folders, last = [safe_name(part) for part in name.split("/")]
         folder = root = root.resolve()
-        for each in filter(None, folders):
-            folder /= each
+        for folder_name in filter(None, folders):
+            folder /= folder_name
             folder.mkdir(mode=0o700, exist_ok=True)
         if folder.resolve() != folder or (folder / last).is_dir():
             raise ValidationFailed(
@@ -202,7 +206,7 @@ class Artifacts:
                 details=field_details("path"),
             )
         stem, suffix = split_suffix(last or "file")
-        numbers = ["", *(f"-{number}" for number in range(2, _NUMBERED)), f"-{secrets.token_hex(4)}"]
+        numbers = ["", *(f"-{number}" for number in range(2, _MOST_NUMBERED)), f"-{secrets.token_hex(4)}"]
         for number in numbers:
             with contextlib.suppress(FileExistsError):
                 return _new(folder / f"{stem}{number}{suffix}")
@@ -228,13 +232,13 @@ def _unlink(path: Path | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _changed(path: Path, kept: ArtifactRecord) -> bool:
-    """Tell whether somebody has changed the file since, which makes it theirs."""
+def _is_changed(path: Path, record: ArtifactRecord) -> bool:
+    """Say if somebody has changed the file since, which makes it theirs."""
     try:
-        now = path.lstat()
+        stat = path.lstat()
     except OSError:
         return False
-    return now.st_size != kept.size or now.st_mtime > kept.made_at + _CHANGED_AFTER_S
+    return stat.st_size != record.size or stat.st_mtime > record.made_at + _OWN_WRITE_S
 
 
 def _not_stored(size: int, directory: Path, error: OSError) -> ResourceExhausted:

@@ -23,14 +23,14 @@ class Storage:
         """Called after the journal was replaced, to write again what is in memory and the new file lacks."""
         self._writing: asyncio.Task[None] | None = None
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Log an event, and announce it to every client."""
         log.warning("storage", what=text)
         self._announce(text)
 
     def replaced(self, text: str) -> None:
         """Report that the journal has a new file, and start writing to it what is open."""
-        self.say(text)
+        self.report(text)
         self._writing = asyncio.create_task(self._write_anew())
 
     async def _write_anew(self) -> None:
@@ -52,4 +52,4 @@ class Storage:
     def worked(self) -> None:
         if self.problem:
             self.problem = ""
-            self.say("The journal can be written again: nothing of what is open now would be lost.")
+            self.report("The journal can be written again: nothing of what is open now would be lost.")

@@ -105,8 +105,8 @@ class Journal:
         """Return a session's logins: the newest, those before them, then those that were set aside as unreadable."""
         newest = await self.read("SELECT sealed FROM session_states WHERE session_id = ?", session_id)
         sql = "SELECT sealed FROM earlier_states WHERE session_id = ? ORDER BY readable DESC, kept_at DESC"
-        found = [*newest, *await self.read(sql, session_id)]
-        return [row[0] for row in found if isinstance(row[0], bytes)]
+        states = [*newest, *await self.read(sql, session_id)]
+        return [row[0] for row in states if isinstance(row[0], bytes)]
 
     async def set_state_aside(self, session_id: str) -> None:
         """Keep the newest logins, which cannot be read, until the session itself is forgotten."""
@@ -149,8 +149,8 @@ class Journal:
     async def saved(self, session_id: str, name: str) -> bytes | None:
         sql = "SELECT sealed FROM saved_states WHERE session_id = ? AND name = ?"
         rows = await self.read(sql, session_id, name)
-        found = rows[0][0] if rows else None
-        return found if isinstance(found, bytes) else None
+        sealed = rows[0][0] if rows else None
+        return sealed if isinstance(sealed, bytes) else None
 
     async def saved_names(self, session_id: str) -> list[str]:
         sql = "SELECT name FROM saved_states WHERE session_id = ? ORDER BY name"
@@ -158,9 +158,9 @@ class Journal:
 
     # --- artifacts ---------------------------------------------------------------------------------------------------
 
-    async def keep_artifact(self, kept: ArtifactRecord) -> None:
+    async def keep_artifact(self, record: ArtifactRecord) -> None:
         sql = f"INSERT INTO artifacts ({', '.join(ArtifactRecord._fields)}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - ours
-        await self.write(sql, *kept)
+        await self.write(sql, *record)
 
     async def artifact(self, artifact_id: str) -> ArtifactRecord | None:
         return next(iter(await self._artifacts("WHERE artifact_id = ?", artifact_id)), None)
@@ -237,10 +237,10 @@ class Journal:
         if damage:
             self.on_damage(damage)
 
-    def _replace(self, why: sqlite3.Error) -> None:
+    def _replace(self, error: sqlite3.Error) -> None:
         if self._db is not None:
             self._db.close()
-        self._db, damage = journal_file.replace(self._path, why)
+        self._db, damage = journal_file.replace(self._path, error)
         self.on_damage(damage)
 
     def _connection(self) -> sqlite3.Connection:

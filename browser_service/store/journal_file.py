@@ -11,7 +11,7 @@ from browser_service.store.migrations import MIGRATIONS
 
 COMPANIONS = ("-wal", "-shm")
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_OURS = "migrations"
+_MIGRATIONS_TABLE = "migrations"
 
 
 class NewerJournal(Exception):
@@ -22,17 +22,17 @@ class Damage(NamedTuple):
     """Records what happened to a damaged file."""
 
     aside: Path
-    why: str
+    reason: str
     rows: int
     """Counts the rows that could still be read, and were taken over."""
 
     def __str__(self) -> str:
-        taken = f"{self.rows} rows of it could be read and are kept" if self.rows else "nothing of it could be read"
-        return f"The journal was damaged ({self.why}); it lies aside as {self.aside.name}, and {taken}."
+        copied = f"{self.rows} rows of it could be read and are kept" if self.rows else "nothing of it could be read"
+        return f"The journal was damaged ({self.reason}); it lies aside as {self.aside.name}, and {copied}."
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Tell whether the file's content is wrong; False if the file merely cannot be reached or written now."""
+    """Return whether the file's content is wrong; False if the file merely cannot be reached or written now."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     return code & 0xFF in _DAMAGED or code == sqlite3.SQLITE_IOERR_SHORT_READ
 
@@ -41,7 +41,7 @@ def connect(path: Path) -> tuple[sqlite3.Connection, Damage | None]:
     """Open the file, create it if it is missing, and migrate it. Raises NewerJournal, sqlite3.Error."""
     path.touch(mode=0o600)
     try:
-        return _sound(path), None
+        return _open_sound(path), None
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
@@ -57,20 +57,20 @@ def check_version(path: Path) -> None:
         _refuse_newer(db)
 
 
-def replace(path: Path, why: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
+def replace(path: Path, reason: sqlite3.Error) -> tuple[sqlite3.Connection, Damage]:
     """Put a new file in the place of a damaged one, with the rows that can be read of it. The damaged file must be
     closed."""
     aside = set_aside(path, COMPANIONS)
     path.touch(mode=0o600)
-    db = _sound(path)
-    return db, Damage(aside, str(why), _salvage(aside, db))
+    db = _open_sound(path)
+    return db, Damage(aside, str(reason), _salvage(aside, db))
 
 
 def check(db: sqlite3.Connection) -> None:
     """Raise sqlite3.DatabaseError if the file is not sound. 20 MB take 0.1 s."""
-    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        error = sqlite3.DatabaseError(" ".join(str(found).split()))
+    result = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if result != "ok":
+        error = sqlite3.DatabaseError(" ".join(str(result).split()))
         error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise error
 
@@ -87,12 +87,12 @@ def damage_of(path: Path) -> str:
 
 def _unknown(db: sqlite3.Connection) -> list[str]:
     """Return the migrations that were run on the file, and that this version does not know."""
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OURS,)).fetchone():
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_MIGRATIONS_TABLE,)).fetchone():
         return []
     return sorted({str(row[0]) for row in db.execute("SELECT name FROM migrations")} - MIGRATIONS.keys())
 
 
-def _sound(path: Path) -> sqlite3.Connection:
+def _open_sound(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
@@ -128,17 +128,17 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 def _salvage(aside: Path, db: sqlite3.Connection) -> int:
     """Copy row by row until the damage, and return how many rows were copied."""
-    taken = 0
+    copied = 0
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(aside)) as old:
         tables = [str(row[0]) for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         for table in tables:
-            if table != _OURS:
-                taken += _take(table, old, db)
-    return taken
+            if table != _MIGRATIONS_TABLE:
+                copied += _copy_rows(table, old, db)
+    return copied
 
 
-def _take(table: str, old: sqlite3.Connection, db: sqlite3.Connection) -> int:
-    taken = 0
+def _copy_rows(table: str, old: sqlite3.Connection, db: sqlite3.Connection) -> int:
+    copied = 0
     with contextlib.suppress(sqlite3.Error), db:
         rows = old.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
         names = ",".join(column[0] for column in rows.description)
@@ -146,5 +146,5 @@ def _take(table: str, old: sqlite3.Connection, db: sqlite3.Connection) -> int:
             marks = ",".join("?" * len(row))
             with contextlib.suppress(sqlite3.Error):
                 db.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", row)  # noqa: S608 - ours
-                taken += 1
-    return taken
+                copied += 1
+    return copied

@@ -14,25 +14,25 @@ class UploadRoots:
     def __init__(self, roots: Iterable[Path] = ()) -> None:
         self._roots = [root.resolve() for root in roots]
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, max_bytes: int) -> bytes:
         """Return the file's bytes. Raises Forbidden if the name leads out of the folders, ValidationFailed if there is
         no such file, or it is larger than `most` bytes."""
         path = self._find(name)
         with path.open("rb") as file:
-            data = file.read(most + 1)
-        if len(data) > most:
+            data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
             raise ValidationFailed(
-                f"{name!r} is larger than {most:,} bytes, the most that one upload may have.", details=_FIELD
+                f"{name!r} is larger than {max_bytes:,} bytes, the most that one upload may have.", details=_FIELD
             )
         return data
 
     def _find(self, name: str) -> Path:
-        wanted = Path(name)
-        own = any(wanted.is_relative_to(root) for root in self._roots)
-        if ".." in wanted.parts or "\0" in name or (wanted.is_absolute() and not own):
+        relative = Path(name)
+        in_roots = any(relative.is_relative_to(root) for root in self._roots)
+        if ".." in relative.parts or "\0" in name or (relative.is_absolute() and not in_roots):
             raise Forbidden(f"{name!r} is in {_NOWHERE}: a file elsewhere is never read.", hint=_BYTES)
         for root in self._roots:
-            path = root / wanted
+            path = root / relative
             if not path.is_relative_to(root) or not _is_file(path):
                 continue
             if path.resolve() != path:

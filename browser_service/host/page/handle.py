@@ -272,7 +272,7 @@ class BrowserPage:
 
     async def known(self, artifact_id: str) -> Artifact:
         """Return what is known of it, without its bytes."""
-        return await self.artifacts.known(artifact_id, reader(self.call))
+        return await self.artifacts.describe(artifact_id, reader(self.call))
 
     async def upload(self, name: str, most: int) -> bytes:
         """Read a file of the folders that the operator opened for uploads."""

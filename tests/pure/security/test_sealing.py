@@ -82,7 +82,7 @@ def test_a_keyring_that_cannot_be_used_is_an_error_with_the_way_out(tmp_path: Pa
 def test_a_key_that_is_none_is_set_aside(tmp_path: Path) -> None:
     (tmp_path / KEY_FILE).write_text("no key", encoding="ascii")
     said: list[str] = []
-    sealed = Seal(tmp_path, say=said.append).close(SECRET)
+    sealed = Seal(tmp_path, report=said.append).close(SECRET)
     (aside,) = files_set_aside(tmp_path)
     assert (aside.read_text(encoding="ascii"), aside.name in said[0]) == ("no key", True)
     assert Seal(tmp_path).open(sealed) == SECRET

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.store.artifacts import Artifacts, Room
+from browser_service.store.artifacts import ArtifactLimits, Artifacts
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
 from shared.errors import ArtifactNotFound, ResourceExhausted
@@ -19,7 +19,7 @@ MB = 1_000_000
 
 
 @asynccontextmanager
-async def _store(folder: Path, room: Room) -> AsyncIterator[Artifacts]:
+async def _store(folder: Path, room: ArtifactLimits) -> AsyncIterator[Artifacts]:
     journal = Journal(folder / "journal.sqlite3")
     await journal.open()
     try:
@@ -40,7 +40,7 @@ async def _kept(store: Artifacts, ids: dict[str, str]) -> set[str]:
 
 
 async def test_the_oldest_files_of_a_client_go_where_it_has_too_many_and_no_others(tmp_path: Path) -> None:
-    async with _store(tmp_path, Room(client_mb=3, all_mb=100)) as store:
+    async with _store(tmp_path, ArtifactLimits(client_mb=3, all_mb=100)) as store:
         made = {(await store.put(bytes(MB), "text/plain", who)).artifact_id: who for who in "abaaa"}
         first, others, *rest = made
         assert await _kept(store, made) == {others, *rest}
@@ -49,13 +49,13 @@ async def test_the_oldest_files_of_a_client_go_where_it_has_too_many_and_no_othe
 
 
 async def test_the_oldest_files_of_all_go_where_all_are_too_many(tmp_path: Path) -> None:
-    async with _store(tmp_path, Room(client_mb=0, all_mb=2)) as store:
+    async with _store(tmp_path, ArtifactLimits(client_mb=0, all_mb=2)) as store:
         made = {(await store.put(bytes(MB), "text/plain", who)).artifact_id: who for who in "abc"}
         assert await _kept(store, made) == {*made} - {next(iter(made))}
 
 
 async def test_a_file_that_never_fits_is_refused_and_costs_no_other(tmp_path: Path) -> None:
-    async with _store(tmp_path, Room(client_mb=1)) as store:
+    async with _store(tmp_path, ArtifactLimits(client_mb=1)) as store:
         kept = await store.put(b"small", "text/plain", "a")
         with pytest.raises(ResourceExhausted, match="BROWSE_CLIENT_ARTIFACTS_MB"):
             await store.put(bytes(MB + 1), "text/plain", "a")
@@ -63,13 +63,13 @@ async def test_a_file_that_never_fits_is_refused_and_costs_no_other(tmp_path: Pa
 
 
 async def test_without_limits_all_is_kept(tmp_path: Path) -> None:
-    async with _store(tmp_path, Room(client_mb=0, all_mb=0)) as store:
+    async with _store(tmp_path, ArtifactLimits(client_mb=0, all_mb=0)) as store:
         made = {(await store.put(bytes(MB), "text/plain", "a")).artifact_id: "a" for _ in range(3)}
         assert await _kept(store, made) == {*made}
 
 
 async def test_files_go_when_they_are_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with _store(tmp_path, Room(days=2)) as store:
+    async with _store(tmp_path, ArtifactLimits(days=2)) as store:
         old = (await store.put(b"old", "text/plain", "a")).artifact_id
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + 1.5 * 86_400)
