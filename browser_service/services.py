@@ -19,7 +19,7 @@ from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Metrics
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
-from browser_service.security.revocation import Revocations
+from browser_service.security.auth import Revocations
 from browser_service.security.seal import Seal
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.directory import Directory

@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 from browser_service.rules.bounded import Bounded
-from browser_service.store.records import MOST_CLOSED_PAGES, ClosedPage
+from browser_service.store.closed_page import MOST_CLOSED_PAGES, ClosedPage
 from shared.wire import DEFAULT_SESSION
 
 _KEPT_S: Final = 7 * 86_400.0

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from browser_service.sessions.closed_pages import ClosedPages
 from browser_service.sessions.records import Sessions
-from browser_service.store.records import ClosedPage
+from browser_service.store.closed_page import ClosedPage
 from shared.pages import PageState
 
 LAUNCHED = "browser"

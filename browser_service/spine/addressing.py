@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from browser_service.sessions.directory import Directory
-from browser_service.store.records import ClosedPage
+from browser_service.store.closed_page import ClosedPage
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
 from shared.calls import ClientRef

@@ -6,7 +6,7 @@ import structlog
 
 from browser_service.clients.presence import Clients
 from browser_service.clients.work import Work
-from browser_service.security.revocation import Revocations
+from browser_service.security.auth import Revocations
 from browser_service.sessions.directory import Directory
 from browser_service.spine.feed import Feed
 from browser_service.spine.host_calls import HostCalls

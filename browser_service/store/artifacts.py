@@ -11,10 +11,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, cast
 
 from browser_service.pictures import preview
 from browser_service.store.journal import Journal
-from browser_service.store.records import ArtifactRecord
 from browser_service.store.uploads import UploadRoots
 from shared.calls import Artifact
 from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, field_details
@@ -29,6 +29,26 @@ _DATA_BYTES = 200_000_000
 _BUFFER_BYTES = 1_000_000
 _MOST_NUMBERED = 20
 _OWN_WRITE_S = 2.0
+
+
+class ArtifactRecord(NamedTuple):
+    """Describes an artifact's file; `path` is set if people see it under a name."""
+
+    artifact_id: str
+    client_id: str
+    mime_type: str
+    size: int
+    made_at: float
+    path: str = ""
+
+
+_COLUMNS = ", ".join(ArtifactRecord._fields)
+_EXCESS = (
+    "artifact_id IN (SELECT artifact_id FROM (SELECT artifact_id,"
+    " SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
+    " FROM artifacts WHERE client_id = ?1 OR ?1 IS NULL) WHERE so_far > ?2)"
+)
+"""Selects the oldest artifacts, of one client or of all, that must go so that the rest has at most so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +116,7 @@ class Artifacts:
             path = await asyncio.to_thread(self._claim, artifact_id, name and with_suffix(name, mime_type))
             await asyncio.to_thread(write, path)
             record = ArtifactRecord(artifact_id, client_id, mime_type, size, time.time(), str(path) if name else "")
-            await self.journal.keep_artifact(record)
+            await self.journal.write(f"INSERT INTO artifacts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", *record)  # noqa: S608 - ours
         except OSError as error:
             _unlink(path)
             raise _not_stored(size, directory, error) from error
@@ -129,7 +149,7 @@ class Artifacts:
         return self._path(record), record.mime_type
 
     async def _find(self, artifact_id: str, client_id: str | None) -> ArtifactRecord:
-        record = await self.journal.artifact(artifact_id)
+        record = next(iter(await self._records("artifact_id = ?", artifact_id)), None)
         if record is None or client_id not in {None, record.client_id} or not self._path(record).is_file():
             raise ArtifactNotFound(
                 f"There is no artifact {artifact_id!r} of yours.", hint="Repeat the call that made it."
@@ -160,7 +180,7 @@ class Artifacts:
 
     async def clean(self) -> None:
         """Remove files that are older than the room allows."""
-        await self._remove(await self.journal.old_artifacts(time.time() - self._limits.days * 86_400))
+        await self._remove(await self._records("made_at < ?", time.time() - self._limits.days * 86_400))
 
     def _check_fits(self, size: int) -> None:
         limits = {"BROWSE_CLIENT_ARTIFACTS_MB": self._limits.client_mb, "BROWSE_ARTIFACTS_MB": self._limits.all_mb}
@@ -172,16 +192,20 @@ class Artifacts:
                 )
 
     async def _remove_excess(self, client_id: str) -> None:
-        if self._limits.client_mb:
-            await self._remove(await self.journal.excess_artifacts(self._limits.client_mb * _MB, client_id))
-        if self._limits.all_mb:
-            await self._remove(await self.journal.excess_artifacts(self._limits.all_mb * _MB))
+        """Remove the oldest artifacts of the client, and then of all, so that the rest is within the limits."""
+        for owner, limit_mb in ((client_id, self._limits.client_mb), (None, self._limits.all_mb)):
+            if limit_mb:
+                await self._remove(await self._records(_EXCESS, owner, limit_mb * _MB))
 
     async def _remove(self, old: list[ArtifactRecord]) -> None:
         for record in old:
             if not record.path or not _is_changed(Path(record.path), record):
                 _unlink(self._path(record))
-            await self.journal.forget_artifact(record.artifact_id)
+            await self.journal.write("DELETE FROM artifacts WHERE artifact_id = ?", record.artifact_id)
+
+    async def _records(self, condition: str, *values: object) -> list[ArtifactRecord]:
+        rows = await self.journal.read(f"SELECT {_COLUMNS} FROM artifacts WHERE {condition}", *values)  # noqa: S608 - ours
+        return [ArtifactRecord(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
 
     def _path(self, record: ArtifactRecord) -> Path:
         return Path(record.path) if record.path else self._directory / record.artifact_id

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from browser_service.store import journal_file
+from browser_service.store.closed_page import MOST_CLOSED_PAGES, ClosedPage
 from browser_service.store.journal_file import Damage
-from browser_service.store.records import MOST_CLOSED_PAGES, ArtifactRecord, ClosedPage
 from shared.calls import DownloadState
 from shared.errors import JournalFailed
 from shared.pages import PageState
@@ -155,35 +155,6 @@ class Journal:
     async def saved_names(self, session_id: str) -> list[str]:
         sql = "SELECT name FROM saved_states WHERE session_id = ? ORDER BY name"
         return [str(row[0]) for row in await self.read(sql, session_id)]
-
-    # --- artifacts ---------------------------------------------------------------------------------------------------
-
-    async def keep_artifact(self, record: ArtifactRecord) -> None:
-        sql = f"INSERT INTO artifacts ({', '.join(ArtifactRecord._fields)}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - ours
-        await self.write(sql, *record)
-
-    async def artifact(self, artifact_id: str) -> ArtifactRecord | None:
-        return next(iter(await self._artifacts("WHERE artifact_id = ?", artifact_id)), None)
-
-    async def old_artifacts(self, made_before: float) -> list[ArtifactRecord]:
-        return await self._artifacts("WHERE made_at < ?", made_before)
-
-    async def excess_artifacts(self, bytes_at_most: int, client_id: str | None = None) -> list[ArtifactRecord]:
-        """Return the oldest artifacts, of one client or of all, that must go so that the rest has at most so many
-        bytes."""
-        excess = (
-            "WHERE artifact_id IN (SELECT artifact_id FROM (SELECT artifact_id,"
-            " SUM(size) OVER (ORDER BY made_at DESC, rowid DESC) AS so_far"
-            " FROM artifacts WHERE client_id = ?1 OR ?1 IS NULL) WHERE so_far > ?2)"
-        )
-        return await self._artifacts(excess, client_id, bytes_at_most)
-
-    async def _artifacts(self, which: str, *values: object) -> list[ArtifactRecord]:
-        rows = await self.read(f"SELECT {', '.join(ArtifactRecord._fields)} FROM artifacts {which}", *values)  # noqa: S608 - likewise
-        return [ArtifactRecord(*cast("tuple[str, str, str, int, float, str]", row)) for row in rows]
-
-    async def forget_artifact(self, artifact_id: str) -> None:
-        await self.write("DELETE FROM artifacts WHERE artifact_id = ?", artifact_id)
 
     # --- downloads that have ended, and revoked tokens ---------------------------------------------------------------
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -92,7 +93,7 @@ async def user_agent(executable: Path) -> str | None:
     Without windows it would say HeadlessChrome, and sites would take it for another browser than the one that signed
     in.
     """
-    version = await _version_line(executable)
+    version = await asyncio.to_thread(_version_line, executable)
     number = re.search(r"(\d+)\.\d+\.\d+\.\d+", version)
     platform = _PLATFORMS.get(sys.platform)
     if number is None or platform is None:
@@ -101,22 +102,14 @@ async def user_agent(executable: Path) -> str | None:
     return f"{plain} Edg/{number[1]}.0.0.0" if "Edge" in version or executable.stem == "msedge" else plain
 
 
-async def _version_line(executable: Path) -> str:
+def _version_line(executable: Path) -> str:
+    """Return what the browser says of its version. It blocks: call it in a thread."""
     if sys.platform == "win32":  # there it would open a window; the directory beside it has the version as its name
         return next((path.name for path in executable.parent.iterdir() if re.match(r"\d+(\.\d+){3}$", path.name)), "")
-    with contextlib.suppress(OSError, TimeoutError):
-        process = await asyncio.create_subprocess_exec(
-            executable,
-            "--version",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
-            async with asyncio.timeout(_VERSION_WITHIN_S):
-                output, _ = await process.communicate()
-                return output.decode(errors="replace")
-        finally:
-            if process.returncode is None:
-                process.kill()
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        command = [str(executable), "--version"]
+        output = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_VERSION_WITHIN_S, check=False
+        ).stdout
+        return output.decode(errors="replace")
     return ""

@@ -14,10 +14,8 @@ from browser_service.host.launching.driver import start_driver
 from browser_service.host.launching.errors import ATTEMPTS, install_hint, start_timeout
 from browser_service.host.launching.executables import is_installed
 from browser_service.host.launching.options import LaunchOptions
-from browser_service.host.launching.ordinary_window import OrdinaryWindow
-from browser_service.host.launching.orphans import Orphans
 from browser_service.host.launching.pool import BrowserKind, Pool, new_id
-from browser_service.host.launching.processes import WatchedProcess, browsers_of, children_of, end_all
+from browser_service.host.launching.processes import Orphans, WatchedProcess, browsers_of, children_of, end_all
 from browser_service.host.launching.profile import Profile
 from browser_service.host.launching.starter import LAUNCHES_WITHIN_S, BrowserStarter
 from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
@@ -221,17 +219,16 @@ class Launcher:
         self.killed_before = False
         self.profile.clear_mark()
 
-    async def open_person_window(self, url: str | None) -> OrdinaryWindow:
-        """Close the browser and open an ordinary window instead. Reserve the profile before, and free it afterwards."""
+    async def lend_profile(self) -> Path:
+        """Close the browser, and return its executable for a window on the profile. Reserve the profile before, and
+        free it afterwards."""
         async with self._lock:
             await self._end()
             self._end_reason = _ENDED_BY_PERSON
             if self.executable is None:
                 raise BrowserLaunchFailed("There is no browser to open a window of.")
             self.profile.lend()
-            window = await OrdinaryWindow.open(self.executable, self.options, url)
-            self.profile.record_window(window.process)
-            return window
+            return self.executable
 
     # --- ends --------------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,12 @@
 """Enforces the URL policy where nothing gets round it: on every document, redirects and frames included."""
 
+import contextlib
 from collections.abc import Callable
 
-from playwright.async_api import CDPSession, Page, Route
+from playwright.async_api import BrowserContext, CDPSession, Page, Route
+from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.network.chromium import is_chromium, resolve_paused
 from browser_service.security.urls import UrlPolicy
 from shared.model import Json
 
@@ -64,3 +65,17 @@ async def _pause(session: CDPSession, policy: UrlPolicy, patterns: list[Json], o
 
     session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
     await session.send("Fetch.enable", {"patterns": patterns})
+
+
+def is_chromium(context: BrowserContext) -> bool:
+    return context.browser is not None and context.browser.browser_type.name == "chromium"
+
+
+async def resolve_paused(session: CDPSession, event: Json, *, blocked: bool) -> None:
+    """Block a request of `Fetch.requestPaused`, or let it continue. Its page may have gone meanwhile."""
+    reply = {"requestId": event["requestId"]}
+    with contextlib.suppress(PlaywrightError):
+        if blocked:
+            await session.send("Fetch.failRequest", {**reply, "errorReason": "BlockedByClient"})
+        else:
+            await session.send("Fetch.continueRequest", reply)

@@ -14,7 +14,7 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
-from browser_service.host.network.chromium import is_chromium, resolve_paused
+from browser_service.host.network.guard import is_chromium, resolve_paused
 from shared.model import Json
 
 Blocks = Callable[[str, str], bool]

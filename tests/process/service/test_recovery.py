@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from browser_service.host.launching.executables import installed_browser
-from browser_service.host.launching.orphans import Orphans
+from browser_service.host.launching.processes import Orphans
 from browser_service.host.page import recovery
 from tests.process.service.test_crashes import Disaster as Kill
 from tests.process.service.test_crashes import browser_dies, each_disaster, performing, renderers_die

@@ -1,7 +1,7 @@
-"""Defines records that the journal stores, and others read."""
+"""Defines the record of a closed page, which the journal stores."""
 
 import time
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic import Field
 
@@ -9,17 +9,6 @@ from shared.model import Model
 from shared.pages import PageState
 
 MOST_CLOSED_PAGES: Final = 1_000
-
-
-class ArtifactRecord(NamedTuple):
-    """Describes an artifact's file; `path` is set if people see it under a name."""
-
-    artifact_id: str
-    client_id: str
-    mime_type: str
-    size: int
-    made_at: float
-    path: str = ""
 
 
 class ClosedPage(Model):
