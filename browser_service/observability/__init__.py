@@ -1,1 +1,1 @@
-"""Shows operators what happens: logs, figures, the record of activity, and notifications."""
+"""Shows operators what happens: logs, figures, and the record of activity."""

@@ -87,7 +87,7 @@ class ActivityTable:
         await self._journal.transact(write)
 
     async def before(self, row_id: int, row_filter: RowFilter, limit: int) -> list[Row]:
-        """Return the newest `most` selected rows that are older than `row_id`."""
+        """Return the newest `limit` selected rows that are older than `row_id`."""
         condition, values = row_filter.condition()
         sql = f"SELECT * FROM activity WHERE id < ? AND {condition} ORDER BY id DESC LIMIT ?"  # noqa: S608 - our columns
         return [Row._make(row) for row in await self._journal.read(sql, row_id, *values, limit)]

@@ -179,7 +179,7 @@ class Artifacts:
         return await asyncio.to_thread(self._uploads.read, name, most)
 
     async def clean(self) -> None:
-        """Remove files that are older than the room allows."""
+        """Remove files that are older than the limits allow."""
         await self._remove(await self._records("made_at < ?", time.time() - self._limits.days * 86_400))
 
     def _check_fits(self, size: int) -> None:

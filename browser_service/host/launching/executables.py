@@ -48,7 +48,7 @@ _VERSION_WITHIN_S: Final = 5
 
 
 def browser_type(playwright: "Playwright", engine: str) -> "BrowserType":
-    """Return Playwright's name for an engine, by which its browsers are started."""
+    """Return the part of Playwright that starts an engine's browsers."""
     found: BrowserType = getattr(playwright, engine)
     return found
 

@@ -34,7 +34,7 @@ _SHOWN_OUTPUT: Final = 2_000
 
 
 class OrdinaryWindow:
-    """Is a browser process that ends when the person closes its last window."""
+    """Holds a browser process, which ends when the person closes its last window."""
 
     def __init__(self, process: asyncio.subprocess.Process, stderr: IO[bytes]) -> None:
         self._process = process

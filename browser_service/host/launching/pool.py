@@ -14,7 +14,7 @@ from shared.pages import Engine
 
 
 class BrowserKind(NamedTuple):
-    """Names what sessions must have in common to share a browser."""
+    """Identifies a browser by what sessions must have in common to share it."""
 
     engine: Engine
     session_id: str = ""
@@ -35,7 +35,7 @@ class Instance:
 
 
 class Pool:
-    """Keeps at most `most` browsers, the shared one included. One caller at a time may use it."""
+    """Keeps at most `limit` browsers, the shared one included. One caller at a time may use it."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -93,7 +93,7 @@ class Downloads:
         return any(each.state.page_id == page_id and not each.ended for each in self._active)
 
     def watch(self, cdp: CDPSession) -> None:
-        """Have Chromium report how much has come. Other engines report the end alone."""
+        """Have Chromium report the progress. Other engines report the end alone."""
         urls: dict[str, str] = {}
 
         def progressed(event: dict[str, str | float]) -> None:
@@ -108,7 +108,7 @@ class Downloads:
         self._background.spawn(_enable_events(cdp))
 
     async def stop(self) -> None:
-        """End all that has not come by now: it is lost with the browser."""
+        """End all downloads that are on their way: they are lost with the browser."""
         for active in [*self._active]:
             self._end(active, state="failed", reason="the service was stopped")
         await self._background.stop()
@@ -191,6 +191,6 @@ async def _cancel(download: Download) -> None:
 
 
 def _name(suggested: str) -> str:
-    """Make one line of a suggested name, and no path."""
+    """Return a suggested name as one line, without a path."""
     last = well_formed(suggested).replace("\\", "/").rpartition("/")[2]
     return "".join(each for each in last if each.isprintable())[:_MOST_NAME] or "download"
