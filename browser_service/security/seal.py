@@ -1,7 +1,6 @@
 """Encrypts login state at rest. The key lies beside the account's secret, or in the system's keyring."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
@@ -58,12 +57,11 @@ def _valid(path: Path, report: Callable[[str], None]) -> bytes:
 
 def _ensure_key(path: Path) -> bytes:
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        path.touch(mode=0o600, exist_ok=False)
     except FileExistsError:
         return path.read_bytes()
     key = Fernet.generate_key()
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(key)
+    path.write_bytes(key)
     return key
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import contextlib
-import os
 import secrets
 import shutil
 import tempfile
@@ -238,7 +237,7 @@ class Artifacts:
 
 
 def _new(path: Path) -> Path:
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    path.touch(mode=0o600, exist_ok=False)
     return path
 
 

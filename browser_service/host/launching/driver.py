@@ -33,8 +33,7 @@ async def start_driver() -> tuple[Playwright, psutil.Process | None]:
         if type(error) is not Exception:
             raise
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
-    _consume_end(manager)
-    _ignore_lost_writes(manager)
+    _tolerate_end(manager)
     return playwright, next(iter(_drivers(before)), None)
 
 
@@ -47,20 +46,17 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
     return drivers
 
 
-def _consume_end(manager: PlaywrightContextManager) -> None:
-    """Read the future that says the driver ended: nobody else does, and asyncio would log that as our mistake."""
+def _tolerate_end(manager: PlaywrightContextManager) -> None:
+    """Let the driver end without noise: whoever waits for it fails with the connection.
+
+    Nobody reads the future that reports the end, and asyncio would log that as our mistake. Writes to a driver that has
+    gone raise with uvloop.
+    """
     client = manager._client  # noqa: SLF001 - there is no public way
-    end = client._transport.on_error_future if client else None  # noqa: SLF001 - nor here
-    if end is not None:
-        end.add_done_callback(lambda future: future.cancelled() or future.exception())
-
-
-def _ignore_lost_writes(manager: PlaywrightContextManager) -> None:
-    """Ignore writes to a driver that has gone, for which uvloop raises: a call that waits fails with the connection."""
-    client = manager._client  # noqa: SLF001 - as above
     if client is None:
         return
-    transport = client._transport  # noqa: SLF001 - as above
+    transport = client._transport  # noqa: SLF001 - nor here
+    transport.on_error_future.add_done_callback(lambda future: future.cancelled() or future.exception())
     send = transport.send
 
     def send_if_open(message: dict[str, object]) -> None:

@@ -89,7 +89,7 @@ class Launcher:
             return False
         if home is self._context:
             return all(process.runs for process in self._processes) and _connected(home)
-        return self.pool.has(home) and _connected(home)
+        return bool(self.pool.id_of(home)) and _connected(home)
 
     def browser_id(self, home: Home) -> str:
         """Return the id of this start of the browser."""

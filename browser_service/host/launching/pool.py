@@ -45,10 +45,8 @@ class Pool:
     def running(self) -> list[BrowserKind]:
         return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
 
-    def has(self, browser: object) -> bool:
-        return any(instance.browser is browser for instance in self._instances.values())
-
     def id_of(self, browser: object) -> str:
+        """Return the id of a browser's start; "" if it is none of these."""
         return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
 
     async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
