@@ -7,7 +7,7 @@ from shared.calls import DownloadState
 from shared.model import Json
 
 _MOST_OF_CLIENT = 100
-_MOST = 10_000
+_MOST = 2_000
 _DAY_S = 86_400
 
 

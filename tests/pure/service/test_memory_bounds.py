@@ -86,11 +86,11 @@ def test_the_progress_of_calls_whose_end_is_not_told_is_bounded() -> None:
 
 def test_downloads_are_bounded_for_each_client_and_for_all(tmp_path: Path) -> None:
     downloads = Downloads(Journal(tmp_path / "journal.sqlite3"))
-    for number in range(10_200):
+    for number in range(2_200):
         downloads.note(download(number, "many" if number < 150 else f"client-{number}"))
-    assert len(downloads.listed(None)) == 10_000
+    assert len(downloads.listed(None)) == 2_000
     assert downloads.listed("many") == []
-    assert len(downloads.listed("client-10199")) == 1
+    assert len(downloads.listed("client-2199")) == 1
     for number in range(150):
         downloads.note(download(number, "many"))
     assert [each["downloadId"] for each in downloads.listed("many")] == [f"d-{n}" for n in reversed(range(50, 150))]
