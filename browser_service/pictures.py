@@ -69,10 +69,10 @@ def _slice(picture: Image.Image, artifact_id: str, top: int = 0) -> Preview:
     if scale < 1:
         part = part.resize((max(1, round(width * scale)), max(1, round((end - top) * scale))))
     sized = f", at {part.width} x {part.height}" if scale < 1 else ""
-    shown = _encoded(part, (kind, "JPEG"))
-    how = f"rows {top:,} to {end:,} of {height:,}{sized}{_as(shown, kind)}"
+    preview = _encoded(part, (kind, "JPEG"))
+    description = f"rows {top:,} to {end:,} of {height:,}{sized}{_as(preview, kind)}"
     cursor = f"{artifact_id}:{end}" if end < height else None
-    return shown.model_copy(update={"said": f"Shown: {how}; the whole is in the file.", "cursor": cursor})
+    return preview.model_copy(update={"said": f"Shown: {description}; the whole is in the file.", "cursor": cursor})
 
 
 def _reduced(picture: Image.Image, artifact_id: str) -> Preview:
@@ -80,19 +80,18 @@ def _reduced(picture: Image.Image, artifact_id: str) -> Preview:
     if smaller:
         picture.draft("RGB", (INLINE_EDGE, INLINE_EDGE))
         picture.thumbnail((INLINE_EDGE, INLINE_EDGE))
-    shown = _encoded(picture, (kind, "JPEG") if smaller or kind == "WEBP" else ("JPEG",))
-    how = (
-        f"Shown reduced to {shown.width} x {shown.height}{_as(shown, kind)}" if smaller else f"Shown{_as(shown, kind)}"
-    )
-    if how == "Shown":
-        how = "Shown with less quality"
+    preview = _encoded(picture, (kind, "JPEG") if smaller or kind == "WEBP" else ("JPEG",))
+    reduced = f" reduced to {preview.width} x {preview.height}" if smaller else ""
+    changes = f"{reduced}{_as(preview, kind)}" or " with less quality"
     cursor = f"{artifact_id}:0" if smaller else None
-    said = f"{how}, because hosts take no more; the whole is in the file."
-    return shown.model_copy(update={"said": said, "cursor": cursor})
+    text = f"Shown{changes}, because hosts take no more; the whole is in the file."
+    return preview.model_copy(update={"said": text, "cursor": cursor})
 
 
-def _as(shown: Preview, kind: str) -> str:
-    return "" if shown.mime_type == f"image/{kind.lower()}" else f" as {shown.mime_type.removeprefix('image/').upper()}"
+def _as(preview: Preview, kind: str) -> str:
+    """Return words on the format of a preview, if it is not the picture's own."""
+    shown_kind = preview.mime_type.removeprefix("image/")
+    return "" if shown_kind == kind.lower() else f" as {shown_kind.upper()}"
 
 
 def _encoded(picture: Image.Image, kinds: tuple[str, ...]) -> Preview:
@@ -117,17 +116,17 @@ def stitch(pieces: list[bytes], kind: str, quality: int) -> tuple[bytes, tuple[i
     """Put pictures below one another, and return the result with its size."""
     parts = [Image.open(io.BytesIO(piece)) for piece in pieces]
     size = parts[0].width, sum(part.height for part in parts)
-    whole, top = Image.new(parts[0].mode, size), 0
+    result, top = Image.new(parts[0].mode, size), 0
     for part in parts:
-        whole.paste(part, (0, top))
+        result.paste(part, (0, top))
         top += part.height
     out = io.BytesIO()
     if kind == "png":
-        whole.save(out, "PNG", compress_level=2)
+        result.save(out, "PNG", compress_level=2)
     elif kind == "jpeg":
-        whole.convert("RGB").save(out, "JPEG", quality=quality)
+        result.convert("RGB").save(out, "JPEG", quality=quality)
     else:
-        whole.save(out, kind.upper(), quality=quality)
+        result.save(out, kind.upper(), quality=quality)
     return out.getvalue(), size
 
 

@@ -135,8 +135,8 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     with failing, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where there is one
         runner.run(server.serve(sockets=[listener]))
     if not server.started:
-        why = app.state.start_failed
-        raise CannotStart(f"The service could not start: {why or 'see the log above.'}") from why
+        failure = app.state.start_failed
+        raise CannotStart(f"The service could not start: {failure or 'see the log above.'}") from failure
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -169,12 +169,12 @@ def _take(lock: FileLock, data_dir: Path) -> None:
         with contextlib.suppress(Timeout):
             lock.acquire(blocking=False)
             return
-        who = _who_has(data_dir)
-        if who is not None and _listens(who["url"]):
-            raise AlreadyRunning(f"The service runs already, as process {who['pid']} at {who['url']}.")
+        instance = _who_has(data_dir)
+        if instance is not None and _listens(instance["url"]):
+            raise AlreadyRunning(f"The service runs already, as process {instance['pid']} at {instance['url']}.")
         if time.monotonic() > deadline:
-            named = f" (process {who['pid']}, {who['url']}, which does not answer)" if who else ""
-            raise AlreadyRunning(f"Another service uses the data directory {data_dir}{named}.")
+            description = f" (process {instance['pid']}, {instance['url']}, which does not answer)" if instance else ""
+            raise AlreadyRunning(f"Another service uses the data directory {data_dir}{description}.")
         time.sleep(0.05)  # the other service may be about to end; its lock has no event
 
 

@@ -43,9 +43,9 @@ class Cancel:
 
     def resume(self) -> None:
         now = asyncio.get_running_loop().time()
-        for scope, left in self._left.items():
+        for scope, remaining_s in self._left.items():
             if scope in self._scopes and not self.requested and not scope.expired():
-                scope.reschedule(now + left)
+                scope.reschedule(now + remaining_s)
         self._left.clear()
 
     @asynccontextmanager
@@ -85,16 +85,16 @@ async def until_granted(
 
     `due_in` says in how many seconds the clock may change something, which `advance` then does.
     """
-    news = asyncio.Event()
-    place.wake = news.set
+    changed = asyncio.Event()
+    place.wake = changed.set
     while not place.granted:
         if place.refusal is not None:
             raise place.refusal
         seconds = due_in()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(seconds, _SHORTEST_S) if seconds < math.inf else None):
-                await news.wait()
-        news.clear()
+                await changed.wait()
+        changed.clear()
         advance()
 
 
@@ -117,13 +117,13 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
 
 async def until_answered(people: HumanRequests, request: HumanRequest, call: Call, seconds: float) -> None:
     """Wait at most `seconds` for a person's answer. If the call is cancelled, withdraw its client's request."""
-    news = asyncio.Event()
+    changed = asyncio.Event()
     try:
-        with people.waiting(request, call, news.set), contextlib.suppress(TimeoutError):
+        with people.waiting(request, call, changed.set), contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not request.over:
-                    await news.wait()
-                    news.clear()
+                    await changed.wait()
+                    changed.clear()
     except asyncio.CancelledError:
         people.give_up(request, call.client_id)
         raise

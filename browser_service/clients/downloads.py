@@ -25,8 +25,8 @@ class Downloads:
         self._known[download.download_id] = download
         if download.state != "running":
             self._unwritten[download.download_id] = None
-        own = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
-        for download_id in {*own[:-_MOST_OF_CLIENT], *[*self._known][:-_MOST]}:
+        own_ids = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
+        for download_id in {*own_ids[:-_MOST_OF_CLIENT], *[*self._known][:-_MOST]}:
             del self._known[download_id]
 
     async def write_down(self) -> None:
@@ -38,8 +38,8 @@ class Downloads:
 
     def listed(self, client_id: str | None) -> list[Json]:
         """Return the client's downloads, newest first; None stands for the account's owner, who sees all."""
-        own = [each for each in self._known.values() if client_id in {None, each.client_id}]
-        return [each.shown() for each in reversed(own)]
+        states = [each for each in self._known.values() if client_id in {None, each.client_id}]
+        return [each.shown() for each in reversed(states)]
 
     def name_of(self, artifact_id: str) -> str | None:
         """Return the name that a file had where it came from."""

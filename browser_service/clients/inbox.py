@@ -39,12 +39,12 @@ class HumanInbox:
 
     async def listed(self, who: Identity) -> list[Json]:
         """Return the open requests. If the account's owner looks, note that somebody is there."""
-        found = await self._open(who)
+        requests = await self._open(who)
         if who.operator:
-            for request_id in found:
+            for request_id in requests:
                 await self._host.answer(request_id, Answer(state="there"))
-            return [{**describe_request(page), "link": self.link(request_id)} for request_id, page in found.items()]
-        return [describe_request(page) for page in found.values()]
+            return [{**describe_request(page), "link": self.link(request_id)} for request_id, page in requests.items()]
+        return [describe_request(page) for page in requests.values()]
 
     async def one(self, who: Identity, request_id: str) -> Json:
         """Return one open request. Raises RequestNotFound, also if it is over."""
@@ -58,7 +58,7 @@ class HumanInbox:
     async def resolve(self, who: Identity, request_id: str, body: Json) -> Json:
         """Give a request its answer. Raises RequestNotFound, also if it is answered already, and ValidationFailed."""
         try:
-            said = Resolution.model_validate(body)
+            resolution = Resolution.model_validate(body)
         except ValidationError as error:
             raise _invalid(error) from None
         page = (await self._open(who)).get(request_id)
@@ -68,38 +68,38 @@ class HumanInbox:
             )
         choices = page.person.choices
         if (
-            said.state == "done"
+            resolution.state == "done"
             and page.person.kind == "decision"
-            and said.answer not in (choices or {said.answer} - {""})
+            and resolution.answer not in (choices or {resolution.answer} - {""})
         ):
             raise ValidationFailed(
                 f"A decision needs an answer{', one of: ' + ', '.join(choices) if choices else ''}.",
                 hint='Send {"answer": "..."}.',
                 details=field_details("answer", choices=[*choices]),
             )
-        text = said.answer if said.state == "done" else said.reason
-        by = _name(who, said)
-        if not await self._host.answer(request_id, Answer(state=said.state, text=text, by=by)):
+        text = resolution.answer if resolution.state == "done" else resolution.reason
+        by = _name(who, resolution)
+        if not await self._host.answer(request_id, Answer(state=resolution.state, text=text, by=by)):
             raise RequestNotFound(f"Request {request_id!r} was answered by somebody else first.")
-        log.info("request to a person", request=request_id, kind=page.person.kind, state=said.state, by=by)
-        return {"requestId": request_id, "state": said.state}
+        log.info("request to a person", request=request_id, kind=page.person.kind, state=resolution.state, by=by)
+        return {"requestId": request_id, "state": resolution.state}
 
     async def _open(self, who: Identity) -> dict[str, PageState]:
         """Map the open requests that the caller may see to the page of each."""
-        found: dict[str, PageState] = {}
+        requests: dict[str, PageState] = {}
         for page in await self._host.describe():
             if page.person is not None and self._may(who, page, page.person.request_id):
-                found.setdefault(page.person.request_id, page)
-        return found
+                requests.setdefault(page.person.request_id, page)
+        return requests
 
     def _may(self, who: Identity, page: PageState, request_id: str) -> bool:
         return who.operator or who.request_id == request_id or who.client_id == page.asker_id
 
 
-def _name(who: Identity, said: Resolution) -> str:
+def _name(who: Identity, resolution: Resolution) -> str:
     """Name the person who answers, as the account's command line says; one who came by a link stays unnamed."""
     if who.operator:
-        return said.by
+        return resolution.by
     return "" if who.request_id else f'The person at "{who.label}"'
 
 

@@ -25,16 +25,17 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool) -> Json:
     parts: dict[str, list[PageState]] = {name: [] for name in _NAMES}
     for page in pages:
         parts[_part(page, client_id)].append(page)
-    shown = parts if whole else {**parts, "people": _latest(parts["people"]), "others": _few(parts["others"])}
-    more = {name: len(parts[name]) - len(shown[name]) for name in parts if len(parts[name]) > len(shown[name])}
-    listed: Json = {name: [_listed(page, client_id) for page in shown[name]] for name in parts}
-    if more:
-        listed["more"] = {**more}
-    lines = [line for name in parts for line in _lines(name, shown[name], client_id)]
-    lines += [f"{_NAMES[name]}: {count} more{_by(name, parts[name], client_id)}." for name, count in more.items()]
-    if more:
+    listed_pages = parts if whole else {**parts, "people": _latest(parts["people"]), "others": _few(parts["others"])}
+    counts = {name: len(parts[name]) - len(listed_pages[name]) for name in parts}
+    omitted = {name: count for name, count in counts.items() if count}
+    result: Json = {name: [_listed(page, client_id) for page in listed_pages[name]] for name in parts}
+    if omitted:
+        result["more"] = {**omitted}
+    lines = [line for name in parts for line in _lines(name, listed_pages[name], client_id)]
+    lines += [f"{_NAMES[name]}: {count} more{_by(name, parts[name], client_id)}." for name, count in omitted.items()]
+    if omitted:
         lines.append(f"All of them: {_ALL}.")
-    return {**listed, "text": "\n".join(lines) or "No page is open."}
+    return {**result, "text": "\n".join(lines) or "No page is open."}
 
 
 def elapsed_words(ms: int) -> str:
@@ -90,7 +91,7 @@ def _lines(name: str, pages: list[PageState], client_id: str) -> list[str]:
 
 
 def _line(page: PageState, client_id: str) -> str:
-    owner, left = _owner(page, client_id), page.left_by if page.holder_id is None else ""
+    owner, leaver = _owner(page, client_id), page.left_by if page.holder_id is None else ""
     parts = [
         page.page_id,
         _short(page.title, _TITLE),
@@ -98,7 +99,7 @@ def _line(page: PageState, client_id: str) -> str:
         f"session {page.session_id}" if page.session_id != DEFAULT_SESSION else "",
         f'"{owner.label}"' if owner is not None and not owner.you else "",
         f"acted {elapsed_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
-        f'left by "{left}"' if left and page.left_by_id != client_id else "from before" if left else "",
+        f'left by "{leaver}"' if leaver and page.left_by_id != client_id else "from before" if leaver else "",
         f"access {page.access}" if page.access != "read" else "",
         f'held for {round(page.hold_left_ms / 60_000)} min more: "{page.hold_reason}"' if page.hold_left_ms else "",
         f"a person is asked for {page.person.what}" if page.person is not None else "",
@@ -113,9 +114,9 @@ def _by(name: str, pages: list[PageState], client_id: str) -> str:
     if name != "others":
         return ""
     owners = Counter(owner.label if (owner := _owner(page, client_id)) else "nobody's now" for page in pages)
-    named = [f"{label} {count}" for label, count in owners.most_common(_OWNERS)]
-    rest = len(owners) - len(named)
-    return f" ({'; '.join([*named, *([f'{rest} more agents'] if rest else [])])})"
+    names = [f"{label} {count}" for label, count in owners.most_common(_OWNERS)]
+    remaining = len(owners) - len(names)
+    return f" ({'; '.join([*names, *([f'{remaining} more agents'] if remaining else [])])})"
 
 
 def _owner(page: PageState, client_id: str) -> Owner | None:
@@ -125,6 +126,6 @@ def _owner(page: PageState, client_id: str) -> Owner | None:
     return Owner(label=label, you=page.holder_id == client_id)
 
 
-def _short(text: str, most: int) -> str:
+def _short(text: str, limit: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[:most]}…"
+    return line if len(line) <= limit else f"{line[:limit]}…"

@@ -46,13 +46,13 @@ class Clients:
     def find(self, label: str, *, besides: str) -> ClientRef:
         """Return the client of that label; if there are several, the one that is present. Raises ValidationFailed."""
         others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
-        found = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
-        found = [client_id for client_id in found if self.present(client_id)] or found
-        if len(found) == 1:
-            return ClientRef(client_id=found[0], label=others[found[0]])
-        problem = f"{len(found)} clients are called {label!r}." if found else f"No client is called {label!r}."
-        known = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
-        hint = 'Name a page of the one that you mean: "to": "<pageId>".' if found else f"Known: {known}."
+        matching = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
+        matching = [client_id for client_id in matching if self.present(client_id)] or matching
+        if len(matching) == 1:
+            return ClientRef(client_id=matching[0], label=others[matching[0]])
+        problem = f"{len(matching)} clients are called {label!r}." if matching else f"No client is called {label!r}."
+        labels = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
+        hint = 'Name a page of the one that you mean: "to": "<pageId>".' if matching else f"Known: {labels}."
         raise ValidationFailed(problem, hint=hint, details=field_details("to"))
 
     def present(self, client_id: str) -> bool:
@@ -116,8 +116,8 @@ class Clients:
         lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
         if len(lines) <= _MOST_LINES:
             return lines
-        rest = len(lines) - _MOST_LINES + 1
-        return [*lines[: _MOST_LINES - 1], Notice(text=f"and {rest} more things happened to your pages")]
+        remaining = len(lines) - _MOST_LINES + 1
+        return [*lines[: _MOST_LINES - 1], Notice(text=f"and {remaining} more things happened to your pages")]
 
     def _unheard(self, client_id: str) -> list[Notice]:
         if not self._announced:

@@ -33,23 +33,23 @@ class Work:
         """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
         waited."""
         key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _one_line(asked.reason)
-        before = self._claims.holder(key)
-        self._check_room(who, before)
+        former = self._claims.holder(key)
+        self._check_room(who, former)
         if self._claims.claim(key, who, reason, keep_s):
-            return self._claim_reply(who, key, before)
+            return self._claim_reply(who, key, former)
         if asked.wait_seconds and await self._wait(who, asked, call_id, cancel):
             return self._offer_reply(key)
         if not reason:
             raise self._owned_error(key)
-        before = self._claims.holder(key)
+        former = self._claims.holder(key)
         self._claims.force(key, who, reason, keep_s)
-        return self._claim_reply(who, key, before)
+        return self._claim_reply(who, key, former)
 
     def release(self, who: ClientRef, key: str) -> Json:
         if self._claims.release(key, who.client_id):
             holder = self._claims.holder(key)
-            then = f'offered to "{holder.who}", who waited for it' if holder else "free"
-            return {"key": key, "released": True, "observed": f"{key} is {then}"}
+            state = f'offered to "{holder.who}", who waited for it' if holder else "free"
+            return {"key": key, "released": True, "observed": f"{key} is {state}"}
         if self._claims.holder(key) is not None:
             raise self._owned_error(key)
         return {"key": key, "released": False, "observed": f"nobody had claimed {key}"}
@@ -90,42 +90,42 @@ class Work:
             return
         self._tell(move.before.client_id, _loss_text(move))
 
-    def _check_room(self, who: ClientRef, before: Claim | None) -> None:
-        own = before is not None and before.client_id == who.client_id
-        if not own and self._claims.count(who.client_id) >= _KEYS_EACH:
+    def _check_room(self, who: ClientRef, former: Claim | None) -> None:
+        is_own = former is not None and former.client_id == who.client_id
+        if not is_own and self._claims.count(who.client_id) >= _KEYS_EACH:
             raise ResourceExhausted(
                 f"You hold or wait for {_KEYS_EACH} pieces of work, which is the limit.",
                 hint=f"Give one up: {next_call('list_work')}, {next_call('release_work', key='...')}.",
                 details={"context": {"limit": "work", "value": _KEYS_EACH}},
             )
 
-    def _claim_reply(self, who: ClientRef, key: str, before: Claim | None) -> Json:
+    def _claim_reply(self, who: ClientRef, key: str, former: Claim | None) -> Json:
         """Describe a name that is the caller's now."""
-        taken = ""
-        if before is not None and before.client_id != who.client_id:
-            taken = f'; it was taken from "{before.who}", who is told'
+        loser = ""
+        if former is not None and former.client_id != who.client_id:
+            loser = f'; it was taken from "{former.who}", who is told'
         free_at = self._free_at(key)
-        said = f"{key} is yours until {free_at}{taken}. Claim it again to keep it longer, release_work when it is done"
-        return {"key": key, "yours": True, "freeAt": free_at, "observed": said}
+        text = f"{key} is yours until {free_at}{loser}. Claim it again to keep it longer, release_work when it is done"
+        return {"key": key, "yours": True, "freeAt": free_at, "observed": text}
 
     def _offer_reply(self, key: str) -> Json:
         seconds = math.ceil(self._claims.free_in(key))
-        said = (
+        text = (
             f"{key} is free, and offered to you: {next_call('claim_work', key=key)} within {seconds} s makes it yours, "
             "else it passes on"
         )
-        return {"key": key, "yours": False, "offered": True, "freeAt": self._free_at(key), "observed": said}
+        return {"key": key, "yours": False, "offered": True, "freeAt": self._free_at(key), "observed": text}
 
     def _owned_error(self, key: str) -> WorkOwned:
         holder, waiting = self._claims.holder(key), len(self.waiting(key))
         if holder is None:
             return WorkOwned(f"{key} has just become free.", hint=f"Claim it: {next_call('claim_work', key=key)}.")
-        why = f" ({holder.reason})" if holder.reason else ""
+        reason = f" ({holder.reason})" if holder.reason else ""
         idle = round(holder.idle_s)
         line = f" Waiting for it: {waiting}." if waiting else ""
         free_at = self._free_at(key)
         return WorkOwned(
-            f'"{key}" is claimed by "{holder.who}"{why}, claimed {idle} s ago, free at {free_at} if not '
+            f'"{key}" is claimed by "{holder.who}"{reason}, claimed {idle} s ago, free at {free_at} if not '
             f"claimed again.{line}",
             hint=f"Wait: {next_call('claim_work', key=key, wait_seconds=30)}. The user asked you for this very one: "
             f"{next_call('claim_work', key=key, reason='...')}. Or do other work: {next_call('list_work')} shows what "
@@ -150,15 +150,15 @@ class Work:
 
 
 def _loss_text(move: Move[Claim]) -> str:
-    after = move.after.who if move.after else "nobody"
+    holder = move.after.who if move.after else "nobody"
     reason = f": {move.after.reason}" if move.after and move.after.reason else ""
-    words = {
-        MoveCause.FORCED: f'"{after}" took {move.key} from you{reason}',
-        MoveCause.IDLE: f'"{after}" claimed {move.key}, which you had left idle',
-        MoveCause.OFFERED: f'{move.key}, which you had left idle, went to "{after}", who waited for it',
+    texts = {
+        MoveCause.FORCED: f'"{holder}" took {move.key} from you{reason}',
+        MoveCause.IDLE: f'"{holder}" claimed {move.key}, which you had left idle',
+        MoveCause.OFFERED: f'{move.key}, which you had left idle, went to "{holder}", who waited for it',
         MoveCause.UNUSED: f"{move.key} was offered to you, you did not claim it in time, and it is no longer yours",
     }
-    return words[move.cause] + "."
+    return texts[move.cause] + "."
 
 
 def _one_line(reason: str | None) -> str:

@@ -85,26 +85,26 @@ def _follows_link(scope: Scope, headers: Headers) -> bool:
 
 
 def _check_body(headers: Headers, *, is_file: bool) -> None:
-    limit, wanted = (FILE_BYTES, "application/octet-stream") if is_file else (MAX_MESSAGE_BYTES, "application/json")
+    limit = FILE_BYTES if is_file else MAX_MESSAGE_BYTES
     length = headers.get("content-length", "0")
     if length.isdecimal() and int(length) > limit:
         raise too_large(limit)
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != wanted:
-        said = "bytes (application/octet-stream)" if is_file else "JSON"
-        raise UnsupportedMediaType(f"The body must be {said}, not {kind or 'without a type'}.")
+    if kind != ("application/octet-stream" if is_file else "application/json"):
+        expected = "bytes (application/octet-stream)" if is_file else "JSON"
+        raise UnsupportedMediaType(f"The body must be {expected}, not {kind or 'without a type'}.")
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:
     """Count a body while it arrives, for those without a length."""
-    seen = 0
+    received = 0
 
     async def counted() -> Message:
-        nonlocal seen
+        nonlocal received
         message = await receive()
         if message["type"] == "http.request":
-            seen += len(message.get("body", b""))
-            if seen > limit:
+            received += len(message.get("body", b""))
+            if received > limit:
                 raise too_large(limit)
         return message
 

@@ -96,11 +96,12 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
 async def put_file(request: Request, caller: Caller) -> Response:
     """A file that a call of the same client names: its `artifactId` is in the reply."""
     services(request).quotas.count_upload(caller.client_id, UploadFile.name())
+    artifacts, mime_type = services(request).artifacts, "application/octet-stream"
     try:
-        kept = await services(request).artifacts.receive(request.stream(), "application/octet-stream", caller.client_id)
+        artifact = await artifacts.receive(request.stream(), mime_type, caller.client_id)
     except ClientDisconnect:
         raise InvalidRequest("The connection ended before its file did.") from None
-    return _done(request, kept.model_dump(mode="json", by_alias=True, exclude_none=True))
+    return _done(request, artifact.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 @router.get(wire.FILES + "/{artifact_id}")
@@ -194,9 +195,9 @@ async def health() -> JSONResponse:
 
 @router.get(wire.READY)
 async def ready(request: Request) -> JSONResponse:
-    now = await services(request).host.figures()
+    figures = await services(request).host.figures()
     storage = "failing" if services(request).storage.problem else "ok"
-    return JSONResponse({"status": "ready", **now.model_dump(mode="json"), "storage": storage})
+    return JSONResponse({"status": "ready", **figures.model_dump(mode="json"), "storage": storage})
 
 
 @router.get(wire.METRICS)
@@ -207,29 +208,29 @@ async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001
 
 def _activity_call(request: Request) -> Json:
     """Make the query a call of get_activity, where a filter may also have the name that it has in records."""
-    asked = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
-    return {"action": "get_activity", **asked}
+    filters = {"actionName" if name == "action" else name: value for name, value in request.query_params.items()}
+    return {"action": "get_activity", **filters}
 
 
 def _activity_feed(request: Request, caller: Identity) -> AsyncIterator[dict[str, str]]:
     body = {name: value for name, value in _activity_call(request).items() if name != "activity"}
-    asked = catalogue.parse_as(GetActivity, body)
-    row_filter = search.row_filter(asked, caller.client_id, datetime.now().astimezone())
+    action = catalogue.parse_as(GetActivity, body)
+    row_filter = search.row_filter(action, caller.client_id, datetime.now().astimezone())
 
     async def feed() -> AsyncIterator[dict[str, str]]:
         with services(request).ledger.activity.watch(row_filter, caller.client_id) as watcher:
             yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
-            while (told := await watcher.next()) is not None:
-                if isinstance(told, int):
-                    yield {"event": "dropped", "data": json.dumps({"count": told})}
+            while (record := await watcher.next()) is not None:
+                if isinstance(record, int):
+                    yield {"event": "dropped", "data": json.dumps({"count": record})}
                 else:
-                    yield {"event": "activity", "data": told.model_dump_json(exclude_none=True)}
+                    yield {"event": "activity", "data": record.model_dump_json(exclude_none=True)}
 
     return feed()
 
 
 async def _run(request: Request, caller: Identity, body: Json, page_id: str | None = None) -> Response:
-    asked = CallRequest(
+    call = CallRequest(
         body=body,
         page_id=page_id,
         call_id=_call_id(request),
@@ -238,17 +239,17 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
         request_id=request.state.request_id,
     )
     form = asked_form(request.headers.get(wire.REPLY))
-    run = services(request).dispatcher.run(caller, asked)
-    reply = await (run if asked.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
+    run = services(request).dispatcher.run(caller, call)
+    reply = await (run if call.call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
     return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE)))
 
 
 async def _unless_gone(request: Request, caller: Identity, work: "asyncio.Future[Reply]") -> Reply:
     """Cancel the call when its connection ends, because without a callId nobody can ask for its reply again."""
-    gone = asyncio.ensure_future(_disconnected(request))
-    both: set[asyncio.Future[Reply] | asyncio.Future[None]] = {work, gone}
+    disconnected = asyncio.ensure_future(_disconnected(request))
+    both: set[asyncio.Future[Reply] | asyncio.Future[None]] = {work, disconnected}
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-    gone.cancel()
+    disconnected.cancel()
     if not work.done():
         await services(request).host_calls.cancel(caller.client_id, request.state.request_id)
     return await work
@@ -276,17 +277,17 @@ async def _body(request: Request) -> Json:
 
 
 def _call_id(request: Request) -> str | None:
-    given = request.headers.get(wire.CALL_ID)
-    if given is not None and not wire.is_call_id(given):
+    call_id = request.headers.get(wire.CALL_ID)
+    if call_id is not None and not wire.is_call_id(call_id):
         raise InvalidRequest(
-            f"{wire.CALL_ID} {given[:80]!r} is not a valid id.", hint="Letters, digits, '.', '_', '-'."
+            f"{wire.CALL_ID} {call_id[:80]!r} is not a valid id.", hint="Letters, digits, '.', '_', '-'."
         )
-    return given
+    return call_id
 
 
 def _number(request: Request, header: str, default: int) -> int:
-    given = request.headers.get(header, "")
-    return int(given) if given.isdecimal() and given.isascii() and len(given) < 10 else default  # noqa: PLR2004 - an int of any sense
+    value = request.headers.get(header, "")
+    return int(value) if value.isdecimal() and value.isascii() and len(value) < 10 else default  # noqa: PLR2004 - an int of any sense
 
 
 def _done(request: Request, result: Json) -> JSONResponse:

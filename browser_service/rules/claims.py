@@ -221,8 +221,8 @@ class Claims:
 
     def release(self, key: str, client_id: str) -> bool:
         """Give the name up; return whether it was the client's."""
-        held = self.holder(key)
-        if held is None or held.client_id != client_id:
+        claim = self.holder(key)
+        if claim is None or claim.client_id != client_id:
             return False
         self._names[key].free()
         self.advance(key)

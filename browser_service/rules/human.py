@@ -135,48 +135,51 @@ class HumanRequest:
                 f'"{page.page_id}" is in use by "{holder.who}" (it is private).',
                 hint=f"Own page: {next_call('open_page')}.",
             )
-        asked = self.to_state()
+        question = self.to_state()
         raise HumanInControl(
-            f'"{page.page_id}" is in a person\'s hands: "{asked.asked_by}" asked for {asked.what} '
-            f"{asked.asked_ago_ms // 1000} s ago. {action.name()} did not happen.",
+            f'"{page.page_id}" is in a person\'s hands: "{question.asked_by}" asked for {question.what} '
+            f"{question.asked_ago_ms // 1000} s ago. {action.name()} did not happen.",
             hint=self._next(page, call.client_id),
-            details={"context": {"pageId": page.page_id, "requestId": asked.request_id, "askedBy": asked.asked_by}},
+            details={
+                "context": {"pageId": page.page_id, "requestId": question.request_id, "askedBy": question.asked_by}
+            },
         )
 
     def reply_to(self, client_id: str, page: HeldPage) -> Json:
         """Return the reply to one of the clients that asked. The person's words go to the first of them only."""
-        page_id, now = page.page_id, page.person
-        own = self.question.request_id
-        again = next_call("request_human", page_id=page_id, request_id=own)
+        page_id, current = page.page_id, page.person
+        request_id = self.question.request_id
+        waiting = next_call("request_human", page_id=page_id, request_id=request_id)
         if self.state == "pending" and not self.is_put:
-            first = f", {now.question.request_id} of yours," if now is not None and client_id in now.askers else ""
-            line = f"The person has another question first{first} and is asked this one after it. Wait on: {again}."
+            is_own = current is not None and client_id in current.askers
+            first = f", {current.question.request_id} of yours," if current is not None and is_own else ""
+            line = f"The person has another question first{first} and is asked this one after it. Wait on: {waiting}."
         elif self.state == "pending":
             line = (
                 f"No person has answered yet; {', '.join(page.page_id for page in self.pages)} stays in their hands. "
-                f"Wait on: {again}. Meanwhile other pages are yours to work in; "
-                f"give it up: {next_call('request_human', page_id=page_id, request_id=own, withdraw=True)}."
+                f"Wait on: {waiting}. Meanwhile other pages are yours to work in; "
+                f"give it up: {next_call('request_human', page_id=page_id, request_id=request_id, withdraw=True)}."
             )
         else:
-            line = self.news()
-        reply: Json = {"requestId": own, "state": self.state, "observed": line}
+            line = self.outcome()
+        reply: Json = {"requestId": request_id, "state": self.state, "observed": line}
         if self.text and client_id == self.asker_id:
             reply["answer"] = self.text
-            said = "It says" if self.state == "done" else "The reason"
-            reply["observed"] = f"{line} {said}: {self.text}"
+            heading = "It says" if self.state == "done" else "The reason"
+            reply["observed"] = f"{line} {heading}: {self.text}"
         return reply
 
-    def news(self) -> str:
-        """Return what changed, in words for all whom it concerns."""
+    def outcome(self) -> str:
+        """Return how the request ended, in words for all whom it concerns."""
         what, at = self.question.what, f" at {self.question.origin}" if self.question.origin else ""
         done = {"login": f"signed in{at}", "code": f"gave the code{at}", "decision": "decided"}
-        news = {
+        texts = {
             "done": f"{self.by} {done.get(self.question.kind, f'did what was asked{at}')}.",
             "refused": f"{self.by} declined: {what}.",
             "expired": f"No person came for {what} in {STAYS_S / 60:.0f} minutes; the page is free again.",
             "closed": f"The page was closed before a person had answered: {what}.",
         }
-        return news.get(self.state, f"Withdrawn: {what}.")
+        return texts.get(self.state, f"Withdrawn: {what}.")
 
     def _next(self, page: HeldPage, client_id: str) -> str:
         if client_id in self.askers:

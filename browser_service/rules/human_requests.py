@@ -107,11 +107,11 @@ class HumanRequests:
                 self._check_presence(request)
                 return
 
-    def restore(self, page: HeldPage, asked: HumanRequestState, asker_id: str) -> None:
+    def restore(self, page: HeldPage, question: HumanRequestState, asker_id: str) -> None:
         """Take up a request that was open when the service ended, with its page in the person's hands."""
-        request = self._requests.get(asked.request_id)
+        request = self._requests.get(question.request_id)
         if request is None:
-            request = self._requests[asked.request_id] = HumanRequest(asked, asker_id, _origin(page), self._clock)
+            request = self._requests[question.request_id] = HumanRequest(question, asker_id, _origin(page), self._clock)
             self._check_presence(request)
         self.cover(request, page)
 
@@ -186,10 +186,10 @@ class HumanRequests:
 
     def _find_same(self, page: HeldPage, action: RequestHuman) -> HumanRequest | None:
         """Find the open request that asks for the same: on this page, or a login at the same site and session."""
-        asked: list[HumanRequest] = [*self._next.get(page, ())]
+        candidates: list[HumanRequest] = [*self._next.get(page, ())]
         if page.person is not None:
-            asked.insert(0, page.person)
-        for request in asked:
+            candidates.insert(0, page.person)
+        for request in candidates:
             if request.is_same(action) and not request.over:
                 return request
         if action.kind != "login":
@@ -240,7 +240,7 @@ class HumanRequests:
                     concerned.setdefault(page.lease.client_id, page.page_id)
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
-                self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.news(), page_id=page_id)))
+                self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.outcome(), page_id=page_id)))
 
 
 def _origin(page: HeldPage) -> str:

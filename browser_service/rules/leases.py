@@ -101,15 +101,15 @@ class Ownership:
 
     def take(self, call: Call, agent: str, cause: MoveCause = MoveCause.IDLE) -> Lease | None:
         """Make the caller the holder; return the lease before."""
-        before = self.lease
+        former = self.lease
         self._page.take(self._lease_for(call, agent), cause)
-        return before
+        return former
 
     def force(self, call: Call, agent: str, reason: str) -> None:
         """Take the page from its holder, who is told the reason."""
-        before = self.take(call, agent, MoveCause.FORCED)
-        if before is not None:
-            self._tell(before.client_id, f'"{call.client_label}" took {self.page_id} from you: {reason}')
+        former = self.take(call, agent, MoveCause.FORCED)
+        if former is not None:
+            self._tell(former.client_id, f'"{call.client_label}" took {self.page_id} from you: {reason}')
 
     def give(self, recipient: ClientRef) -> None:
         self._page.take(Lease(recipient, self._clock), MoveCause.FORCED)

@@ -32,8 +32,8 @@ class Place:
         self.granted = True
         self.wake()
 
-    def refuse(self, why: BrowseError) -> None:
-        self.refusal = why
+    def refuse(self, error: BrowseError) -> None:
+        self.refusal = error
         self.wake()
 
     def event(self, state: CallState, behind: str = "") -> CallMoved:
@@ -73,7 +73,7 @@ class Line(Generic[P]):
 
     def join(self, place: P) -> None:
         queue = self._queues.setdefault(self._key(place), deque())
-        queue.insert(next((i for i, other in enumerate(queue) if other.seq > place.seq), len(queue)), place)
+        queue.insert(next((i for i, queued in enumerate(queue) if queued.seq > place.seq), len(queue)), place)
 
     def leave(self, place: P) -> bool:
         """Take a place out; return whether it was in the line."""
@@ -97,12 +97,12 @@ class Line(Generic[P]):
             self._queues[key] = self._queues.pop(key)
         place.grant()
 
-    def refuse(self, why: Callable[[P], BrowseError]) -> list[P]:
+    def refuse(self, make_error: Callable[[P], BrowseError]) -> list[P]:
         """Refuse all places, each with the error that `why` makes; return them."""
         waiting = [*self]
         self._queues.clear()
         for place in waiting:
-            place.refuse(why(place))
+            place.refuse(make_error(place))
         return waiting
 
     def wake(self) -> None:

@@ -81,11 +81,11 @@ class OriginTurns:
 
     def rate_free_in(self, client_id: str, times: int = 1) -> float:
         """Return the seconds until the rate lets the client pass, if nobody else comes."""
-        who = [client for _, client in self._recent.entries()]
-        for forgotten in range(len(who)):
-            if self._has_room(self._limits.per_minute, who[forgotten:], client_id, times):
+        client_ids = [client for _, client in self._recent.entries()]
+        for forgotten in range(len(client_ids)):
+            if self._has_room(self._limits.per_minute, client_ids[forgotten:], client_id, times):
                 return self._recent.forgets_in(forgotten) if forgotten else 0.0
-        return self._recent.forgets_in(len(who)) if who else 0.0
+        return self._recent.forgets_in(len(client_ids)) if client_ids else 0.0
 
     def free_in(self, visit: Visit) -> float:
         """Return the seconds until both limits let the visit pass, if running visits take all of their time."""
@@ -99,21 +99,21 @@ class OriginTurns:
 
     def _fits(self, visit: Visit) -> bool:
         running = [each.client_id for each in self._running]
-        seen = [client for _, client in self._recent.entries()]
+        recent = [client for _, client in self._recent.entries()]
         at_once, per_minute = self._limits.at_once, self._limits.per_minute
         return self._has_room(at_once, running, visit.client_id) and self._has_room(
-            per_minute, seen, visit.client_id, visit.times
+            per_minute, recent, visit.client_id, visit.times
         )
 
     def _has_room(self, limit: int, taken: Sequence[str], client_id: str, times: int = 1) -> bool:
         """Return whether a visit of the client fits. One that sends more requests than ever fit goes when it is alone,
         and all of its requests count."""
-        more = min(times, max(1, limit // 2)) - 1
-        free = limit - len(taken) - more
+        further = min(times, max(1, limit // 2)) - 1
+        free = limit - len(taken) - further
         if not limit or free > limit // 4:
             return True
         clients = max(2, len({client_id, *taken} | self.line.clients))  # another may come at any time
-        return free > 0 and taken.count(client_id) + more < max(1, limit // clients)
+        return free > 0 and taken.count(client_id) + further < max(1, limit // clients)
 
     def _admit(self, visit: Visit) -> None:
         self._running[visit] = self._clock() + visit.allowed_s

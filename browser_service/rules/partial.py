@@ -24,19 +24,19 @@ def with_account(action: Action, done: Sequence[Json], at: int | None, error: Br
     if code == BrowserCrashed.code and acted:  # which would say that all of it can be repeated
         error = UnknownOutcome(error.message, details=error.details)
     context = error.details.get("context")
-    found = {**context} if isinstance(context, dict) else {}
-    ended = acted and found.pop("ending", False)  # a gateway would send all of it again, once the service is back
+    details = {**context} if isinstance(context, dict) else {}
+    ended = acted and details.pop("ending", False)  # a gateway would send all of it again, once the service is back
     if ended or (error.body().code == UnknownOutcome.code and done):
         error.advice = (
             f"Look first ({next_call('snapshot')} reopens a page that died), then do what is left: not all again."
         )
     names = [f"{number} {part.name()}" for number, part in enumerate(parts, 1)]
-    where = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
-    before = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"
-    rest = ", ".join(names[len(done) + (at is not None) :])
-    not_begun = f" Not begun: {rest}." if rest else ""
-    error.message = f"{where}{error.message.removesuffix('.')}. Done before: {before}.{not_begun}"
-    error.details["context"] = {**found, "step": at, "done": [*map(_without_bytes, done)]}
+    place = "" if at is None else f"At step {at + 1} of {len(parts)} ({parts[at].name()}): "
+    done_words = "; ".join(name + _short(result) for name, result in zip(names, done, strict=False)) or "nothing"
+    remaining = ", ".join(names[len(done) + (at is not None) :])
+    not_begun = f" Not begun: {remaining}." if remaining else ""
+    error.message = f"{place}{error.message.removesuffix('.')}. Done before: {done_words}.{not_begun}"
+    error.details["context"] = {**details, "step": at, "done": [*map(_without_bytes, done)]}
     return error
 
 

@@ -86,12 +86,12 @@ class Quotas:
             raise _too_many_pages(limit, held)
 
     def _check_rate(self, client: _Client, name: str, calls: int) -> None:
-        limit, seen = self._limits.per_minute, len(client.recent.entries())
-        if not limit or seen + min(calls, limit) <= limit:
+        limit, count = self._limits.per_minute, len(client.recent.entries())
+        if not limit or count + min(calls, limit) <= limit:
             return
         raise rate_limited(
             f"You made {limit} calls within a minute, which is the limit (BROWSE_CLIENT_CALLS_PER_MINUTE).",
-            client.recent.forgets_in(min(seen, seen - limit + calls)),
+            client.recent.forgets_in(min(count, count - limit + calls)),
             f"Repeat {name} then. Not limited: {_unmetered()}.",
             {"limit": "callsPerMinute", "value": limit},
         )
@@ -114,10 +114,9 @@ class Quotas:
 
 def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> RateLimited:
     """Return the refusal of a call that may come again, with the time of day and the seconds until then."""
-    left = max(1, math.ceil(seconds))
-    when = time_after(left)
-    facts: dict[str, JsonValue] = {**context, "retryAfter": left}
-    return RateLimited(f"{problem} Come again at {when}.", hint=hint, details={"context": facts})
+    seconds_left = max(1, math.ceil(seconds))
+    facts: dict[str, JsonValue] = {**context, "retryAfter": seconds_left}
+    return RateLimited(f"{problem} Come again at {time_after(seconds_left)}.", hint=hint, details={"context": facts})
 
 
 def retry_after(error: ErrorBody) -> int | None:
@@ -128,8 +127,8 @@ def retry_after(error: ErrorBody) -> int | None:
 
 
 def time_after(seconds: float) -> str:
-    at = datetime.now().astimezone() + timedelta(seconds=seconds)
-    return f"{at:%H:%M:%S} (in {math.ceil(seconds)} s)"
+    moment = datetime.now().astimezone() + timedelta(seconds=seconds)
+    return f"{moment:%H:%M:%S} (in {math.ceil(seconds)} s)"
 
 
 def _too_many_pages(limit: int, pages: Sequence[str]) -> ResourceExhausted:

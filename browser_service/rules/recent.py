@@ -16,8 +16,8 @@ class Recent:
         self._clock = clock
         self._entries: deque[tuple[float, str]] = deque()
 
-    def add(self, who: str) -> None:
-        self._entries.append((self._clock(), who))
+    def add(self, client_id: str) -> None:
+        self._entries.append((self._clock(), client_id))
 
     def entries(self) -> Collection[tuple[float, str]]:
         """Return the time of each entry, and who it was."""
@@ -28,5 +28,5 @@ class Recent:
 
     def forgets_in(self, number: int) -> float:
         """Return the seconds until the oldest `number` entries are out of the window."""
-        at = [*self.entries()][number - 1][0]
-        return max(0.0, at + MINUTE_S - self._clock())
+        began_at = [*self.entries()][number - 1][0]
+        return max(0.0, began_at + MINUTE_S - self._clock())

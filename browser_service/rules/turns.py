@@ -67,13 +67,13 @@ class PageQueue:
         self.line.tell()
         return True
 
-    def refuse(self, why: Callable[[Turn], BrowseError]) -> list[Turn]:
+    def refuse(self, make_error: Callable[[Turn], BrowseError]) -> list[Turn]:
         """Refuse all waiting calls, each with the error that `why` makes."""
-        return self.line.refuse(why)
+        return self.line.refuse(make_error)
 
     def timeout_error(self, turn: Turn, wait_ms: int) -> TimedOut:
         """Return the error of a call whose turn did not come within `wait_ms`; it names who has the turn."""
-        position = next((n for n, other in enumerate(self.line, 1) if other is turn), 1)
+        position = next((n for n, waiting in enumerate(self.line, 1) if waiting is turn), 1)
         current = self.current
         holder = f"{current.who}, {self._clock() - current.began_at:.0f} s" if current else "nobody"
         return TimedOut(

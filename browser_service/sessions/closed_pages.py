@@ -45,5 +45,6 @@ class ClosedPages:
     def known_to(self, page_id: str, client_id: str, label: str) -> ClosedPage | None:
         """Return the closed page if the client may know of it. A chat of the same label counts as the same client."""
         closed = self.get(page_id)
-        known = closed is not None and (not closed.known_to or client_id in closed.known_to or label in closed.known_to)
-        return closed if known else None
+        if closed is None or (closed.known_to and not {client_id, label} & {*closed.known_to}):
+            return None
+        return closed

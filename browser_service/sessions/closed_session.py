@@ -19,28 +19,28 @@ class ClosedSession(Model):
 
     def renamed(self, free_name: Callable[[str], str]) -> "ClosedSession":
         """Return the session as it is to be opened. `free_name` gives another name if one is taken by now."""
-        was = self.record.session_id
-        session_id = free_name(was)
-        old = [page.page_id for page in self.spec.pages]
-        names = {page_id: session_id if page_id == was else free_name(page_id) for page_id in old}
+        old_id = self.record.session_id
+        session_id = free_name(old_id)
+        old_ids = [page.page_id for page in self.spec.pages]
+        names = {page_id: session_id if page_id == old_id else free_name(page_id) for page_id in old_ids}
         pages = [
             page.model_copy(
                 update={"page_id": names[page.page_id], "session_id": session_id, "revision": page.revision + 1}
             )
             for page in self.spec.pages
         ]
-        former = {names[page_id]: known for page_id, known in self.spec.former.items()}
+        former = {names[page_id]: state for page_id, state in self.spec.former.items()}
         record = self.record.model_copy(update={"session_id": session_id, "accessed_at": time.time()})
         spec = self.spec.model_copy(update={"session_id": session_id, "pages": pages, "former": former})
         return ClosedSession(record=record, spec=spec, saved=self.saved)
 
     def reopened_as(self, opened: "ClosedSession") -> str:
         """Say that this session is open again, and which of its names have changed."""
-        was, pages = self.record.session_id, [page.page_id for page in opened.spec.pages]
+        old_id, pages = self.record.session_id, [page.page_id for page in opened.spec.pages]
         names = {old.page_id: new for old, new in zip(self.spec.pages, pages, strict=True)}
-        names[was] = opened.record.session_id
+        names[old_id] = opened.record.session_id
         renamed = "".join(
             f"; {old} is another's name now, so this is {new}" for old, new in names.items() if old != new
         )
-        listed = ", ".join(pages) or "none"
-        return f"session {was} is open again, with its logins; its pages load when they are used: {listed}{renamed}"
+        listed = f"{', '.join(pages) or 'none'}{renamed}"
+        return f"session {old_id} is open again, with its logins; its pages load when they are used: {listed}"

@@ -62,12 +62,12 @@ class Directory:
 
     def note(self, page: PageState) -> bool:
         """Take over a page's state; return whether anything changed that must outlive the process."""
-        before = self._pages.get(page.page_id)
+        former = self._pages.get(page.page_id)
         self._pages[page.page_id] = page
         self.closed.reopened(page.page_id)
-        if before is None or _durable(before) != _durable(page):
+        if former is None or _durable(former) != _durable(page):
             return True
-        return (page.hold_left_ms or 0) > (before.hold_left_ms or 0)  # held anew, for the same reason
+        return (page.hold_left_ms or 0) > (former.hold_left_ms or 0)  # held anew, for the same reason
 
     def drop(self, page_id: str) -> None:
         """Note that a page is closed, and remember its session."""

@@ -90,15 +90,15 @@ class SessionLifecycle:
             self.directory.closed.add(closed)
             await self.journal.close_page(page.page_id, closed)
 
-    def _shared_login(self, before: SessionRecord | None) -> SessionRecord:
+    def _shared_login(self, former: SessionRecord | None) -> SessionRecord:
         """Return the shared login with today's settings, and the figures of its use from before."""
         record = SessionRecord(
             session_id=DEFAULT_SESSION, user_id=DEFAULT_SESSION, persistent=True, options=self.shared
         )
-        if before is None:
+        if former is None:
             return record
         figures = ("created_at", "accessed_at", "requests", "errors")
-        return record.model_copy(update={name: getattr(before, name) for name in figures})
+        return record.model_copy(update={name: getattr(former, name) for name in figures})
 
     async def _spec(self, record: SessionRecord, pages: list[PageState]) -> SessionSpec:
         state, *earlier = await self.vault.logins(record.session_id) or [{}]
@@ -112,9 +112,9 @@ class SessionLifecycle:
             pages=[page for page in pages if page.session_id == record.session_id],
         )
 
-    async def create(self, owner: ClientRef, asked: CreateSession) -> Json:
+    async def create(self, owner: ClientRef, action: CreateSession) -> Json:
         """Make a session of the client's own. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed."""
-        session_id = asked.session_id or self._free_name()
+        session_id = action.session_id or self._free_name()
         if session_id in self._unreadable or self.directory.is_taken(session_id, owner.client_id):
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
@@ -122,9 +122,9 @@ class SessionLifecycle:
                 details=field_details("sessionId"),
             )
         self._check_room(owner)
-        if asked.timezone is not None and asked.timezone not in (known := available_timezones()) and known:
+        if action.timezone is not None and action.timezone not in (time_zones := available_timezones()) and time_zones:
             raise ValidationFailed(
-                f"There is no time zone {asked.timezone!r}.",
+                f"There is no time zone {action.timezone!r}.",
                 hint="For example Europe/Rome; without one pages have this machine's.",
                 details=field_details("timezone"),
             )
@@ -132,11 +132,11 @@ class SessionLifecycle:
             session_id=session_id,
             owner=owner,
             shared=False,
-            name=asked.called,
-            user_id=asked.user_id,
-            persistent=asked.persistent,
-            options=options_of(asked),
-            expires_at=time.time() + asked.ttl / 1000,
+            name=action.called,
+            user_id=action.user_id,
+            persistent=action.persistent,
+            options=options_of(action),
+            expires_at=time.time() + action.ttl / 1000,
         )
         self._sessions.add(record)
         try:
@@ -159,24 +159,24 @@ class SessionLifecycle:
     async def describe(self, session_id: str, client_id: str) -> Json:
         self._sessions.check_use(session_id, client_id)
         record = self._sessions.record(session_id)
-        (shown,) = (each for each in self._sessions.listed(client_id) if each["sessionId"] == session_id)
+        (listed,) = (each for each in self._sessions.listed(client_id) if each["sessionId"] == session_id)
         return {
             **record.describe(),
             "browserType": record.options.browser_type or self.shared.browser_type,
-            "owner": shown["owner"],
+            "owner": listed["owner"],
             "shared": record.shared,
             "pageCount": self._page_counts()[session_id],
             "savedStates": [*await self.vault.saved_names(session_id)],
         }
 
     def listed(self, client_id: str, user_id: str | None, *, persistent: bool | None) -> Json:
-        counts = self._page_counts()
-        shown = [
-            {**each, "pages": counts[str(each["sessionId"])]}
+        page_counts = self._page_counts()
+        sessions = [
+            {**each, "pages": page_counts[str(each["sessionId"])]}
             for each in self._sessions.listed(client_id)
             if user_id in {None, each["userId"]} and persistent in {None, each["persistent"]}
         ]
-        return {"sessions": [*shown]}
+        return {"sessions": [*sessions]}
 
     async def share(self, session_id: str, client_id: str, *, shared: bool) -> Json:
         record = self._sessions.check_owner(session_id, client_id)
@@ -204,8 +204,8 @@ class SessionLifecycle:
                 )
         saved = await self.vault.all_saved(session_id)
         spec = await self._end(record)
-        held = spec is not None and (spec.pages or any(spec.state.values()) or saved or record.of_page)
-        return ClosedSession(record=record, spec=spec, saved=saved) if spec is not None and held else None
+        has_content = spec is not None and (spec.pages or any(spec.state.values()) or saved or record.of_page)
+        return ClosedSession(record=record, spec=spec, saved=saved) if spec is not None and has_content else None
 
     async def restore(self, owner: ClientRef, closed: ClosedSession) -> str:
         """Open a closed session again, with its logins, pages and saved states, and say so. Names that others have by

@@ -33,10 +33,10 @@ class Browser:
 
     def with_launch(self, launch: BrowserLaunch) -> "Browser":
         """Return the browser with the launch options applied. Raises BrowserLaunchFailed if there can be none."""
-        given = launch.model_fields_set
-        headless = launch.headless if "headless" in given else self.headless
+        fields_set = launch.model_fields_set
+        headless = launch.headless if "headless" in fields_set else self.headless
         self.check_headless(headless=headless)
-        engine = launch.browser_type if "browser_type" in given else self.engine
+        engine = launch.browser_type if "browser_type" in fields_set else self.engine
         viewport = (launch.viewport.width, launch.viewport.height) if launch.viewport else self.viewport
         return Browser(engine, headless, viewport)
 
@@ -210,19 +210,19 @@ class Sessions:
     def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
         if session_id in self._over:
             return _over(session_id, timed_out=self._over[session_id])
-        near = nearest(session_id, self._records)
+        similar = nearest(session_id, self._records)
         return SessionNotFound(
             f"There is no session {session_id!r}.",
-            hint=f'Did you mean "{near[0]}"?'
-            if near
+            hint=f'Did you mean "{similar[0]}"?'
+            if similar
             else f'Leave sessionId out for the shared login, "{DEFAULT_SESSION}".',
             details={"sessionId": session_id},
         )
 
     def take_used(self) -> list[SessionRecord]:
         """Return the sessions that were used since this was called last."""
-        used, self._used = self._used, set()
-        return [record for session_id in used if (record := self._records.get(session_id))]
+        session_ids, self._used = self._used, set()
+        return [record for session_id in session_ids if (record := self._records.get(session_id))]
 
     def put_back(self, used: list[SessionRecord]) -> None:
         """Mark sessions as used again, because they could not be written down."""
@@ -255,17 +255,17 @@ def _label(record: SessionRecord) -> str:
     return (record.owner.label if record.owner else "") or "another client"
 
 
-def options_of(asked: CreateSession) -> SessionOptions:
+def options_of(action: CreateSession) -> SessionOptions:
     """Return the options of a new session."""
-    given = asked.model_fields_set
+    fields_set = action.model_fields_set
     return SessionOptions(
-        browser_type=asked.browser_type if "browser_type" in given else None,
-        viewport=Size(width=asked.viewport.width, height=asked.viewport.height),
-        user_agent=asked.user_agent,
-        locale=asked.locale,
-        timezone=asked.timezone,
-        permissions=asked.permissions,
-        proxy=Proxy(**asked.proxy.model_dump()) if asked.proxy else None,
-        own_browser=asked.own_browser,
-        headless=asked.headless,
+        browser_type=action.browser_type if "browser_type" in fields_set else None,
+        viewport=Size(width=action.viewport.width, height=action.viewport.height),
+        user_agent=action.user_agent,
+        locale=action.locale,
+        timezone=action.timezone,
+        permissions=action.permissions,
+        proxy=Proxy(**action.proxy.model_dump()) if action.proxy else None,
+        own_browser=action.own_browser,
+        headless=action.headless,
     )

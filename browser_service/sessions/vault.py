@@ -38,9 +38,9 @@ class SessionVault:
         states = [state for state in opened if state is not None]
         if sealed and opened[0] is None:
             await self._journal.set_state_aside(session_id)
-            instead = "those from before are used" if states else "people sign in anew"
+            replacement = "those from before are used" if states else "people sign in anew"
             self._report(
-                f'The saved logins of session "{session_id}" cannot be read (another key, or damage): {instead}. '
+                f'The saved logins of session "{session_id}" cannot be read (another key, or damage): {replacement}. '
                 f"They are kept, and read again when the service starts with that key ({KEY_FILE})."
             )
         return states

@@ -43,13 +43,13 @@ class AbandonedPages:
 
     async def release_leases(self) -> None:
         """Release the leases of clients that are not there and have used none of their pages for ten minutes."""
-        held: dict[str, list[PageState]] = defaultdict(list)
+        pages_of: dict[str, list[PageState]] = defaultdict(list)
         for page in await self._host.describe():
             if page.holder_id is not None:
-                held[page.holder_id].append(page)
-        for client_id, pages in held.items():
-            here = self._clients.present(client_id) or self._ledger.register.running(client_id)
-            if not here and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
+                pages_of[page.holder_id].append(page)
+        for client_id, pages in pages_of.items():
+            is_active = self._clients.present(client_id) or self._ledger.register.running(client_id)
+            if not is_active and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
                 await self._host_calls.release(client_id)
 
     async def close_blank(self) -> None:
@@ -63,19 +63,19 @@ class AbandonedPages:
     def notify_retired(self, event: PageRetired) -> None:
         """Tell who left a page and who came that it was closed to make room; both may bring it back."""
         page, newcomer = event.page, event.newcomer
-        left = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
-        whose = left if left.client_id else newcomer
-        if whose is None:
+        leaver = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
+        client = leaver if leaver.client_id else newcomer
+        if client is None:
             return
-        call_id, keeps = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
-        outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=keeps), undo=[event.undo])
-        kept = self._ledger.undos.keep(_identity(whose), call_id, _CLOSING, outcome).result or {}
-        back = f" Back: {kept['undo']}." if "undo" in kept else ""
-        since = elapsed_words(page.idle_ms)
-        why = f'"{left.label}" had left it {since} ago' if left.label else f"nobody had used it for {since}"
-        text = f"{page.page_id} was closed to make room: {why}"
-        for each in {whose.client_id, newcomer.client_id if newcomer else whose.client_id}:
-            self._clients.notify(each, Notice(text=f"{text}.{back}", page_id=page.page_id))
+        call_id, update = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
+        outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=update), undo=[event.undo])
+        result = self._ledger.undos.keep(_identity(client), call_id, _CLOSING, outcome).result or {}
+        undo_hint = f" Back: {result['undo']}." if "undo" in result else ""
+        idle = elapsed_words(page.idle_ms)
+        reason = f'"{leaver.label}" had left it {idle} ago' if leaver.label else f"nobody had used it for {idle}"
+        text = f"{page.page_id} was closed to make room: {reason}"
+        for each in {client.client_id, newcomer.client_id if newcomer else client.client_id}:
+            self._clients.notify(each, Notice(text=f"{text}.{undo_hint}", page_id=page.page_id))
         if newcomer is not None:
             closing = catalogue.parse({"action": _CLOSING, "pageId": page.page_id, "reason": "to make room"})
             self._ledger.activity.note(_identity(newcomer), closing, outcome, call_id, 0)

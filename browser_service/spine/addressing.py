@@ -73,10 +73,10 @@ class Addressing:
         return (action.for_session() or action) if action.requested_session in self._sessions else action
 
     def _page_address(self, action: Action, client: ClientRef) -> Address:
-        named = action.requested_session
-        main_page = self._directory.get(named)
-        if named is not None and named not in self._sessions and main_page is None:
-            raise self._sessions.not_found(named)
+        session_id = action.requested_session
+        main_page = self._directory.get(session_id)
+        if session_id is not None and session_id not in self._sessions and main_page is None:
+            raise self._sessions.not_found(session_id)
         if action.requested_page is not None:
             return self._named(action, action.requested_page, client)
         if main_page is not None:
@@ -84,9 +84,9 @@ class Addressing:
         if action.unaddressed is Unaddressed.NEW_PAGE:
             return self._new(action, client)
         if action.needs_no_page:
-            return Address(None, named or DEFAULT_SESSION)
-        own = action.unaddressed is Unaddressed.OWN_PAGE
-        return self._launched(action, client) if own else self._only(action, client)
+            return Address(None, session_id or DEFAULT_SESSION)
+        is_launched = action.unaddressed is Unaddressed.OWN_PAGE
+        return self._launched(action, client) if is_launched else self._only(action, client)
 
     def _named(self, action: Action, page_id: str, client: ClientRef) -> Address:
         page = self._directory.get(page_id)
@@ -176,44 +176,45 @@ class Addressing:
         """Return the error that says why a page of a closed or private session is not opened in the shared login."""
         page_id, session_id, url = closed.page_id, closed.session_id, action.requested_url
         url = url if url and len(url) <= _MOST_URL_CHARACTERS else "..."
-        there, shared = (
+        same_session, shared = (
             next_call("goto", page_id=page_id, session_id=each, url=url) for each in (session_id, DEFAULT_SESSION)
         )
         elsewhere = f"In the shared login, with the user's own logins: {shared}; or take another name."
         details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
         if session_id in self._sessions:
-            again = f"Open it there again: {there}. " if self._sessions.may_use(session_id, client_id) else ""
+            may_use = self._sessions.may_use(session_id, client_id)
+            reopening = f"Open it there again: {same_session}. " if may_use else ""
             problem = f'Page {page_id!r} is closed; it was of session "{session_id}".'
-            return PageNotFound(problem, hint=again + elsewhere, details=details)
+            return PageNotFound(problem, hint=reopening + elsewhere, details=details)
         ended = self._sessions.not_found(session_id)
         if isinstance(ended, SessionExpired):
             hint = f"{ended.advice} {elsewhere}"
             return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
-        made = next_call("create_session", session_id=session_id)
+        creation = next_call("create_session", session_id=session_id)
         undo = f"Bring both back, within 10 minutes: {next_call('undo', list=True)} names the call. "
-        how = "ended with the service, which was restarted" if closed.by_restart else "is closed"
+        end = "ended with the service, which was restarted" if closed.by_restart else "is closed"
         return SessionNotFound(
-            f'Page {page_id!r} was of session "{session_id}", which {how}.',
+            f'Page {page_id!r} was of session "{session_id}", which {end}.',
             hint=f"{undo if self._directory.closed.can_be_undone(closed) else ''}A session anew, which is logged in "
-            f"nowhere: {made}, then {there}. {elsewhere}",
+            f"nowhere: {creation}, then {same_session}. {elsewhere}",
             details=details,
         )
 
     def _unknown_error(self, page_id: str) -> PageNotFound:
         """Return the error that there is no page of that name, with the nearest name that there is."""
         root, names = page_id.partition("~")[0], self._directory.page_ids()
-        near = next(iter(nearest(page_id, names)), None)
-        hint = f'Did you mean "{near}"? ' if near and near != root else ""
+        similar = next(iter(nearest(page_id, names)), None)
+        hint = f'Did you mean "{similar}"? ' if similar and similar != root else ""
         if root != page_id and root in names:
-            there = f'A popup of "{root}" had that name; "{root}" is open: {next_call("snapshot", page_id=root)}. '
-            listed = f"See what else is: {next_call('list_pages')}."
+            opening = f'A popup of "{root}" had that name; "{root}" is open: {next_call("snapshot", page_id=root)}. '
+            listing = f"See what else is: {next_call('list_pages')}."
         else:
-            there = f"Open it with {next_call('goto', page_id=root, url='...')}, "
-            listed = f"or see what is open: {next_call('list_pages')}."
+            opening = f"Open it with {next_call('goto', page_id=root, url='...')}, "
+            listing = f"or see what is open: {next_call('list_pages')}."
         return PageNotFound(
             f"There is no page {page_id!r}.",
-            hint=f"{hint}{there}{listed}",
-            details={"context": {"pageId": page_id, "nearest": near}},
+            hint=f"{hint}{opening}{listing}",
+            details={"context": {"pageId": page_id, "nearest": similar}},
         )
 
 

@@ -48,7 +48,7 @@ class Administration:
     async def revoke(self, clients: set[str]) -> Json:
         """Revoke all tokens of these clients (ids or labels) at once, and end their streams. Return their ids, and how
         many of them have been here."""
-        ids, known = await self._named(clients)
+        ids, seen_ids = await self._named(clients)
         try:
             await self._revoked.clients(ids, time.time())
         finally:
@@ -56,7 +56,7 @@ class Administration:
             for record in [record for each in ids for record in self._ledger.register.running(each)]:
                 await self._host_calls.cancel(record.client_id, record.call_id)
         log.info("tokens were revoked", clients=len(ids))
-        return {"clients": [*sorted(ids)], "known": len(known)}
+        return {"clients": [*sorted(ids)], "known": len(seen_ids)}
 
     async def revoke_token(self, token_id: str) -> Json:
         try:
@@ -71,12 +71,12 @@ class Administration:
         Return how many of each."""
         ids, _ = await self._named({client})
         running = self._ledger.register.running
-        gone = [each for each in ids if not self._clients.present(each) and not running(each)]
-        held = sum(len(self._directory.held_by(each)) for each in gone)
-        for each in gone:
+        absent_ids = [each for each in ids if not self._clients.present(each) and not running(each)]
+        leases_before = sum(len(self._directory.held_by(each)) for each in absent_ids)
+        for each in absent_ids:
             await self._let_go(each)
         await self._feed.catch_up()
-        leases = held - sum(len(self._directory.held_by(each)) for each in gone)
+        leases = leases_before - sum(len(self._directory.held_by(each)) for each in absent_ids)
         notices = sum(self._clients.drop_notices(each) for each in ids)
         removed: Json = {"records": await self._ledger.activity.forget(ids), "notices": notices, "leases": leases}
         log.info("a client was forgotten", **removed)
@@ -93,11 +93,15 @@ class Administration:
 
     async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
         """Return the ids that names (ids or labels) mean, and those of them that have been here."""
-        known = await self._ledger.activity.clients()
+        labels_of = await self._ledger.activity.clients()
         for page in self._directory.pages():
-            known.setdefault(page.holder_id or "", set()).add(page.holder_label)
+            labels_of.setdefault(page.holder_id or "", set()).add(page.holder_label)
         for client_id, label in self._clients.labels():
-            known.setdefault(client_id, set()).add(label)
-        named = {client.casefold() for client in clients}
-        meant = {each for each, labels in known.items() if named & {label.casefold() for label in labels}} - {""}
-        return clients | meant, meant | (clients & known.keys())
+            labels_of.setdefault(client_id, set()).add(label)
+        names = {client.casefold() for client in clients}
+        matching_ids = {
+            client_id
+            for client_id, labels in labels_of.items()
+            if client_id and names & {label.casefold() for label in labels}
+        }
+        return clients | matching_ids, matching_ids | (clients & labels_of.keys())

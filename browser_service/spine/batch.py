@@ -75,14 +75,14 @@ class BatchRun:
             return {"sessionId": batch.requested_session, **body}
         if part.scope is not Scope.PAGE:
             return body
-        said: Json = {"as": batch.agent} if batch.agent else {}
+        address: Json = {"as": batch.agent} if batch.agent else {}
         if not {"pageId", "sessionId"} & body.keys() and part.unaddressed is not Unaddressed.OWN_PAGE:
             page_id = batch.requested_page or (self._page.page_id if self._page else None)
             if batch.requested_session:
-                said["sessionId"] = batch.requested_session
+                address["sessionId"] = batch.requested_session
             if page_id and not part.opens_another:  # which is for another one
-                said["pageId"] = page_id
-        return {**said, **body}
+                address["pageId"] = page_id
+        return {**address, **body}
 
     async def _wait(self, step: Record | Reply, batch: Action, ends_at: float) -> Reply:
         if isinstance(step, Reply):
@@ -114,17 +114,17 @@ class BatchRun:
     def _step_result(self, part: Action, call_id: str, reply: Reply) -> Json:
         """Return the result of a step for the reply of the batch. Raises what the step failed with."""
         page = reply.body.get("page")
-        where: Json = {}
+        place: Json = {}
         if isinstance(page, dict):
             page_id, state = str(page["pageId"]), self._directory.get(str(page["pageId"]))
             if state is not None:
                 self._page = self._directory.seen_by(state, self._caller.client_id)
             elif self._page is not None and self._page.page_id == page_id:
                 self._page = None
-            where = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}
-        result = {**where, **reply.result()}
-        if isinstance(way_back := result.pop("undo", None), str):
-            self._ways_back[call_id] = way_back
+            place = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}
+        result = {**place, **reply.result()}
+        if isinstance(undo_call := result.pop("undo", None), str):
+            self._ways_back[call_id] = undo_call
         self._ways_back.pop(str(result.get("undone")), None)
         if isinstance(artifact := result.get("artifact"), dict):
             result["artifact"] = self._bounded(artifact)

@@ -72,8 +72,8 @@ class Dispatcher:
         """Return the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
         reply = await self._handle(caller, request)
         notices = self._intake.clients.take_notices(caller.client_id)
-        shown = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
-        return replace(reply, body={**reply.body, "notices": shown})
+        fields = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
+        return replace(reply, body={**reply.body, "notices": fields})
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
         """Return the result of an action that another one is made of. Raises what it failed with."""
@@ -134,12 +134,12 @@ class Dispatcher:
 
     async def _wait(self, record: Record) -> Reply:
         """Wait for the reply. The call goes on if the caller leaves."""
-        left_s = self.reply_within_ms / 1000
-        while left_s > 0:
-            done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, left_s))
+        remaining_s = self.reply_within_ms / 1000
+        while remaining_s > 0:
+            done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, remaining_s))
             if done:
                 return record.reply
-            left_s -= _HEARTBEAT_S
+            remaining_s -= _HEARTBEAT_S
             self._intake.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)
 
@@ -186,6 +186,6 @@ class Dispatcher:
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
         """Count the call for the session that it was for."""
-        own = call.action.requested_session if call.action.scope is Scope.SESSION else None
-        session_id = outcome.page.session_id if outcome.page else own
+        named = call.action.requested_session if call.action.scope is Scope.SESSION else None
+        session_id = outcome.page.session_id if outcome.page else named
         self._intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)

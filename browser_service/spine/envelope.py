@@ -24,8 +24,8 @@ def reply_of(call: FrontCall, outcome: Outcome) -> Reply:
 
 def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
     """Return the reply for an error."""
-    shown = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
-    body: dict[str, object] = {"success": False, "error": shown, "page": page, "notices": []}
+    fields = error.model_dump(mode="json", by_alias=True, exclude={"status"}, exclude_none=True)
+    body: dict[str, object] = {"success": False, "error": fields, "page": page, "notices": []}
     return Reply(error.status, body, retry_after_s=retry_after(error))
 
 
@@ -39,18 +39,18 @@ def without_private(outcome: Outcome, directory: Directory, client_id: str) -> O
     """Return the outcome without the address of a page that is private to another client."""
     if outcome.page is None:
         return outcome
-    seen = directory.seen_by(outcome.page, client_id)
-    if seen is outcome.page:
+    page = directory.seen_by(outcome.page, client_id)
+    if page is outcome.page:
         return outcome
-    return outcome.model_copy(update={"page": seen, "url_before": None, "requests": []})
+    return outcome.model_copy(update={"page": page, "url_before": None, "requests": []})
 
 
 def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorBody:
     """Return the error with the details that are known: tool (as it was called), sessionId, selector, url."""
-    known: Json = {"tool": str(call.request.body["action"])}
+    details: Json = {"tool": str(call.request.body["action"])}
     if outcome.page is not None:
-        known |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
+        details |= {"sessionId": outcome.page.session_id, "url": abridged(outcome.page.url)}
     if selector := call.action.requested_selector:
-        known["selector"] = selector
+        details["selector"] = selector
     hint = call.action.hints.get(error.code, error.hint)
-    return error.model_copy(update={"details": {**known, **error.details}, "hint": hint})
+    return error.model_copy(update={"details": {**details, **error.details}, "hint": hint})

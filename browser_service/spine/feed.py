@@ -166,8 +166,8 @@ class Feed:
 
     def _tell_if_changed(self, page: PageState) -> None:
         """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""
-        before = self._directory.get(page.page_id)
-        if before is None or any(getattr(before, name) != getattr(page, name) for name in _SEEN):
+        old = self._directory.get(page.page_id)
+        if old is None or any(getattr(old, name) != getattr(page, name) for name in _SEEN):
             self._tell(page)
 
     def _drop(self, page_id: str) -> None:
@@ -186,7 +186,7 @@ class Feed:
 
     async def _write_down(self) -> None:
         """Write changed pages, logins and downloads to the journal."""
-        owed = bool(self._unwritten or self._unsaved)
+        had_debts = bool(self._unwritten or self._unsaved)
         await self._downloads.write_down()
         for page_id in [*self._unwritten]:
             page = self._directory.get(page_id)
@@ -201,5 +201,5 @@ class Feed:
                 else self._journal.keep_state(session_id, sealed)
             )
             self._unsaved.pop((session_id, name), None)
-        if owed:
+        if had_debts:
             self._storage.worked()

@@ -98,8 +98,8 @@ class HostCalls:
                 limits.enter_context(self._directory.reserve(page_id, client_id))
             for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
-                if said := await limits.enter_async_context(self._origins.turn(origin, visit, task.cancel)):
-                    self._clients.notify(client_id, Notice(text=said))
+                if text := await limits.enter_async_context(self._origins.turn(origin, visit, task.cancel)):
+                    self._clients.notify(client_id, Notice(text=text))
             yield
             if origins or task.address.is_new:  # else the next call would not know of a pause, or of the page
                 await self._feed.catch_up()
@@ -126,14 +126,14 @@ class HostCalls:
 
     def _recipient(self, task: HostTask) -> ClientRef | None:
         """Return the client that a page is handed over to. Raises Forbidden if it may not use the page's session."""
-        named = task.action.recipient
-        if named is None:
+        name = task.action.recipient
+        if name is None:
             return None
-        page = self._directory.get(named)
+        page = self._directory.get(name)
         if page is not None and page.holder_id is not None:
             recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
         else:
-            recipient = self._clients.find(named, besides=task.caller.client_id)
+            recipient = self._clients.find(name, besides=task.caller.client_id)
         if task.address.session_id:
             self._directory.sessions.check_recipient(task.address.session_id, recipient)
         return recipient

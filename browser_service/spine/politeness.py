@@ -57,23 +57,24 @@ class Origins:
         turns = self._turns_at(name)
         if turns.rate_free_in(visit.client_id, visit.times) > visit.allowed_s:
             raise self._share_error(name, turns, visit)
-        began, said = self._clock(), ""
+        began, notice = self._clock(), ""
         try:
             if not turns.enter(visit):
                 limit = self._limit(rate=turns.rate_free_in(visit.client_id, visit.times) > 0)
                 await self._wait(name, turns, visit, cancel)
-                said = f"{visit.action} waited {self._clock() - began:.0f} s for its turn at {name}: {limit}."
-            yield said if self._clock() - began >= _NOTICED_AFTER_S else ""
+                notice = f"{visit.action} waited {self._clock() - began:.0f} s for its turn at {name}: {limit}."
+            yield notice if self._clock() - began >= _NOTICED_AFTER_S else ""
         finally:
             turns.leave(visit)
 
     def throttled(self, name: str, event: Throttled) -> str:
         """Begin the pause that an origin asks for, and refuse those who wait; return the notice for the caller."""
-        asked = retry_after_s(event.retry_after, datetime.now(UTC))
-        if asked is None and event.status == _TOO_MANY:
-            asked = _DEFAULT_PAUSE_S
-        seconds, now, before = min(asked or 0.0, float(self._limits.longest_pause_s)), self._clock(), self._pause(name)
-        if seconds <= (before.until - now if before else 0.0):
+        requested_s = retry_after_s(event.retry_after, datetime.now(UTC))
+        if requested_s is None and event.status == _TOO_MANY:
+            requested_s = _DEFAULT_PAUSE_S
+        seconds = min(requested_s or 0.0, float(self._limits.longest_pause_s))
+        now, current = self._clock(), self._pause(name)
+        if seconds <= (current.until - now if current else 0.0):
             return ""
         pause = self._pauses[name] = Pause(now + seconds, event.status, now, event.client_label)
         self._turns_at(name).line.refuse(lambda visit: self._pause_error(name, pause, visit))
@@ -146,8 +147,8 @@ class Origins:
 
 def _timeout_hint(seconds: float) -> str:
     """Return a hint to wait with `timeout`, if a call may wait that long."""
-    wanted = math.ceil(seconds + 1) * 1000
-    return f', or with "timeout": {wanted}, which lets it wait' if wanted <= _LONGEST_TIMEOUT_MS else ""
+    timeout_ms = math.ceil(seconds + 1) * 1000
+    return f', or with "timeout": {timeout_ms}, which lets it wait' if timeout_ms <= _LONGEST_TIMEOUT_MS else ""
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:
@@ -156,7 +157,7 @@ def retry_after_s(header: str | None, now: datetime) -> float | None:
     if text.isascii() and text.isdecimal():
         return float(text[:9])
     try:
-        at = parsedate_to_datetime(text)
+        moment = parsedate_to_datetime(text)
     except ValueError:
         return None
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now.timestamp()

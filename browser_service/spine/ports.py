@@ -65,9 +65,9 @@ class ServiceContext:
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
         """List the pages that matter to the client; with `whole`, all."""
-        found = [page for page in await self._ports.host.describe() if session_id in {None, page.session_id}]
-        seen = [self._directory.seen_by(page, self._client_id) for page in found]
-        return listing(seen, self._client_id, whole=whole)
+        pages = [page for page in await self._ports.host.describe() if session_id in {None, page.session_id}]
+        visible = [self._directory.seen_by(page, self._client_id) for page in pages]
+        return listing(visible, self._client_id, whole=whole)
 
     def list_downloads(self) -> Json:
         return {"downloads": [*self._ports.downloads.listed(None if self._caller.operator else self._client_id)]}
@@ -98,14 +98,14 @@ class ServiceContext:
         finally:
             self.page = undo.page
 
-    def undoable(self, action: Action, what: str, state: Json) -> None:
+    def undoable(self, action: Action, summary: str, state: Json) -> None:
         """Note that the act can be undone, by this state."""
-        self.undoables.append(Undoable(body=action.wire_body(), what=what, state=state))
+        self.undoables.append(Undoable(body=action.wire_body(), what=summary, state=state))
 
-    def session_of(self, named: str) -> str:
+    def session_of(self, name: str) -> str:
         """Return the session of that name, or the one that the page of that name is in."""
-        page = None if named in self._directory.sessions else self._directory.get(named)
-        return page.session_id if page else named
+        page = None if name in self._directory.sessions else self._directory.get(name)
+        return page.session_id if page else name
 
     async def _step(self, body: Json) -> Json:
         """Do a call as one of its own, so that all rules hold for it."""
@@ -114,11 +114,11 @@ class ServiceContext:
 
     def _suspended_reply(self, record: Record) -> Json | None:
         """Return the reply of a call that an open dialog suspends, for which to wait is in vain; else None."""
-        asked = None if record.done or not record.task.done() else record.reply.body["result"]
-        if not isinstance(asked, dict) or not isinstance(asked["dialog"], dict):
+        result = None if record.done or not record.task.done() else record.reply.body["result"]
+        if not isinstance(result, dict) or not isinstance(result["dialog"], dict):
             return None
-        page = self._directory.get(asked["dialog"]["pageId"])
-        return asked if page is not None and page.dialog else None
+        page = self._directory.get(result["dialog"]["pageId"])
+        return result if page is not None and page.dialog else None
 
 
 Handler = Callable[[ServiceContext, Action], Awaitable[Json]]

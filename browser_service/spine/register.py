@@ -35,8 +35,8 @@ class Reply:
         """Return the result. Raises the error of a call that failed."""
         if error := self.body.get("error"):
             raise Relayed(ErrorBody.model_validate({"status": self.status, **error}))  # type: ignore[dict-item] # our own envelope
-        found = self.body.get("result")
-        return found if isinstance(found, dict) else {}
+        result = self.body.get("result")
+        return result if isinstance(result, dict) else {}
 
 
 @dataclass(eq=False)
@@ -112,16 +112,16 @@ class CallRegister:
         person again joins what was asked.
         """
         self._records.trim()
-        known = self._records.get((client_id, call_id))
-        if known is not None:
-            if known.digest != _digest(action):
+        record = self._records.get((client_id, call_id))
+        if record is not None:
+            if record.digest != _digest(action):
                 raise ValidationFailed(
                     f"callId {call_id!r} is of an earlier call, which asked for something else.",
                     hint="Give every call an id of its own.",
                     details=field_details("callId"),
                 )
-            if not known.rate_limited:
-                return known
+            if not record.rate_limited:
+                return record
         elif attempt > 1 and action.effect is not Effect.READS and not action.waits_for_person:
             raise UnknownOutcome(f"{action.name()} was sent before, and this service does not know what became of it.")
         record = Record(client_id, call_id, action.name(), asyncio.ensure_future(work()), _digest(action))

@@ -86,8 +86,8 @@ class UndoStore:
 
     def latest_first(self) -> list[UndoableCall]:
         """Return what can be undone."""
-        found = [call for calls in self._calls.values() for call in _current(calls) if not call.is_taken]
-        return sorted(found, key=lambda call: call.number, reverse=True)
+        listed = [call for calls in self._calls.values() for call in _current(calls) if not call.is_taken]
+        return sorted(listed, key=lambda call: call.number, reverse=True)
 
     @contextmanager
     def undoing(self, call: UndoableCall) -> Iterator[bool]:
@@ -106,10 +106,10 @@ class UndoStore:
 
     def short_id(self, call: UndoableCall) -> str:
         """Return as much of its id as tells it from the others of its client."""
-        own = (each for each in self.latest_first() if each.who.client_id == call.who.client_id)
-        others = [each.call_id for each in own if each is not call]
+        of_client = (each for each in self.latest_first() if each.who.client_id == call.who.client_id)
+        other_ids = [each.call_id for each in of_client if each is not call]
         lengths = range(_SHORT_ID, len(call.call_id))
-        fits = (n for n in lengths if not any(other.startswith(call.call_id[:n]) for other in others))
+        fits = (n for n in lengths if not any(other_id.startswith(call.call_id[:n]) for other_id in other_ids))
         return call.call_id[: next(fits, len(call.call_id))]
 
     def _add(self, call: UndoableCall) -> None:

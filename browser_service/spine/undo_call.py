@@ -57,16 +57,16 @@ class UndoCall:
 
     async def run(self, call_id: str | None, *, affects_others: bool) -> Json:
         """Undo a call, or the last one that can be undone. Raises CannotUndo, CallNotFound, and what the acts raise."""
-        found = self._find(call_id)
+        calls = self._find(call_id)
         done: list[str] = []
-        for call in found:
+        for call in calls:
             with self._undos.undoing(call) as is_free:
                 if not is_free:
                     raise CannotUndo(f"{call.action} is being undone by another call.")
                 await self._undo_steps(call, done, affects_others=affects_others)
-        act = found[-1]
-        observed = f"{act.action} of {act.at} ({self._undos.short_id(act)}) is undone: {'; '.join(done)}"
-        return {"undone": act.call_id, "action": act.action, "at": act.at, "observed": observed}
+        last = calls[-1]
+        observed = f"{last.action} of {last.at} ({self._undos.short_id(last)}) is undone: {'; '.join(done)}"
+        return {"undone": last.call_id, "action": last.action, "at": last.at, "observed": observed}
 
     async def _undo_steps(self, call: UndoableCall, done: list[str], *, affects_others: bool) -> None:
         """Undo the steps, the last one first, and forget each that is undone."""
@@ -75,9 +75,9 @@ class UndoCall:
             try:
                 done.append(await self._undo_step(call, step, _parse_again(step, affects_others=affects_others)))
             except BrowseError as error:
-                before = f" Undone before that: {'; '.join(done)}." if done else ""
+                undone_before = f" Undone before that: {'; '.join(done)}." if done else ""
                 body = error.body()
-                message = f"undo of {step.body['action']}: {body.message}{before}"
+                message = f"undo of {step.body['action']}: {body.message}{undone_before}"
                 raise Relayed(body.model_copy(update={"message": message})) from None
             call.steps.pop()
 
@@ -93,10 +93,10 @@ class UndoCall:
         if outcome.error is not None:
             raise Relayed(outcome.error)
         self.page = outcome.page or self.page
-        before, now = step.page_id, address.page_id
-        renamed = f"; {before} is another page now, so this is {now}" if before != now else ""
+        old_id, new_id = step.page_id, address.page_id
+        renamed = f"; {old_id} is another page now, so this is {new_id}" if old_id != new_id else ""
         for earlier in call.steps:
-            earlier.page_id = now if earlier.page_id == before else earlier.page_id
+            earlier.page_id = new_id if earlier.page_id == old_id else earlier.page_id
         return f"{(outcome.result or {}).get('observed', 'done')}{renamed}"
 
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
@@ -124,11 +124,11 @@ class UndoCall:
             raise CannotUndo("Nothing that you did in the last 10 minutes can be undone.", hint=_LIST_HINT)
         for calls in (own, allowed):
             exact = _with_parts(calls, call_id)
-            near = exact or [call for call in calls if call.call_id.startswith(call_id)]
-            if exact or len(near) == 1:
-                return near
-            if near:
-                names = ", ".join(call.call_id for call in near)
+            matching = exact or [call for call in calls if call.call_id.startswith(call_id)]
+            if exact or len(matching) == 1:
+                return matching
+            if matching:
+                names = ", ".join(call.call_id for call in matching)
                 raise CannotUndo(f"Several calls begin with {call_id!r}: {names}.", hint="Give more of the id.")
         raise self._impossible(call_id)
 
@@ -144,8 +144,8 @@ class UndoCall:
             return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_LIST_HINT)
         action = ACTIONS[name]
         if action.undoable:
-            why = "it changed nothing, was undone already, was too large to keep, or is 10 minutes ago"
-            return CannotUndo(f"{name} {call_id!r} cannot be undone: {why}.")
+            reasons = "it changed nothing, was undone already, was too large to keep, or is 10 minutes ago"
+            return CannotUndo(f"{name} {call_id!r} cannot be undone: {reasons}.")
         if action.effect is Effect.READS:
             return CannotUndo(f"{name} {call_id!r} only read: there is nothing to undo.")
         if action.undone_by:
@@ -162,8 +162,8 @@ _LIST_HINT: Final = (
 
 def _with_parts(calls: list[UndoableCall], call_id: str) -> list[UndoableCall]:
     """Return a call after those that it was made of, which were done after what it did itself."""
-    found = [call for call in calls if call.call_id == call_id or call.call_id.startswith(f"{call_id}.")]
-    return sorted(found, key=lambda call: call.call_id == call_id)
+    matching = [call for call in calls if call.call_id == call_id or call.call_id.startswith(f"{call_id}.")]
+    return sorted(matching, key=lambda call: call.call_id == call_id)
 
 
 def _parse_again(step: Undoable, *, affects_others: bool) -> Action:

@@ -27,8 +27,8 @@ class Workflows:
 
     async def in_new_session(self, call: FrontCall, go: Callable[[FrontCall], Awaitable[Outcome]]) -> Outcome:
         """Make a session, and go there; close it again if no page opened."""
-        made = await self._perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
-        session_id = str(made["sessionId"])
+        session = await self._perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
+        session_id = str(session["sessionId"])
         outcome = None
         try:
             outcome = await go(replace(call, action=call.action.model_copy(update={"session_id": session_id})))
@@ -36,8 +36,8 @@ class Workflows:
             if outcome is None or outcome.page is None:
                 await self._perform(call.caller, _closing(session_id), f"{call.call_id}.2")
         if outcome.result is not None:
-            said = f"in {session_id}, a new session, which is not logged in anywhere: name it by sessionId"
-            outcome.result["observed"] = f"{outcome.result.get('observed', 'done')}; {said}"
+            description = f"in {session_id}, a new session, which is not logged in anywhere: name it by sessionId"
+            outcome.result["observed"] = f"{outcome.result.get('observed', 'done')}; {description}"
         return outcome
 
     async def after(self, call: FrontCall, address: Address, outcome: Outcome) -> Outcome:
@@ -45,9 +45,9 @@ class Workflows:
         closed = any(ACTIONS[str(step.body["action"])].closes_page for step in outcome.undo)
         if closed and outcome.result is not None:
             await self._end_with_page(call, address.session_id or "", outcome.result)
-        named, page = call.action.requested_page, outcome.page
-        if call.action.opens_another and named and page is not None and page.page_id != named:
-            text = f"{named} is open already, and yours: this is another page, {page.page_id}."
+        page_id, page = call.action.requested_page, outcome.page
+        if call.action.opens_another and page_id and page is not None and page.page_id != page_id:
+            text = f"{page_id} is open already, and yours: this is another page, {page.page_id}."
             self._clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
         return outcome
 
@@ -89,23 +89,23 @@ class LaunchedBrowser:
         if self._page() is not None:
             await self.quit()
         with self._directory.reserve(self._directory.free_name(LAUNCHED), self._client_id) as page_id:
-            await self._open(page_id, browser, own=browser != self.shared)
+            await self._open(page_id, browser, own_session=browser != self.shared)
         return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 
-    async def _open(self, page_id: str, browser: Browser, *, own: bool) -> None:
+    async def _open(self, page_id: str, browser: Browser, *, own_session: bool) -> None:
         """Open the page, in a session of its own or in the shared login. Closes the session again if that fails."""
-        if own:
+        if own_session:
             size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
             options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
             await self._perform({"action": "create_session", "sessionId": page_id, **options})
         opening: Json = {"action": "open_page", "pageId": page_id}
         try:
-            await self._perform({**opening, "sessionId": page_id} if own else opening)
+            await self._perform({**opening, "sessionId": page_id} if own_session else opening)
         except BrowseError:
-            if own:
+            if own_session:
                 await self._perform(_closing(page_id))
             raise
-        if own:
+        if own_session:
             self._directory.sessions.record(page_id).of_page = True
 
     async def quit(self) -> Json:
@@ -113,8 +113,8 @@ class LaunchedBrowser:
         page = self._page()
         if page is None:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
-        own = page.session_id == page.page_id
-        await self._perform(_closing(page.session_id) if own else {"action": "close_page", "pageId": page.page_id})
+        closing: Json = {"action": "close_page", "pageId": page.page_id}
+        await self._perform(_closing(page.session_id) if page.session_id == page.page_id else closing)
         return {"closed": page.page_id, "text": "Browser closed successfully"}
 
     def _page(self) -> PageState | None:

@@ -59,11 +59,11 @@ Line = str | FileLine
 
 def files_of(result: Json) -> list[File]:
     """Return the result's own file, its downloads, and the files of the actions that it carried."""
-    found: list[JsonValue] = []
+    listed: list[JsonValue] = []
     for each in (result, result.get("during"), *list_at(result, "steps")):
         if isinstance(each, dict):
-            found += [each.get("artifact"), *list_at(each, "downloads")[:_MOST_LINKS]]
-    files = [File.model_validate(one) for one in found if isinstance(one, dict) and "artifactId" in one]
+            listed += [each.get("artifact"), *list_at(each, "downloads")[:_MOST_LINKS]]
+    files = [File.model_validate(item) for item in listed if isinstance(item, dict) and "artifactId" in item]
     return [*{file.artifact_id: file for file in files}.values()]
 
 
@@ -75,16 +75,16 @@ def lines_of(file: File, spell: Callable[[str], str]) -> list[Line]:
     if file.is_text and not file.secret:
         return [FileLine(before, file, spell(f"; read it: {next_call('content', cursor=f'{file.artifact_id}:0')}"))]
     line = FileLine(before, file)
-    if not (shown := file.preview):
+    if not (preview := file.preview):
         return [line]
-    more = f" … more: {next_call('screenshot', cursor=shown.cursor)}" if shown.cursor else ""
-    return [line, spell(f"{shown.said}{more}")]
+    more_hint = f" … more: {next_call('screenshot', cursor=preview.cursor)}" if preview.cursor else ""
+    return [line, spell(f"{preview.said}{more_hint}")]
 
 
 def attachments(file: File, form: ForModel) -> Iterator[Json]:
     """Yield the picture or the text as a block, and a link if that is not the whole file."""
-    if shown := file.preview:
-        yield {"type": "image", "data": shown.data, "mimeType": shown.mime_type}
+    if preview := file.preview:
+        yield {"type": "image", "data": preview.data, "mimeType": preview.mime_type}
     elif file.data and file.mime_type.startswith("image/"):
         yield {"type": "image", "data": file.data, "mimeType": file.mime_type}
     elif file.data and file.is_embedded:
@@ -92,8 +92,8 @@ def attachments(file: File, form: ForModel) -> Iterator[Json]:
         yield {"type": "resource", "resource": {"uri": file.uri, "mimeType": file.mime_type, "text": text}}
         return
     if form.links:
-        known: Json = {"name": file.name or file.artifact_id, "mimeType": file.mime_type, "size": file.size}
-        yield {"type": "resource_link", "uri": file.uri, **known}
+        fields: Json = {"name": file.name or file.artifact_id, "mimeType": file.mime_type, "size": file.size}
+        yield {"type": "resource_link", "uri": file.uri, **fields}
 
 
 def text_block(lines: Iterable[Line], form: ForModel) -> Json:
@@ -115,6 +115,6 @@ def text_block(lines: Iterable[Line], form: ForModel) -> Json:
 def _place(at: int, file: File, form: ForModel) -> JsonValue:
     """Return what a local reader shows for a file's address: its path, and the address too if there is no link."""
     path = file.path or ""
-    instead = path if form.links else f"{path}, {file.uri}"
-    place = Place(at=at, length=len(file.uri), instead=instead, path=path, size=file.size)
+    replacement = path if form.links else f"{path}, {file.uri}"
+    place = Place(at=at, length=len(file.uri), instead=replacement, path=path, size=file.size)
     return place.model_dump(mode="json")

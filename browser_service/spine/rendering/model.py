@@ -57,15 +57,15 @@ def for_model(envelope: Json, action: type[Action], form: ForModel, advice: str 
     envelope, toolsets = add_toolsets(envelope, action, form.toolsets)
     spell = _spell(form)
     reading = _Reading(spell_calls(envelope, spell), action, form, spell)
-    known = ModelReply(
+    reply = ModelReply(
         structured_content=cast("Json", without_bytes(reading.envelope)) if form.structured else None,
         toolsets=toolsets,
         answered=_answered_request(reading.result),
     )
     if action.activity_phrase and reading.error and reading.error["code"] == PageRequired.code:
         refusal: Json = {"message": reading.error["message"], "data": {"hint": reading.error.get("hint")}}
-        return known.model_copy(update={"refusal": refusal})
-    return known.model_copy(update={"content": _content(reading, advice)})
+        return reply.model_copy(update={"refusal": refusal})
+    return reply.model_copy(update={"content": _content(reading, advice)})
 
 
 def _spell(form: ForModel) -> Spell:
@@ -91,8 +91,8 @@ def _done(reading: _Reading) -> list[Json]:
     lines: list[Line] = []
     if result or not files:
         lines.append(result_text(reading.action, result, reading.page_url, reading.spell))
-    if reading.action.text_key and (way_back := result.get("undo")):
-        lines.append(str(way_back))
+    if reading.action.text_key and (undo_call := result.get("undo")):
+        lines.append(str(undo_call))
     return _with_files([*lines, *_file_lines(files, reading), *reading.around(), *reading.notices()], files, reading)
 
 
@@ -113,8 +113,8 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     form = reading.form
     if reading.error:
         return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form)]
-    kept = _object(reading.result, "artifact")
-    file = File.model_validate(kept) if kept else None
+    artifact = _object(reading.result, "artifact")
+    file = File.model_validate(artifact) if artifact else None
     blocks = [*attachments(file, form)][:1] if file else []
     lines: list[Line] = [result_text(reading.action, reading.result, "", reading.spell)]
     if file and file.preview:
@@ -153,6 +153,6 @@ def _page_line(page: Json, reading: _Reading) -> str:
     return f"[{' · '.join(filter(None, parts))}]"
 
 
-def _object(of: Json, key: str) -> Json:
-    found = of.get(key)
-    return found if isinstance(found, dict) else {}
+def _object(fields: Json, key: str) -> Json:
+    value = fields.get(key)
+    return value if isinstance(value, dict) else {}

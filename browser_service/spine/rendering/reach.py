@@ -26,33 +26,33 @@ def spell_calls(envelope: Json, spell: Callable[[str], str]) -> Json:
     return spelled
 
 
-def add_toolsets(envelope: Json, action: type[Action], chosen: frozenset[str] | None) -> tuple[Json, list[str]]:
+def add_toolsets(envelope: Json, action: type[Action], listed: frozenset[str] | None) -> tuple[Json, list[str]]:
     """Return the envelope with a line on the toolsets that `help` was asked for, and these toolsets. `chosen` are those
     that the reader's list has so far, or None if it has no list that could grow."""
     result = envelope.get("result")
-    if chosen is None or not isinstance(result, dict):
+    if listed is None or not isinstance(result, dict):
         return envelope, []
-    asked = list[str]()
-    result = _add_toolset(result, action, chosen, asked)
+    requested = list[str]()
+    result = _add_toolset(result, action, listed, requested)
     if steps := list_at(result, "steps"):
-        result = {**result, "steps": [_add_step_toolset(step, chosen, asked) for step in steps]}
-    return {**envelope, "result": result}, asked
+        result = {**result, "steps": [_add_step_toolset(step, listed, requested) for step in steps]}
+    return {**envelope, "result": result}, requested
 
 
-def _add_step_toolset(step: JsonValue, chosen: frozenset[str], asked: list[str]) -> JsonValue:
-    return _add_toolset(step, catalogue.called(step), chosen, asked) if isinstance(step, dict) else step
+def _add_step_toolset(step: JsonValue, listed: frozenset[str], requested: list[str]) -> JsonValue:
+    return _add_toolset(step, catalogue.called(step), listed, requested) if isinstance(step, dict) else step
 
 
-def _add_toolset(result: Json, action: type[Action], chosen: frozenset[str], asked: list[str]) -> Json:
+def _add_toolset(result: Json, action: type[Action], listed: frozenset[str], requested: list[str]) -> Json:
     toolset = result.get("toolset")
     if not action.adds_toolset or not isinstance(toolset, str):
         return result
-    known = frozenset({toolset}).intersection(toolsets.NAMES)
-    before = toolsets.listed_names(chosen.union(asked))
-    asked += known
-    longer = toolsets.listed_names(chosen.union(asked)) != before
-    said = "They are in your list of tools now." if longer else "Your list of tools had them already."
-    return {**result, "help": f"{result.get('help', '')}\n{said}"}
+    valid = frozenset({toolset}).intersection(toolsets.NAMES)
+    old_names = toolsets.listed_names(listed.union(requested))
+    requested += valid
+    longer = toolsets.listed_names(listed.union(requested)) != old_names
+    text = "They are in your list of tools now." if longer else "Your list of tools had them already."
+    return {**result, "help": f"{result.get('help', '')}\n{text}"}
 
 
 def _spell_error(error: Json, spell: Callable[[str], str]) -> Json:

@@ -44,23 +44,23 @@ def asked_form(header: str | None) -> ReplyForm | None:
         raise InvalidRequest(f"{wire.REPLY} is no form of a reply.", hint=hint) from None
 
 
-def in_form(reply: Reply, asked: Json, form: ReplyForm | None, fingerprint: str | None) -> Reply:
-    """Return the reply to the body `asked` in a form, or as it is without one; `fingerprint` is of its caller's
+def in_form(reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None) -> Reply:
+    """Return the reply to `body` in a form, or as it is without one; `fingerprint` is of its caller's
     catalogue."""
     if form is None:
         return reply
     advice = OTHER_VERSION if fingerprint not in {None, catalogue.fingerprint()} else ""
-    return replace(reply, body={**rendered(cast("Json", reply.body), asked, form, advice)})
+    return replace(reply, body={**rendered(cast("Json", reply.body), body, form, advice)})
 
 
-def rendered(envelope: Json, asked: Json, form: ReplyForm, advice: str = "") -> Json:
+def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "") -> Json:
     """Return the envelope with what its caller shows in place of the result, the page and the notices; a terminal may
     print these too, and keeps them. `advice` is a line for failures."""
     if isinstance(form, ForTerminal):
-        body: Json = {"action": form.action} if form.action else asked
-        return {**envelope, "rendered": _sendable(for_terminal(envelope, catalogue.called(body)))}
-    short: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
-    return {**short, "rendered": _sendable(_shown(envelope, catalogue.called(asked), form, advice))}
+        action = catalogue.called({"action": form.action} if form.action else body)
+        return {**envelope, "rendered": _sendable(for_terminal(envelope, action))}
+    fields: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
+    return {**fields, "rendered": _sendable(_shown(envelope, catalogue.called(body), form, advice))}
 
 
 def _shown(
@@ -79,5 +79,5 @@ def _form(header: str) -> ReplyForm:
     return FORM.validate_json(header)
 
 
-def _sendable(shown: BaseModel) -> Json:
-    return shown.model_dump(mode="json", exclude_defaults=True)
+def _sendable(rendering: BaseModel) -> Json:
+    return rendering.model_dump(mode="json", exclude_defaults=True)

@@ -14,10 +14,10 @@ def for_reader(envelope: Json, action: type[Action], form: ForReader) -> Content
     result = envelope.get("result")
     if not isinstance(result, dict):
         return Contents(mime_type=form.mime_type)
-    if isinstance(kept := result.get("artifact"), dict):
-        file = File.model_validate(kept)
-        whole = file.artifact_id if file.data is None else None
-        return Contents(mime_type=file.mime_type, blob=file.data, artifact_id=whole)
+    if isinstance(artifact := result.get("artifact"), dict):
+        file = File.model_validate(artifact)
+        artifact_id = file.artifact_id if file.data is None else None
+        return Contents(mime_type=file.mime_type, blob=file.data, artifact_id=artifact_id)
     value = result.get(action.text_key, result)
     if form.mime_type == JSON and isinstance(value, str):
         value = {key: each for key, each in result.items() if key != action.text_key}

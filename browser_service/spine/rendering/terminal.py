@@ -18,8 +18,8 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
     result = envelope.get("result")
     if not isinstance(result, dict):
         return TerminalReply(around=around)
-    kept = result.get("artifact")
-    file = File.model_validate(kept) if isinstance(kept, dict) else None
+    artifact = result.get("artifact")
+    file = File.model_validate(artifact) if isinstance(artifact, dict) else None
     text = _text({key: value for key, value in result.items() if key != "artifact"}, action, file)
     return TerminalReply(text=text, around=around, artifact_id=file.artifact_id if file else None)
 
@@ -29,8 +29,8 @@ def _text(result: Json, action: type[Action], file: File | None) -> str:
     if result:
         value = result.get(action.text_key, result)
         lines.append(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
-    if action.text_key and (way_back := result.get("undo")):
-        lines.append(str(way_back))
+    if action.text_key and (undo_call := result.get("undo")):
+        lines.append(str(undo_call))
     if file:
         place = file.path or "--out FILE saves it"
         lines.append(f"{file.artifact_id}: {file.mime_type}, {file.size} bytes; {place}")
