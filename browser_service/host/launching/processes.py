@@ -120,7 +120,7 @@ def end_all(processes: list[WatchedProcess]) -> None:
             child.kill()
     deadline = time.monotonic() + _ENDS_WITHIN_S
     while any(process.runs for process in processes) and time.monotonic() < deadline:
-        time.sleep(0.005)
+        time.sleep(0.005)  # only a parent is told when a process ends
     for process in processes:
         process.close()
 
