@@ -35,6 +35,15 @@ async def visitor(service: RunningService) -> AsyncIterator[Agent]:
 
 
 @pytest.fixture
+async def newcomer(visitor: Agent) -> Agent:
+    """A visitor who finds no page, where others of its module keep theirs."""
+    await tidy(visitor)
+    return visitor
+
+
+@pytest.fixture
 def agent(request: pytest.FixtureRequest) -> Agent:
-    found: Agent = request.getfixturevalue("lodger" if request.node.get_closest_marker("one_window") else "visitor")
+    fixtures = {"own_window": "newcomer", "one_window": "lodger"}
+    chosen = next((name for mark, name in fixtures.items() if request.node.get_closest_marker(mark)), "visitor")
+    found: Agent = request.getfixturevalue(chosen)
     return found

@@ -11,7 +11,7 @@ from tests.support.service import Agent
 from tests.support.site import Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 Error = dict[str, AnyJson]
 
@@ -106,6 +106,7 @@ async def test_a_misspelt_argument_is_named_though_the_one_that_was_meant_is_mis
         assert error["details"]["context"]["field"] == given
 
 
+@pytest.mark.own_window
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'], ids=["lists", "objects"])
 async def test_a_body_that_is_nested_too_deep_to_read_is_refused_like_any_other_that_is_no_json(
     agent: Agent, opening: bytes
@@ -141,6 +142,7 @@ async def test_a_key_in_the_bag_and_beside_it_with_different_values_is_refused(t
 # --- pages -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 async def test_without_a_page_of_its_own_a_call_says_how_to_open_one(agent: Agent) -> None:
     error = await agent.error("click", selector="#a")
     assert (error["code"], error["status"]) == ("PAGE_REQUIRED", 400)
@@ -206,6 +208,7 @@ async def test_an_unknown_session_is_refused(tab: Tab) -> None:
     assert 'Did you mean "default"?' in error["hint"]
 
 
+@pytest.mark.own_window
 async def test_page_ids_that_disagree_in_path_and_body_are_refused(agent: Agent, site: Site) -> None:
     url = site.page("/a", "a")
     reply = await agent.http.post(f"{wire.BROWSER}/one", json={"action": "goto", "pageId": "two", "url": url})

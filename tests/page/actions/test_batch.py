@@ -12,7 +12,7 @@ from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 FORM = """<form action=/done method=post><input id=a name=a><input id=b name=b><button id=go>Go</button></form>
 <p id=p>Hello</p>"""
@@ -193,6 +193,7 @@ async def test_each_step_is_an_act_of_its_own_to_those_who_count_revisions(tab: 
 # --- steps that one page's turn cannot hold ----------------------------------------------------------------------
 
 
+@pytest.mark.own_window
 async def test_steps_of_several_pages_and_of_none_are_done_in_order(agent: Agent, tab: Tab) -> None:
     await tab.show(FORM)
     other = tab.site.page("/other", "<title>Other</title><h1>Other</h1>")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from browser_service.host.reading import compact, tree
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 ROLES = (
     *("generic", "paragraph", "row", "cell", "rowgroup", "listitem", "link", "button", "heading", "img", "emphasis"),

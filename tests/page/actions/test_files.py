@@ -9,7 +9,7 @@ from tests.support.service import Agent
 from tests.support.site import Received
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 BYTES = bytes(range(256)) * 5
 FORM = """<form method=post action=/upload enctype=multipart/form-data>

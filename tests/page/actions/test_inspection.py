@@ -8,7 +8,7 @@ from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 @pytest.fixture(autouse=True)

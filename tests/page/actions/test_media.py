@@ -10,7 +10,7 @@ from PIL import Image
 from tests.support.service import Agent
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 RED, BLUE, WHITE, PINK = (255, 0, 0), (0, 0, 255), (255, 255, 255), (255, 0, 255)

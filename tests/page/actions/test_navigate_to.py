@@ -5,7 +5,7 @@ import pytest
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 async def test_without_page_and_session_it_makes_a_session_that_has_no_login_and_says_so(

@@ -9,7 +9,7 @@ from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 CARDS = "".join(
     f"<li><h3><a href=/p/{n}>Product {n}</a></h3><p>{n}.99 €</p><button onclick='add(this)'>Add to cart</button></li>"
@@ -96,6 +96,7 @@ async def test_an_outline_says_of_a_page_that_it_is_still_loading(tab: Tab) -> N
     assert "still loading" not in (await tab.call("goto", pageId="tab", url=tab.site.page("/rest", "<h1>x")))["outline"]
 
 
+@pytest.mark.own_window
 async def test_history_reload_and_open_page_tell_an_outline_too(tab: Tab) -> None:
     first, second = (tab.site.page(f"/{n}", f"<h1>Number {n}</h1>") for n in ("one", "two"))
     opened = await tab.call("open_page", pageId="tab", url=first)
@@ -194,6 +195,7 @@ async def test_of_several_acts_in_one_call_the_last_tells_what_all_changed(tab: 
     assert last["changes"].count('+ button "Added"') == 2
 
 
+@pytest.mark.own_window
 async def test_the_first_act_on_a_page_that_a_client_never_read_tells_its_outline(agent: Agent, tab: Tab) -> None:
     await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
     assert await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}

@@ -8,7 +8,7 @@ from pypdf import PdfReader
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 POINTS_AN_INCH = 72
 SHEETS = """<title>Invoice</title><style>body {margin: 0} .red {background: red; height: 60px}

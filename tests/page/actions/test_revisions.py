@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 HTML = (
     "<button id=b onclick='window.hit = 1'>b</button><button>other</button><button id=d disabled>d</button>"

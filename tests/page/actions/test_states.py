@@ -11,7 +11,7 @@ from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 HEAD = """<meta name=Description content="All of the tea"><meta name=keywords content="tea, green tea ,">
 <meta property=og:title content="Teas"><meta property=og:image content=/tea.png>"""
