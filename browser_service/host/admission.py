@@ -62,30 +62,30 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     if page.life.over:
         raise page.closed_error()
     check_preconditions(action, page.state)
-    if _let_in_by_person(page, call, action) or action.claims_page:
+    if _is_let_in_by_person(page, call, action) or action.claims_page:
         return None  # the one act that others' leases do not refuse beforehand
     ownership = page.ownership
     holder = ownership.holder()
     if holder is not None and holder.client_id == call.client_id:
         if (agent := action.agent) and holder.agent and agent != holder.agent:
-            _as_sibling(page, holder, action, agent)
+            _check_sibling(page, holder, action, agent)
         if action.effect is not Effect.READS:
             holder.renew(call.seq)
         return None
     if action.effect is Effect.READS:
         if holder is not None and ownership.access == "private":
-            raise owned(page, holder, action)
+            raise owned_error(page, holder, action)
         return None
     _check_person(page, action)
     if holder is not None:
         if ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page:
             ownership.tell_of_visit(call, holder)
             return None
-        raise owned(page, holder, action)
+        raise owned_error(page, holder, action)
     return ownership.take(call, action.agent)
 
 
-def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
+def _is_let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     """Say whether a person's hold, which is above all leases, lets the call in: the person's own, or one that asks for
     a person. Raises HumanInControl for others."""
     if page.person is not None and call.by_person:
@@ -99,49 +99,49 @@ def _let_in_by_person(page: PageRecord, call: Call, action: Action) -> bool:
     return False
 
 
-def owned(page: PageRecord, held: Lease, action: Action) -> PageOwned:
+def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
     """Make the refusal, with the calls that lead on. It names the holder's label, never its id."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     url = "" if page.ownership.access == "private" else page.url
-    wanted = (action.requested_url if action.navigates else None) or url
+    target_url = (action.requested_url if action.navigates else None) or url
     own_copy = (
         next_call("open_page")
-        if wanted in {"", "about:blank"} or wanted.startswith("data:")
-        else next_call("open_page", url=wanted)
+        if target_url in {"", "about:blank"} or target_url.startswith("data:")
+        else next_call("open_page", url=target_url)
     )
     reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
     wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""
     return PageOwned(
-        f'"{page_id}" is in use by "{held.who}" ({_until(page, held, free_at)}).',
+        f'"{page_id}" is in use by "{lease.who}" ({_holding(page, lease, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
-        details={"url": url, "context": {"pageId": page_id, "owner": held.who, "freeAt": free_at}},
+        details={"url": url, "context": {"pageId": page_id, "owner": lease.who, "freeAt": free_at}},
     )
 
 
-def _until(page: PageRecord, held: Lease, free_at: str | None) -> str:
+def _holding(page: PageRecord, lease: Lease, free_at: str | None) -> str:
     if page.ownership.access == "private":
         return "it is private"
-    if held.kept_s > 0:
-        return f"held until {free_at}: {held.reason}"
-    return f"acted {held.idle_ms // 1000} s ago; free at {free_at} if idle"
+    if lease.kept_s > 0:
+        return f"held until {free_at}: {lease.reason}"
+    return f"acted {lease.idle_ms // 1000} s ago; free at {free_at} if idle"
 
 
-def _as_sibling(page: PageRecord, held: Lease, action: Action, agent: str) -> None:
+def _check_sibling(page: PageRecord, lease: Lease, action: Action, agent: str) -> None:
     """Raise PageOwned where an agent would close a sibling's page by accident. Behind one client all have one right."""
     if action.unaddressed is Unaddressed.NEW_PAGE:  # each may call its first page `main`
         claim = next_call("claim_page", page_id=page.page_id, as_=agent)
         raise PageOwned(
-            f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
+            f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
-            details={"context": {"pageId": page.page_id, "owner": held.who}},
+            details={"context": {"pageId": page.page_id, "owner": lease.who}},
         )
     if action.effect is Effect.ACTS and action.needs_open_page:
-        page.ownership.tell_of_sibling(held.client_id, held.agent, agent)
+        page.ownership.tell_of_sibling(lease.client_id, lease.agent, agent)
     if any(each.closing and not each.closing.confirmed for each in (action, *action.parts())):
         raise PageOwned(
-            f'"{page.page_id}" was opened by "{held.agent}", a sibling of yours.',
+            f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"Close it all the same: {next_call('close_page', page_id=page.page_id, confirm=True)}.",
-            details={"context": {"pageId": page.page_id, "owner": held.who}},
+            details={"context": {"pageId": page.page_id, "owner": lease.who}},
         )
 
 
@@ -162,9 +162,9 @@ def check_origin(page: PageRecord, call: Call, action: Action, pages: Iterable[P
     origin = origin_of(page.url)
     if not action.affects_other_pages or not action.affects_origin or origin is None:
         return
-    felt = (each for each in pages if each is not page and each.session_id == page.session_id)
-    there = [each for each in felt if each.hidden_from(call.client_id) or origin_of(each.url) == origin]
-    check_others(action, call.client_id, there)
+    affected = (each for each in pages if each is not page and each.session_id == page.session_id)
+    same_origin = [each for each in affected if each.hidden_from(call.client_id) or origin_of(each.url) == origin]
+    check_others(action, call.client_id, same_origin)
 
 
 def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) -> None:
@@ -177,20 +177,20 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
         _check_nothing_hidden(action, client_id, pages)
     if action.may_affect_others:
         return
-    felt = [
+    affected = [
         (page.page_id, who)
         for page in pages
-        if (who := _felt_by(page, client_id)) and (page.hidden_from(client_id) or action.concerns(page.url))
+        if (who := _other_user(page, client_id)) and (page.hidden_from(client_id) or action.concerns(page.url))
     ]
-    if not felt:
+    if not affected:
         return
     session: Json = {"sessionId": action.requested_session} if action.scope is Scope.SESSION else {}
-    names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in felt[:_NAMED])
-    more = f" and {len(felt) - _NAMED} more" if len(felt) > _NAMED else ""
+    names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in affected[:_NAMED])
+    more = f" and {len(affected) - _NAMED} more" if len(affected) > _NAMED else ""
     raise AffectsOthers(
         f"{action.name()} would be felt by {names}{more}. Nothing was done.",
         hint=f'{action.narrower_calls()} If all of them shall feel it, repeat it with "affectOthers": true.',
-        details={"context": {"pages": [page_id for page_id, _ in felt]}, **session},
+        details={"context": {"pages": [page_id for page_id, _ in affected]}, **session},
     )
 
 
@@ -204,7 +204,7 @@ def _check_nothing_hidden(action: Action, client_id: str, pages: Iterable[PageRe
         )
 
 
-def _felt_by(page: PageRecord, client_id: str) -> str:
+def _other_user(page: PageRecord, client_id: str) -> str:
     """Name who else is at a page: a person who has it, or its holder."""
     if page.person is not None:
         return "a person"
@@ -226,10 +226,10 @@ def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:
         raise _stale(f"Page {state.page_id!r} is at {state.url}, which does not match {url!r}.", "expectUrl", state.url)
 
 
-def _stale(what: str, field: str, now: str | int) -> BrowseError:
+def _stale(problem: str, field: str, now: str | int) -> BrowseError:
     found: Json = {"revision" if field == "ifRevision" else "url": now}
     return StaleRevision(
-        f"{what} Nothing was done.",
+        f"{problem} Nothing was done.",
         hint=f"Look again, then act: {next_call('snapshot')}.",
         details=field_details(field, **found),
     )

@@ -1,11 +1,11 @@
-"""Work beside the calls."""
+"""Runs work beside the calls."""
 
 import asyncio
 from collections.abc import Coroutine
 
 
 class Background:
-    """Tasks that nobody waits for. asyncio itself keeps none alive: held here, each runs to its end."""
+    """Holds tasks that nobody waits for, so that each runs to its end: asyncio itself keeps none alive."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[object]] = set()

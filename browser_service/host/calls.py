@@ -1,4 +1,4 @@
-"""The calls of a host: each is admitted, done in its turn, and ends with an outcome."""
+"""Runs the calls of a host: each is admitted, done in its turn, and ends with an outcome."""
 
 import asyncio
 import time
@@ -47,7 +47,7 @@ from shared.pages import PageState
 
 _log = structlog.get_logger(__name__)
 
-_REMEMBERED: Final = 2_000
+_MOST_CANCELLED: Final = 2_000
 _ENDS_WITHIN_S: Final = 5
 
 
@@ -70,7 +70,7 @@ class Calls:
     queue_wait_ms: int
     _replies: KeptOutcomes = field(default_factory=KeptOutcomes)
     _working: set[asyncio.Task[None]] = field(default_factory=set)
-    _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_REMEMBERED))
+    _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_MOST_CANCELLED))
     _steps: StepRunner = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,16 +80,16 @@ class Calls:
         reply = self._replies.get(call.call_id)
         if reply is None:
             reply = self._replies.expect(call.call_id)
-            task = asyncio.create_task(self._work(call, reply))
+            task = asyncio.create_task(self._complete(call, reply))
             self._working.add(task)
             task.add_done_callback(self._working.discard)
         return await asyncio.shield(reply)
 
-    async def _work(self, call: Call, reply: "asyncio.Future[Outcome]") -> None:
-        """Bring a call to its end. Where a dialog made it reply before, its end is told as an event."""
-        last: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        outcome = await self._outcome(call, reply, last)
-        last.set_result(outcome)
+    async def _complete(self, call: Call, reply: "asyncio.Future[Outcome]") -> None:
+        """Bring a call to its end. If a dialog made it reply before, its end is reported as an event."""
+        end: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        outcome = await self._outcome(call, reply, end)
+        end.set_result(outcome)
         if not reply.done():
             reply.set_result(outcome)
         elif reply.result().suspended:
@@ -107,7 +107,7 @@ class Calls:
         if entry is not None:
             entry.queue.cancel(call_id)
 
-    async def rest(self, within_s: float) -> None:
+    async def wait_until_idle(self, within_s: float) -> None:
         """Let those that run on pages come to their end; cancel those that take longer."""
         ending = [run for run in self.running.values() if not run.action.outlives_client]
         if not ending:
@@ -129,18 +129,18 @@ class Calls:
         """Tell whether no call is being worked on."""
         return not self._working
 
-    async def ended(self) -> None:
+    async def wait_until_ended(self) -> None:
         """Wait for the end of those that were cancelled."""
         if self._working:
             await asyncio.wait(self._working, timeout=_ENDS_WITHIN_S)
 
-    async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", last: "asyncio.Future[Outcome]") -> Outcome:
+    async def _outcome(self, call: Call, reply: "asyncio.Future[Outcome]", end: "asyncio.Future[Outcome]") -> Outcome:
         entry: PageEntry | None = None
         run: CallRun | None = None
         lease: Lease | None = None
         result, error = None, None
         try:
-            run = CallRun(call, catalogue.parse(call.body), reply, last)
+            run = CallRun(call, catalogue.parse(call.body), reply, end)
             self.running[call.call_id] = run
             if call.call_id in self._cancelled:
                 run.cancel.request()
@@ -162,7 +162,7 @@ class Calls:
         finally:
             self.running.pop(call.call_id, None)
             if entry is not None and run is not None:
-                self._after(entry, run, taken=entry.lease is not lease)
+                self._follow_up(entry, run, taken=entry.lease is not lease)
         outcome = Outcome(call_id=call.call_id, result=result, error=error)
         if entry is not None and (result is not None or not entry.record.life.over):
             outcome.page = entry.record.state()
@@ -171,17 +171,17 @@ class Calls:
         return outcome
 
     def _error(self, failure: BrowseError, run: CallRun | None, entry: PageEntry | None) -> ErrorBody:
-        """Make what is told of a failure of what is known besides: what was done before it, and how the page died."""
+        """Add to a failure what was done before it, and how the page died."""
         if run is not None and isinstance(failure, PageOwned) and not run.part_results:
             run.admitted = False  # it had only asked whether it may have the page
-        told = with_account(run.action, run.part_results, run.part_index, failure) if run is not None else failure
-        told.__traceback__ = failure.__traceback__
-        crashes.describe(told, entry.record if entry is not None else None, self.memory)
-        asked = [run.action, *run.action.parts()] if run is not None else []
-        urls = [url for each in asked if (url := each.requested_url)]
+        described = with_account(run.action, run.part_results, run.part_index, failure) if run is not None else failure
+        described.__traceback__ = failure.__traceback__
+        crashes.describe(described, entry.record if entry is not None else None, self.memory)
+        actions = [run.action, *run.action.parts()] if run is not None else []
+        urls = [url for each in actions if (url := each.requested_url)]
         urls += [entry.record.url] if entry is not None else []
-        shown = abridged_in(told.body().model_dump(), urls)
-        return ErrorBody.model_validate(sendable(cast("Json", shown)))
+        abridged = abridged_in(described.body().model_dump(), urls)
+        return ErrorBody.model_validate(sendable(cast("Json", abridged)))
 
     async def _perform(self, entry: PageEntry, run: CallRun) -> Json:
         call, action = run.call, run.action
@@ -192,14 +192,14 @@ class Calls:
         handler = self._handler(run)
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
             if action.wakes_page and not page.current.live:
-                await self._live_in_a_turn(page, run)
+                await self._bring_up_in_turn(page, run)
             run.admitted = True
             return await perform(page, run, handler)
         async with turn_on(page.queue, call, action.name(), self.queue_wait_ms) as waited:
             run.check_not_cancelled()
             self.admission.admit(page, run)
             if waited:
-                self._started(run)
+                self._note_start(run)
             run.admitted = True
             return await perform_live(page, run, handler)
 
@@ -240,7 +240,7 @@ class Calls:
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self.pages.values() if entry.session is session]
 
-    async def _live_in_a_turn(self, page: BrowserPage, run: CallRun) -> None:
+    async def _bring_up_in_turn(self, page: BrowserPage, run: CallRun) -> None:
         """Open, in a turn, a page on which a call is going to wait beside the turns."""
         async with turn_on(page.queue, run.call, run.action.name(), self.queue_wait_ms):
             await bring_up(page, run)
@@ -277,7 +277,7 @@ class Calls:
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry
 
-    def _after(self, entry: PageEntry, run: CallRun, *, taken: bool) -> None:
+    def _follow_up(self, entry: PageEntry, run: CallRun, *, taken: bool) -> None:
         """Follow up on what the call did to the page. A holder is idle from the end of its last call on. A call that
         was refused has used nothing, though it may have `taken` the page before."""
         call = run.call
@@ -296,7 +296,7 @@ class Calls:
         if run.admitted:
             entry.session.logins.save_soon()
 
-    def _started(self, run: CallRun) -> None:
-        """Tell who was told that its call waits that it runs now. The others know it by the reply, mostly sooner."""
+    def _note_start(self, run: CallRun) -> None:
+        """Report that a call runs to the client that was told of its wait; others know it by the reply."""
         call = run.call
         self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))

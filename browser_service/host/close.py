@@ -1,4 +1,4 @@
-"""The end of what the browser has open, which may be gone already, or hang."""
+"""Closes what the browser has open, which may be gone already, or hang."""
 
 import asyncio
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""Cursors: where in a kept text or picture a caller reads on."""
+"""Reads on in a text or picture that is kept, from where a cursor points."""
 
 from browser_service.host.files import ArtifactPort
 from browser_service.pictures import slice_of

@@ -1,4 +1,4 @@
-"""Dialogs: what a page asks (alert, confirm, prompt, beforeunload) waits for an answer, and no call waits with it."""
+"""Keeps the dialogs of pages (alert, confirm, prompt, beforeunload) until they are answered, so that no call waits."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping

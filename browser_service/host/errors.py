@@ -39,7 +39,7 @@ _CLOSED: Final = (
     "Browser closed",
     "Browser has been closed",
 )
-"""How Playwright's own words begin: what a page's text or script says may sound the same."""
+"""Playwright's own words begin so. A page's text or script may have the same words elsewhere."""
 _CRASHED: Final = ("Page crashed", "Target crashed")
 _SYNTAX: Final = (
     "is not a valid selector",
@@ -76,7 +76,7 @@ _BAD_ARGUMENTS: Final = (
         "A domain is a host, not a URL; a name that begins with __Host- or __Secure- needs secure.",
     ),
 )
-"""What the browser says of an argument; the argument, and what to say of it."""
+"""Map what the browser says of an argument to the argument, our words and a hint."""
 _BLOCKERS: Final = {
     "intercepts pointer events": (
         "is covered by another element",
@@ -115,7 +115,7 @@ _BLOCKERS: Final = {
         f"See what it offers: {next_call('snapshot')}.",
     ),
 }
-"""What Playwright's log says, what we say, and the next call. Of several the last one said counts."""
+"""Map the words of Playwright's log to ours and the next call. Of several the last one logged counts."""
 _INPUT: Final = ("- performing ", "- elementHandle.press(", "- elementHandle.type(")
 _SET_AS_ASKED: Final = ("to be visible, enabled and editable", "to be visible and enabled")
 """Fields are filled in the same turn of the page that finds them ready: a page that does not say may have done both."""
@@ -134,12 +134,12 @@ def is_closed(error: Exception) -> bool:
 
 
 def is_crash(error: Exception) -> bool:
-    """Tell whether the renderer of this one page died, and not the browser."""
+    """Say if the renderer of this one page died, and not the browser."""
     return _reason(_first_line(str(error))).startswith(_CRASHED)
 
 
 def not_begun(error: Exception) -> bool:
-    """Tell by Playwright's log whether an act was still waiting for its element."""
+    """Say by Playwright's log if an act was still waiting for its element."""
     _, logged, log = str(error).partition("Call log:\n")
     return bool(logged) and all(line.strip().startswith("- waiting for") for line in log.splitlines() if line.strip())
 
@@ -153,14 +153,14 @@ def is_timeout(error: Exception) -> bool:
 
 
 def began(error: Exception) -> bool:
-    """Tell whether an act's input was under way when its time ended, and was not held back from its element again."""
+    """Say if an act's input was under way when its time ended, and was not held back from its element again."""
     log = str(error)
     held_up = log.rfind("- retrying ")
     return max(map(log.rfind, _INPUT)) > held_up or (held_up < 0 and log.rstrip().endswith(_SET_AS_ASKED))
 
 
 def is_network(error: Exception) -> bool:
-    """A navigation that ended in an error page of the browser, or in none."""
+    """Say if a navigation ended in an error page of the browser, or in none."""
     return _NET_ERROR.search(str(error)) is not None
 
 
@@ -173,8 +173,8 @@ def shows_error_page(error: Exception) -> bool:
 
 
 def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = "") -> BrowseError:
-    """Our error for Playwright's, with details: selector, url, and what Playwright said. `shown`: what it would have
-    said of the element in the end."""
+    """Translate Playwright's error into ours, with details: selector, url, and Playwright's words. `shown` is what it
+    would have logged of the element in the end."""
     message = str(error)
     first = _first_line(message) or type(error).__name__
     selector = action.requested_selector
@@ -326,5 +326,5 @@ def _first_line(message: str) -> str:
 
 
 def _reason(first: str) -> str:
-    """Playwright's first line without the name of its call."""
+    """Return Playwright's first line without the name of its call."""
     return re.sub(r"^(?:\w+\.\w+: )+(?:Error: )?", "", first)

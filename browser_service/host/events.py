@@ -12,7 +12,7 @@ from shared.model import Json, weight
 
 _KEPT = 4_000
 _KEPT_BYTES = 64_000_000
-"""Of logins, which come whole each time that they change."""
+"""Bounds the bytes of logins, which come whole each time that they change."""
 
 
 def sendable(result: Json) -> Json:
@@ -21,7 +21,7 @@ def sendable(result: Json) -> Json:
 
 
 def well_formed(text: str) -> str:
-    """Half a surrogate pair, which JavaScript allows and UTF-8 cannot carry, becomes U+FFFD."""
+    """Replace halves of surrogate pairs, which JavaScript allows and UTF-8 cannot carry, by U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -34,7 +34,7 @@ def _sendable(value: JsonValue) -> JsonValue:
 
 
 class EventLog:
-    """A bounded log with sequence numbers; reading is a long poll."""
+    """Keeps a bounded log with sequence numbers, which is read by a long poll."""
 
     def __init__(self, incarnation: str) -> None:
         self._incarnation = incarnation
@@ -48,7 +48,7 @@ class EventLog:
         self._grown.set()
 
     async def after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
-        """Events past `seq`, at once where there are some, else within `wait_ms`."""
+        """Return the events after `seq`, at once if there are some, else within `wait_ms`."""
         if wait_ms and self._seq <= seq:
             await wait_until(lambda: self._seq > seq, self._grown, wait_ms / 1000)
         new = min(len(self._events), max(0, self._seq - seq))

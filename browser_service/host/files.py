@@ -1,4 +1,4 @@
-"""The files of a caller: bytes that a host hands over, because it has no disk of its own."""
+"""Keeps the files of a caller as artifacts, because a host has no disk of its own."""
 
 import json
 from datetime import datetime
@@ -37,7 +37,7 @@ class ArtifactPort(Protocol):
 
 
 def dated(what: str, of: str) -> str:
-    """The name of a file that nobody gave one: what it is, of which page or session, and when it was made."""
+    """Name a file that has no name yet by what it is, its page or session, and the time."""
     return f"{what}-{of}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
 
 

@@ -222,7 +222,7 @@ class LocalHost:
         self.end_calls()
         self.dialogs.stop()
         await self._upkeep.stop()
-        await self._calls.ended()
+        await self._calls.wait_until_ended()
         videos = [video for session in self._sessions.values() for video in session.recordings]
         await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
         for entry in [*self._pages.values()]:
@@ -242,7 +242,7 @@ class LocalHost:
 
     async def at_rest(self) -> None:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
-        await self._calls.rest(_AT_REST_WITHIN_S)
+        await self._calls.wait_until_idle(_AT_REST_WITHIN_S)
         for session in self._sessions.values():
             await session.logins.save(whole=True)
 

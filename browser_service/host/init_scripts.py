@@ -1,5 +1,5 @@
-"""Scripts of a caller that run in each document before the document's own: kept by the pageId, or by the session, and
-put on each window or context behind it.
+"""Keeps the scripts of a caller that run in each document before the document's own, for a pageId or a session, and
+adds them to each window or context behind it.
 
 A popup starts with a copy of its opener's; its first document may be there before that. What is set for a page ends
 when the page passes to another client, in whose name nothing of the other's may run.
@@ -19,7 +19,7 @@ from shared.next_calls import next_call
 
 _MOST: Final = 20
 _MOST_CHARACTERS: Final = 300_000
-"""Of all together: each frame of each document runs them."""
+"""Bounds all scripts together: each frame of each document runs them."""
 
 
 def _nobody() -> str:
@@ -31,23 +31,23 @@ class InitScripts:
     """Keeps the init scripts of one page, or of all pages of a session."""
 
     holder: Callable[[], str] = _nobody
-    """The id of the client that holds the page; empty for nobody, and for a session."""
+    """Returns the id of the client that holds the page; empty for nobody, and for a session."""
     owner: str = ""
-    """Who held it when they were added."""
+    """Is the id of the client that held the page when they were added."""
     texts: dict[str, str] = field(default_factory=dict)
     _added: dict[str, AsyncExitStack] = field(default_factory=dict)
 
     @property
     def foreign(self) -> bool:
-        """Added by another client than the one that holds the page now."""
+        """True if another client than the one that holds the page now added them."""
         return bool(self.texts) and self.owner != self.holder()
 
     def inherit(self, opener: "InitScripts") -> None:
-        """A popup starts as its opener is."""
+        """Copy the scripts of the page that opened this popup."""
         self.owner, self.texts = opener.owner, {**opener.texts}
 
     async def attach(self, to: Page | BrowserContext) -> None:
-        """Another Playwright page, or context, is behind it."""
+        """Add the scripts to the Playwright page, or context, that is behind it now."""
         self._added = {}
         if self.foreign:
             self.texts = {}
@@ -83,7 +83,7 @@ class InitScripts:
         return gone
 
     async def put_back(self, to: Page | BrowserContext | None, texts: Mapping[str, str]) -> list[str]:
-        """Removed ones, but for those whose id another has by now: the ids that are back."""
+        """Add removed scripts again, except those whose id another has by now; return the ids that are back."""
         back = [script_id for script_id in texts if script_id not in self.texts]
         self.owner = self.holder()
         for script_id in back:

@@ -1,4 +1,4 @@
-"""The outcomes of calls, kept for a call that comes twice."""
+"""Keeps the outcomes of calls for a call that comes twice."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ _Reply = asyncio.Future[Outcome]
 
 
 class KeptOutcomes:
-    """Keeps what was replied, by callId. The oldest give way where they are many, or many bytes."""
+    """Keeps replies by callId. The oldest give way if they are many, or many bytes."""
 
     def __init__(self) -> None:
         self._by_call = Bounded[str, _Reply](

@@ -1,4 +1,4 @@
-"""A dialog that a page shows and that waits for an answer: what it is, and what to do about it."""
+"""Describes a dialog that a page shows until it is answered, and says what to do about it."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The pages of a host by their ids, and what the browser tells of them: popups, people's tabs, dialogs, their end."""
+"""Registers the pages of a host by their ids, and follows popups, people's tabs, dialogs and closed pages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

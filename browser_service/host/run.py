@@ -73,23 +73,23 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
     run.url_before = page.record.url
     changed = True
     acts = run.action.effect is Effect.ACTS and run.action.needs_open_page and not run.action.parts()
-    await _tell_what_was_taken_back(page, run, acts=acts)
+    await _report_reverted_fields(page, run, acts=acts)
     before = await delta.page_before(page, run.action) if acts else delta.PageBefore()
-    observation = _begun(page, run.action) if acts else None
+    observation = page.observer.begin(navigates=run.action.navigates) if acts and page.observer else None
     if acts:
         page.begin_act()
     try:
-        result = await _translated(page, run, _in_front(page, run.action, handler), observation)
+        result = await _translate_errors(page, run, _run_in_front(page, run.action, handler), observation)
         if observation is None:
             return result
         if not run.action.skips_wait:
-            await _settled(page, run, observation)
+            await _settle(page, run, observation)
         if not page.current.live and not page.current.gone:
             raise unfinished(page.record, page.current.cause(), run.action)
         changed = not run.action.is_trial
         return await compose_reply(page, run.action, result, observation, before)
     except WithoutEffect as error:
-        raise await _besides(page, error, run, observation) from None
+        raise await _with_observed_effects(page, error, run, observation) from None
     except BrowseError as error:
         changed = changed and not error.nothing_happened
         raise
@@ -104,21 +104,15 @@ async def perform(page: BrowserPage, run: CallRun, handler: Handler) -> Json:
             await _refresh(page, observation)
 
 
-def _begun(page: BrowserPage, action: Action) -> Observation | None:
-    if page.observer is None:
-        return None
-    return page.observer.begin(navigates=action.navigates)
-
-
-async def _tell_what_was_taken_back(page: BrowserPage, run: CallRun, *, acts: bool) -> None:
+async def _report_reverted_fields(page: BrowserPage, run: CallRun, *, acts: bool) -> None:
     """Tell the client what its earlier acts left in fields and the page has taken back since."""
     if page.observer is None or page.record.dialog:
         return
-    for lost in await page.field_watch.check(run.call.client_id, page.observer.moves, acts=acts):
-        page.tell(run.call.client_id, lost)
+    for report in await page.field_watch.check(run.call.client_id, page.observer.moves, acts=acts):
+        page.tell(run.call.client_id, report)
 
 
-async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
+async def _run_in_front(page: BrowserPage, action: Action, handler: Handler) -> Json:
     """Run the handler, with the page in front if it shares its window: behind another it gets no animation frames, and
     acts on it would take seconds."""
     if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
@@ -126,29 +120,31 @@ async def _in_front(page: BrowserPage, action: Action, handler: Handler) -> Json
     return await handler(page, action)
 
 
-async def _translated(page: BrowserPage, run: CallRun, work: Awaitable[Json], observation: Observation | None) -> Json:
+async def _translate_errors(
+    page: BrowserPage, run: CallRun, work: Awaitable[Json], observation: Observation | None
+) -> Json:
     try:
-        return await _race(page, run, work, observation)
+        return await _run_in_time(page, run, work, observation)
     except PlaywrightError as error:
-        if await _closed_by(page, run.action, error, acts=observation is not None):
+        if await _closed_its_page(page, run.action, error, acts=observation is not None):
             return {}
         if page.under_way and errors.is_timeout(error) and not run.action.navigates:
             if page.led_on(error):
                 return {}
-            raise _goes_elsewhere(run.action, page.record.url, page.under_way) from error
+            raise _pending_navigation_error(run.action, page.record.url, page.under_way) from error
         if errors.is_timeout(error):
             page.current.doubt()
         if run.was_suspended and errors.is_timeout(error):
-            return await _outlasted(run, error, page)
+            return await _outcome_after_dialog(run, error, page)
         if observation is not None and errors.shows_error_page(error):
             await observation.wait_for_error_page()
-        explained = await _explained(error, run.action, page)
+        explained = await _explain(error, run.action, page)
         if observation is not None:
             await _add_observed(explained, error, page, run.action, observation)
         raise explained from error
 
 
-async def _closed_by(page: BrowserPage, action: Action, error: PlaywrightError, *, acts: bool) -> bool:
+async def _closed_its_page(page: BrowserPage, action: Action, error: PlaywrightError, *, acts: bool) -> bool:
     """Say whether an act was done by which its page closed itself. Raises for a page that ended otherwise."""
     if page.current.gone and not page.record.life.over and acts and errors.began(error):
         return True
@@ -189,28 +185,28 @@ def _add_delay(explained: NavigationFailed, observation: Observation) -> None:
         context["networkError"] = delay
 
 
-def _goes_elsewhere(action: Action, url: str, going: str) -> TimedOut:
+def _pending_navigation_error(action: Action, url: str, pending_url: str) -> TimedOut:
     return TimedOut(
-        f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {going}, whose server has not "
-        "answered yet. Until then it can neither be read nor acted on.",
+        f"{action.name()} did not end within {action.allowed_ms()} ms: the page goes to {pending_url}, whose server "
+        "has not answered yet. Until then it can neither be read nor acted on.",
         hint=f"Wait longer for it: {next_call('snapshot', timeout=30000)}. Or leave: {next_call('goto', url='...')}.",
-        details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": going}},
+        details={"url": url, "context": {"timeout": action.allowed_ms(), "navigatingTo": pending_url}},
     )
 
 
-async def _explained(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
-    meant = action.canonical()
+async def _explain(error: PlaywrightError, action: Action, page: BrowserPage) -> BrowseError:
+    canonical = action.canonical()
     try:
         async with asyncio.timeout(_EXPLAIN_S):
-            explained = await explanation.explain(error, page, meant)
+            explained = await explanation.explain(error, page, canonical)
     except TimeoutError:
-        explained = errors.translate(error, meant, url=page.record.url)
-    if meant is not action:
+        explained = errors.translate(error, canonical, url=page.record.url)
+    if canonical is not action:
         explained.details.pop("selector", None)  # of this one, which is told without its being known here
     return explained
 
 
-async def _outlasted(run: CallRun, error: PlaywrightError, page: BrowserPage) -> Json:
+async def _outcome_after_dialog(run: CallRun, error: PlaywrightError, page: BrowserPage) -> Json:
     """Wait for a dialog's answer on behalf of a call that Playwright's own timeout, which knows no dialogs, ended."""
     name, allowed = run.action.name(), run.action.allowed_ms()
     try:
@@ -221,20 +217,20 @@ async def _outlasted(run: CallRun, error: PlaywrightError, page: BrowserPage) ->
         raise run.cancelled_error() from None
     if errors.began(error):
         return {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
-    explained = await _explained(error, run.action, page)
+    explained = await _explain(error, run.action, page)
     if explained.nothing_happened or not run.action.acts_on_element:
         raise explained from error
     raise UnknownOutcome(f"{name} may be done in part: its {allowed} ms ended while a dialog was open.") from error
 
 
-async def _race(page: BrowserPage, run: CallRun, work: Awaitable[Json], observation: Observation | None) -> Json:
+async def _run_in_time(page: BrowserPage, run: CallRun, work: Awaitable[Json], observation: Observation | None) -> Json:
     """Bound the work. Playwright's own timeout comes first; this one is for the calls that have none."""
     try:
         async with run.cancel.within(run.action.allowed_ms() / 1000 + _GRACE_S):
             return await work
     except TimeoutError:
-        going = page.observer.under_way if page.observer else ""
-        page.current.doubt(doubted=not going)
+        pending_url = page.observer.under_way if page.observer else ""
+        page.current.doubt(doubted=not pending_url)
         if run.cancel.requested:
             raise run.cancelled_error() from None
         if observation is not None and observation.pending_url and run.action.reads_back:
@@ -242,12 +238,12 @@ async def _race(page: BrowserPage, run: CallRun, work: Awaitable[Json], observat
             return {"observed": f"{run.action.name()} was done; what it left on the page could not be read back"}
         if observation is not None and observation.pending_url and not run.action.navigates:
             raise UnknownOutcome(
-                f"{run.action.name()} was under way when the page began to go to {going}, whose server has not "
+                f"{run.action.name()} was under way when the page began to go to {pending_url}, whose server has not "
                 "answered yet.",
                 hint=f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then decide whether to repeat it.",
             ) from None
-        if going and not run.action.navigates:
-            raise _goes_elsewhere(run.action, page.record.url, going) from None
+        if pending_url and not run.action.navigates:
+            raise _pending_navigation_error(run.action, page.record.url, pending_url) from None
         await page.current.interrupt()
         raise TimedOut(
             f"{run.action.name()} did not end within {run.action.allowed_ms()} ms.",
@@ -256,7 +252,7 @@ async def _race(page: BrowserPage, run: CallRun, work: Awaitable[Json], observat
         ) from None
 
 
-async def _settled(page: BrowserPage, run: CallRun, observation: Observation) -> None:
+async def _settle(page: BrowserPage, run: CallRun, observation: Observation) -> None:
     try:
         async with run.cancel.within():
             if page.observer is not None:
@@ -267,15 +263,15 @@ async def _settled(page: BrowserPage, run: CallRun, observation: Observation) ->
         observation.notes.append(f"the page closed. {page.record.opener_hint}".rstrip(" ."))
 
 
-async def _besides(
+async def _with_observed_effects(
     page: BrowserPage, error: WithoutEffect, run: CallRun, observation: Observation | None
 ) -> WithoutEffect:
     """Add to the error what else the act was seen to do: it was done, though not to what it was meant for."""
     if observation is None:
         return error
-    await _settled(page, run, observation)
-    seen = "; ".join(observation.lines())
-    message = f"{error.message} Observed: {seen}." if seen else error.message
+    await _settle(page, run, observation)
+    effects = "; ".join(observation.lines())
+    message = f"{error.message} Observed: {effects}." if effects else error.message
     return WithoutEffect(message, hint=error.advice, details=error.details)
 
 

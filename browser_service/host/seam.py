@@ -1,4 +1,4 @@
-"""The seam between the two halves of the spine: every value passes through JSON."""
+"""Declares the seam between the two halves of the spine: every value passes through JSON."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -32,7 +32,7 @@ class SessionHost(Protocol):
         """Perform a call. The same callId again joins the run, or gets its outcome."""
 
     async def problem(self, options: SessionOptions) -> ErrorBody | None:
-        """Why no browser could be had for a session of these options, as far as that is known without starting it."""
+        """Return why a session of these options can have no browser, as far as that is known without starting it."""
 
     async def open(self, spec: SessionSpec) -> None:
         """Have a session, with its pages as they were. Idempotent."""
@@ -44,7 +44,7 @@ class SessionHost(Protocol):
         """Stop a call, also one that has not arrived yet. Idempotent."""
 
     async def release(self, client_id: str, before_seq: int) -> None:
-        """A client was gone at that point of the front's order: leases that it has not used since lapse. Idempotent."""
+        """Release the leases that a client has not used since `before_seq`, in the front's order. Idempotent."""
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """Take a person's answer to a request, and return whether that was still open."""
@@ -63,11 +63,11 @@ class Idle(NamedTuple):
     """Says for how many seconds something may be idle before it is closed."""
 
     page_s: float = 1_800
-    """0: for ever."""
+    """0 is for ever."""
     page_abandoned_s: float = 600
-    """Where the client that had the page is gone."""
+    """Counts if the client that had the page is gone."""
     page_in_need_s: float = 120
-    """Where memory is short."""
+    """Counts if memory is short."""
     browser_s: float = 300
     browsers_kept: int = 1
 

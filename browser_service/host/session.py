@@ -1,4 +1,4 @@
-"""A session: one browser context with its logins, started by the first call that needs it."""
+"""Runs a session: one browser context with its logins, started by the first call that needs it."""
 
 import asyncio
 import time
@@ -53,7 +53,7 @@ class SessionEntry:
         self._home: Home | None = None
         self._context: BrowserContext | None = None
         self.browser_id = ""
-        """Of the browser that it was opened in last."""
+        """Names the browser that it was opened in last."""
         self.windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.moved)
@@ -62,7 +62,7 @@ class SessionEntry:
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
-        """What every request of its pages carries besides."""
+        """Are sent with every request of its pages."""
         self.init_scripts = InitScripts(texts={**spec.init_scripts})
         self.permissions = Permissions({**spec.permissions})
 

@@ -1,4 +1,4 @@
-"""A session as one call sees it: what the handlers of actions on a whole session are given."""
+"""Gives the handlers of actions on a whole session the session as their call sees it."""
 
 from playwright.async_api import BrowserContext
 

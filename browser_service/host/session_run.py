@@ -16,7 +16,7 @@ _READY_WITHIN_S = 40
 
 
 async def perform_on_session(
-    session: BrowserSession, run: CallRun, handler: Handler, blocking: Callable[[], list[str]]
+    session: BrowserSession, run: CallRun, handler: Handler, find_blockers: Callable[[], list[str]]
 ) -> Json:
     """Run the handler, tightly bounded: a page that spins or shows a dialog makes some of Playwright's calls on its
     context hang. The start of a browser, where none runs, is no part of that. `blocking` names the pages that may hang.
@@ -29,9 +29,10 @@ async def perform_on_session(
     except TimeoutError:
         if run.cancel.requested:
             raise run.cancelled_error() from None
-        busy = ", ".join(blocking()) or "none of them busy"
+        blockers = ", ".join(find_blockers()) or "none of them busy"
         raise TimedOut(
-            f"{run.action.name()} did not end within {run.action.allowed_ms()} ms. Pages that may block it: {busy}.",
+            f"{run.action.name()} did not end within {run.action.allowed_ms()} ms. Pages that may block it: "
+            f"{blockers}.",
             hint=f"See what each shows: {next_call('list_pages', all=True)}; close or reload the one that "
             "hangs, then repeat this.",
         ) from None

@@ -1,4 +1,4 @@
-"""A call that carries other actions: its parts one by one."""
+"""Runs the parts of a call that carries other actions, one by one."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -29,27 +29,27 @@ class StepRunner:
     artifacts: ArtifactPort
 
     async def without_page(self, run: CallRun) -> Json:
-        """Do what concerns only what is kept already, for which no page is needed, nor a turn."""
-        return await _KEPT.get(run.action.name(), _text)(self.artifacts, run.call, run.action)
+        """Do what concerns only artifacts, for which neither a page nor a turn is needed."""
+        return await _ARTIFACT_READERS.get(run.action.name(), _text)(self.artifacts, run.call, run.action)
 
     async def do(self, run: CallRun, page: BrowserPage, part: Action) -> Json:
         """Do one part of a call, in the call's turn."""
-        await _no_dialog(run)
+        await _wait_for_dialog(run)
         step = run.for_part(part)
         run.part_index = len(run.part_results)
         result: Json = {"action": part.name()}
         try:
             share = sum(each.text_key != "observed" for each in run.action.parts())
-            result |= await self._work(page, step, share, quiet=run.part_index + 1 < len(run.action.parts()))
+            result |= await self._perform(page, step, share, quiet=run.part_index + 1 < len(run.action.parts()))
         finally:
             run.requests += step.requests
         run.part_results.append(result)
         run.part_index = None
         return result
 
-    async def _work(self, page: BrowserPage, step: CallRun, reply_shares: int, *, quiet: bool) -> Json:
+    async def _perform(self, page: BrowserPage, step: CallRun, reply_shares: int, *, quiet: bool) -> Json:
         self.admit(page, step)
-        _begin(page, step.action)
+        _note_part(page, step.action)
         if step.action.needs_no_page:
             return await self.without_page(step)
         await bring_up(page, step)
@@ -75,14 +75,14 @@ async def _text(artifacts: ArtifactPort, call: Call, action: Action) -> Json:
     return await read_on(artifacts, call, action.text_key, action.requested_cursor, action.requested_budget)
 
 
-_KEPT: Final[Mapping[str, Callable[..., Awaitable[Json]]]] = {
+_ARTIFACT_READERS: Final[Mapping[str, Callable[..., Awaitable[Json]]]] = {
     CompareScreenshots.name(): _comparison,
     Screenshot.name(): _picture,
 }
-"""How a call is answered that needs no page, where it does not read on in a text."""
+"""Read what calls that need no page ask for, if it is not the rest of a text."""
 
 
-async def _no_dialog(run: CallRun) -> None:
+async def _wait_for_dialog(run: CallRun) -> None:
     """Wait for the answer to a dialog that opened since the part before."""
     if run.suspended:
         try:
@@ -91,8 +91,8 @@ async def _no_dialog(run: CallRun) -> None:
             raise run.cancelled_error() from None
 
 
-def _begin(page: BrowserPage, part: Action) -> None:
-    """Note what is under way. Raises for what would go where a part before was asked for a pause."""
+def _note_part(page: BrowserPage, part: Action) -> None:
+    """Note which part runs. Raises NetworkError if it would visit a site that asked an earlier part for a pause."""
     turn = page.queue.current
     if turn is None:
         return

@@ -1,4 +1,4 @@
-"""Windows: each page opens in one of its own, because a tab behind another gets no animation frames."""
+"""Opens each page in a window of its own, because a tab behind another gets no animation frames."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from browser_service.security.urls import UrlPolicy
 
 _BLANK: Final = "about:blank"
 _PATIENCE_S: Final = (3.0, 5.0)
-"""After so long another window is asked for."""
+"""Says after how many seconds another window is asked for."""
 _ABANDONED: Final = 200
 
 OnForeign = Callable[[Page], None]
@@ -43,14 +43,14 @@ class Windows:
         self._on_popup = on_popup
         self._ours = ours
         self._lasting = lasting
-        """Whether it is the browser's own context, which is never closed before it."""
+        """True for the browser's own context, which is never closed before the browser."""
         self._abandoned = Bounded[str, None](_ABANDONED)
         self.dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
-        """By Chromium's name of the page that is to come."""
+        """Maps Chromium's id of a page that is to come to its arrival."""
         self._crashed_lately = Bounded[str, None](_ABANDONED)
-        """By the same name: one may die before the answer that names it is read."""
+        """Holds the same ids: a page may die before the response that names it is read."""
         self.cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
         self._connecting = asyncio.Lock()
@@ -60,7 +60,7 @@ class Windows:
         context.on("page", self._arrived)
 
     async def open(self, timeout_s: float = 15) -> Page:
-        """A blank page in a new window. It is known by a nonce in its URL, never by its order of arrival."""
+        """Open a blank page in a new window. It is recognised by a nonce in its URL, never by its order of arrival."""
         browser = self._context.browser
         if browser is None or browser.browser_type.name != "chromium":
             async with self._connecting:  # other engines open tabs, which come without a nonce
@@ -126,7 +126,7 @@ class Windows:
             return self.cdp
 
     async def _own_context_id(self) -> str | None:
-        """CDP's name of the context, read from a page of it; the default context has none."""
+        """Return CDP's id of the context, read from a page of it; the default context has none."""
         pages = self._context.pages
         page = pages[0] if pages else await self._first_page()
         session = await self._context.new_cdp_session(page)
@@ -148,13 +148,13 @@ class Windows:
             self._expected.pop("about:blank")
 
     def _created(self, event: dict[str, dict[str, str]]) -> None:
-        """Told before the click that opens a window returns, and some ms before Playwright has its page."""
+        """Report a popup, which Chromium tells before the click returns that opens it, and before Playwright has it."""
         target = event["targetInfo"]
         if target["type"] == "page" and (opener := target.get("openerId")):
             self._on_popup(opener)
 
     def crashed(self, event: dict[str, str]) -> None:
-        """A page that dies before Playwright has it never arrives."""
+        """Fail the opening of a page that dies before Playwright has it: it would never arrive."""
         self._crashed_lately[event["targetId"]] = None
         arrival = self._opening.get(event["targetId"])
         if arrival is not None and not arrival.done():

@@ -1,6 +1,6 @@
 """Changes who may act on a page. This needs no Playwright: the page's own record knows."""
 
-from browser_service.host.admission import owned
+from browser_service.host.admission import owned_error
 from browser_service.host.page.claim import claimed_in_line
 from browser_service.host.page.handle import BrowserPage
 from browser_service.rules.claims import OFFER_S
@@ -29,7 +29,7 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     elif seconds:
         raise mine.timeout_error(seconds)
     else:
-        raise owned(page.record, holder, action)
+        raise owned_error(page.record, holder, action)
     return {"claimed": page_id, "observed": f"{page_id} is yours now"}
 
 
