@@ -58,7 +58,7 @@ BELOW = {
         "structlog",
         *_packages("host", "spine", "clients", "sessions", "http"),
     },
-    "browser_service/host": _packages("spine", "clients", "sessions", "http"),
+    "browser_service/host": _packages("spine", "clients", "sessions", "store", "http"),
     "browser_service/spine": {"playwright", "shared.actions", *_packages("host", "http")},
     "browser_service/clients": _packages("host", "spine", "http"),
     "browser_service/sessions": _packages("host", "spine", "http", "clients"),
