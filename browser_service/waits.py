@@ -9,6 +9,7 @@ from typing import Final
 
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.human_requests import HumanRequests
+from browser_service.rules.leases import Ownership
 from browser_service.rules.line import Place
 from browser_service.rules.turns import PageQueue
 from shared.calls import Call
@@ -113,6 +114,22 @@ async def turn_on(queue: PageQueue, call: Call, action: str, wait_ms: int) -> As
         yield waits
     finally:
         queue.leave(turn)
+
+
+async def until_claimed(page: Ownership, call: Call, agent: str, seconds: float) -> bool:
+    """Wait in line for a page; return whether it is the caller's now. Raises PageNotFound if it is closed."""
+    place = page.wait(call, agent)
+    try:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await until_granted(place, page.free_in, page.advance)
+    except asyncio.CancelledError:
+        if place.granted:
+            page.free()
+        raise
+    finally:
+        page.stop_waiting(place)
+    return place.granted
 
 
 async def until_answered(people: HumanRequests, request: HumanRequest, call: Call, seconds: float) -> None:

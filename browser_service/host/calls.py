@@ -17,10 +17,10 @@ from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
 from browser_service.host.kept_outcomes import KeptOutcomes
 from browser_service.host.launching.memory import Memory
+from browser_service.host.page.crash_errors import add_crash_context
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
 from browser_service.host.page.life import Life
-from browser_service.host.recovery import crashes
 from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
@@ -176,7 +176,7 @@ class Calls:
             run.admitted = False  # it had only asked whether it may have the page
         described = with_account(run.action, run.part_results, run.part_index, failure) if run is not None else failure
         described.__traceback__ = failure.__traceback__
-        crashes.describe(described, entry.record if entry is not None else None, self.memory)
+        add_crash_context(described, entry.record if entry is not None else None, self.memory)
         actions = [run.action, *run.action.parts()] if run is not None else []
         urls = [url for each in actions if (url := each.requested_url)]
         urls += [entry.record.url] if entry is not None else []
@@ -282,7 +282,7 @@ class Calls:
         was refused has used nothing, though it may have `taken` the page before."""
         call = run.call
         if run.admitted:
-            entry.record.used()
+            entry.record.mark_used()
             entry.session.used_at = entry.record.used_at
         if entry.lease is not None and entry.lease.client_id == call.client_id and run.action.needs_open_page:
             entry.lease.renew(call.seq)

@@ -93,12 +93,12 @@ def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
     delta = action.text_key == "observed" and action.reply_amount == "delta" and not action.is_trial
     unasked = page.quiet and "reply" not in action.model_fields_set
-    return delta and not unasked and not page.record.dialog and not page.under_way
+    return delta and not unasked and not page.record.dialog and not page.navigating_to
 
 
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     """Look at the page before an act, so that what changed by itself is not taken for the act's effect."""
-    before, view = PageBefore(), page.seen
+    before, view = PageBefore(), page.view
     compares = not (action.reports_everything or action.navigates) and shows_changes(page, action)
     if page.current.live and compares and (view is None or time.monotonic() - view.looked_at > _SOON_S):
         try:
@@ -107,14 +107,14 @@ async def page_before(page: BrowserPage, action: Action) -> PageBefore:
                 before = PageBefore(state, await _changes_by_itself(page, state))
         except (TimeoutError, PlaywrightError):
             pass
-    if page.seen is not None:
-        page.seen.acted_since = True
+    if page.view is not None:
+        page.view.acted_since = True
     return before
 
 
 async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     """Describe what changed by itself since the client last acted or looked; "" if its own acts may have done it."""
-    view = page.seen
+    view = page.view
     if view is None or view.acted_since or view.state is None or state.document != view.document:
         return ""
     if state.is_like(view.state):
@@ -133,12 +133,12 @@ async def page_delta(
     """Return what the reply to an act shows of the page; None if nobody looked."""
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
-    if action.reports_everything and page.seen is not None and not observation.awaited_requests:
+    if action.reports_everything and page.view is not None and not observation.awaited_requests:
         return None  # it tells by itself what its field shows, in half the time of a look
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
             if observation.visited_urls and action.navigates:
-                return PageDelta(_outline(page, await page.look(_LOOK_MS), OUTLINE_TEXT))
+                return PageDelta(_outline(page, await page.refresh_view(_LOOK_MS), OUTLINE_TEXT))
             return await _delta_of_act(page, action, observation, before)
     except (TimeoutError, PlaywrightError):
         return None
@@ -147,7 +147,7 @@ async def page_delta(
 async def _delta_of_act(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
-    last, moves = page.seen, page.moves
+    last, moves = page.view, page.moves
     state = await page.state(_TURNS)
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
@@ -162,9 +162,9 @@ async def _delta_of_act(
     comparison = await _compare(page, state if page.moves == moves else None)
     if comparison is not None:
         return _delta_of_comparison(action, comparison, before, unchanged, same=same)
-    if page.seen is None:
+    if page.view is None:
         return None
-    fields = _outline(page, page.seen, DELTA_TEXT if last else OUTLINE_TEXT)
+    fields = _outline(page, page.view, DELTA_TEXT if last else OUTLINE_TEXT)
     return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
 
 
@@ -184,9 +184,9 @@ def _delta_of_comparison(
 
 async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None:
     """Look at the page, and compare; None if this client has not seen the document before."""
-    last = page.seen
+    last = page.view
     previous = last and ClientView(last.document, tree=last.tree, snapshot=last.snapshot, state=last.state)
-    view = await page.look(_LOOK_MS, known=known)
+    view = await page.refresh_view(_LOOK_MS, known=known)
     if previous is None or view is not last:
         return None
     return _Comparison(view, previous, changes.changes(previous.tree, view.tree))

@@ -141,9 +141,9 @@ class Dialogs:
 
     def _add(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
         asked = OpenDialog(dialog, page, tab, datetime.now().astimezone() + timedelta(seconds=self._within_s))
-        policy = page.own_answer()
+        policy = page.automatic_answer()
         if policy is not None:
-            tab.observer.dialog_coming()
+            tab.observer.expect_dialog()
             self._background.spawn(self._by_policy(asked, policy))
             return
         asked.timer = asyncio.get_running_loop().call_later(
@@ -226,8 +226,8 @@ class Dialogs:
             how = "not answered: the browser did not close it"
         dialog.page.revision += 1
         if dialog.dialog.type == "beforeunload" and not policy.accept:
-            dialog.tab.left(left=False)
-        if not dialog.tab.observer.dialog(f"{dialog.named} was {how}"):
+            dialog.tab.note_leave_answer(left=False)
+        if not dialog.tab.observer.add_dialog(f"{dialog.named} was {how}"):
             self._tell_of(dialog, f"was {how}")
 
     async def _decline(self, dialog: OpenDialog) -> None:
@@ -252,9 +252,9 @@ class Dialogs:
         if (known := self._pages.get(page.page_id)) is None or known.tab in {tab, None}:
             page.dialog = None
         page.revision += 1
-        tab.observer.dialog(f"{dialog.named} was {how}")
+        tab.observer.add_dialog(f"{dialog.named} was {how}")
         if dialog.dialog.type == "beforeunload" and how == how_answered(accept=False):
-            tab.left(left=False)
+            tab.note_leave_answer(left=False)
         for run in dialog.calls:
             if not any(run in other.calls for other in self._open):
                 run.resume()

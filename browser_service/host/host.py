@@ -168,7 +168,7 @@ class LocalHost:
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
         entry = self._pages.get(page_id)
-        if entry is not None and self._parking.to_discard(entry, idle_ms):
+        if entry is not None and self._parking.may_discard(entry, idle_ms):
             self._registry.forget(entry.record)
             await bounded(entry.current.leave())
 
@@ -244,7 +244,7 @@ class LocalHost:
         """Let what runs on pages end, or end it where it takes too long; then save all logins."""
         await self._calls.wait_until_idle(_AT_REST_WITHIN_S)
         for session in self._sessions.values():
-            await session.logins.save(whole=True)
+            await session.logins.save(with_storage=True)
 
     def moved(self, event: CallMoved) -> None:
         self._log.emit(event)

@@ -52,7 +52,7 @@ class OpenDialog:
     @property
     def live(self) -> bool:
         """True while the browser that showed it runs, and has the tab."""
-        return self.tab.shown
+        return self.tab.usable
 
     async def end(self, *, accept: bool, text: str | None) -> None:
         """Answer it. Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""

@@ -72,12 +72,12 @@ class PageRegistry:
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
         """Make an entry for a page, which need not be open yet; `former` brings back what an earlier one had."""
         if former is not None:
-            state = closed_page.renewed(state, former)
+            state = closed_page.renewed_state(state, former)
 
         def on_close(entry: PageEntry, tab: Tab) -> None:
             opener = self._pages.get(entry.record.opener_id or "")
             if opener is not None and opener.current.observer is not None and not entry.record.life.over:
-                opener.current.observer.noted([f"popup {entry.page_id} closed"], "")
+                opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
             self._background.spawn(self._closed(entry, tab))
 
         entry = self._pages[state.page_id] = PageEntry(
@@ -108,7 +108,7 @@ class PageRegistry:
             entry.record.ownership.take(call, state.holder_agent)
             entry.record.ownership.share(state.access)
             entry.check_trace()
-            entry.settings.own(call.client_id)
+            entry.settings.set_owner(call.client_id)
         entry.record.ownership.used_by(call)
         return entry
 
@@ -134,7 +134,7 @@ class PageRegistry:
     def popup_coming(self, opener_target: str) -> None:
         opener = next((entry for entry in self._pages.values() if entry.record.target_id == opener_target), None)
         if opener is not None and opener.current.observer is not None:
-            opener.current.observer.popup_coming()
+            opener.current.observer.expect_popup()
 
     async def _register(self, session: SessionEntry, page: "Page") -> None:
         """Give a page that came an entry. A popup belongs to its opener's holder, a tab that nobody here opened to a
@@ -155,7 +155,7 @@ class PageRegistry:
             of_person=opener is None or opener.record.of_person,
         )
         if opener is not None:
-            state = state.model_copy(update=opener.record.inherited())
+            state = state.model_copy(update=opener.record.popup_state())
         entry = self.add(state, session)
         if opener is not None:
             entry.inherit(opener)

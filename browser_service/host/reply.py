@@ -37,9 +37,9 @@ async def compose_reply(
 async def _snapshot(page: BrowserPage) -> Json:
     try:
         async with asyncio.timeout(_LOOK_MS / 1000):
-            view = await page.look(_LOOK_MS)
+            view = await page.refresh_view(_LOOK_MS)
             view.add_snapshot()
-            return await page.shown("snapshot", compact.write(view.tree), None)
+            return await page.files.shown("snapshot", compact.write(view.tree), None)
     except (TimeoutError, PlaywrightError):
         return {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
 

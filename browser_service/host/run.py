@@ -10,8 +10,8 @@ from browser_service.host import delta, errors
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.elements import explanation
 from browser_service.host.observation import Observation
+from browser_service.host.page.crash_errors import interrupted, unfinished
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.page.interruption import interrupted, unfinished
 from browser_service.host.reply import compose_reply
 from shared.actions.base import Action
 from shared.actions.traits import Effect
@@ -108,7 +108,7 @@ async def _report_reverted_fields(page: BrowserPage, run: CallRun, *, acts: bool
     """Tell the client what its earlier acts left in fields and the page has taken back since."""
     if page.observer is None or page.record.dialog:
         return
-    for report in await page.field_watch.check(run.call.client_id, page.observer.moves, acts=acts):
+    for report in await page.tab.field_watch.check(run.call.client_id, page.observer.moves, acts=acts):
         page.tell(run.call.client_id, report)
 
 
@@ -116,7 +116,7 @@ async def _run_in_front(page: BrowserPage, action: Action, handler: Handler) -> 
     """Run the handler, with the page in front if it shares its window: behind another it gets no animation frames, and
     acts on it would take seconds."""
     if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
-        await page.live.bring_to_front()
+        await page.playwright.bring_to_front()
     return await handler(page, action)
 
 
@@ -128,10 +128,10 @@ async def _translate_errors(
     except PlaywrightError as error:
         if await _closed_its_page(page, run.action, error, acts=observation is not None):
             return {}
-        if page.under_way and errors.is_timeout(error) and not run.action.navigates:
-            if page.led_on(error):
+        if page.navigating_to and errors.is_timeout(error) and not run.action.navigates:
+            if page.outlasted_by_navigation(error):
                 return {}
-            raise _pending_navigation_error(run.action, page.record.url, page.under_way) from error
+            raise _pending_navigation_error(run.action, page.record.url, page.navigating_to) from error
         if errors.is_timeout(error):
             page.current.doubt()
         if run.was_suspended and errors.is_timeout(error):
@@ -229,7 +229,7 @@ async def _run_in_time(page: BrowserPage, run: CallRun, work: Awaitable[Json], o
         async with run.cancel.within(run.action.allowed_ms() / 1000 + _GRACE_S):
             return await work
     except TimeoutError:
-        pending_url = page.observer.under_way if page.observer else ""
+        pending_url = page.observer.navigating_to if page.observer else ""
         page.current.doubt(doubted=not pending_url)
         if run.cancel.requested:
             raise run.cancelled_error() from None

@@ -202,7 +202,7 @@ class SessionEntry:
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=_OPENS_WITHIN_S)
         await self.logins.cancel_save()
-        await (self.logins.save(whole=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
+        await (self.logins.save(with_storage=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
         context, self._context, self.windows = self._context, None, None
         if context is not None and not self._spec.profile:
             await bounded(context.close())

@@ -10,7 +10,7 @@ import pytest
 from playwright._impl._driver import compute_driver_executable
 
 from browser_service.host import scripts
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 
 FILES = {file.name: file.read_text("utf-8") for file in resources.files(scripts).iterdir() if file.name.endswith(".js")}
 CALLED = [name.removesuffix(".js") for name, source in FILES.items() if "export default " in source]
@@ -63,4 +63,4 @@ def test_what_a_file_imports_stands_before_it_once() -> None:
 
 
 def test_a_function_is_applied_to_sources() -> None:
-    assert applied("act => act", "e => 1", '"x"') == '(act => act)(e => 1, "x")'
+    assert call_of("act => act", "e => 1", '"x"') == '(act => act)(e => 1, "x")'

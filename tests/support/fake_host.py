@@ -85,8 +85,8 @@ class FakeHost(LocalHost):
 
 
 def _window(page: BrowserPage) -> FakePage:
-    assert isinstance(page.live, FakePage)
-    return page.live
+    assert isinstance(page.playwright, FakePage)
+    return page.playwright
 
 
 async def _element(page: BrowserPage, selector: str, timeout_ms: float) -> Element:
@@ -117,12 +117,12 @@ async def _press(page: BrowserPage, action: Press) -> Json:
 async def _content(page: BrowserPage, action: Content) -> Json:
     document = _window(page).document
     text = document.source if action.format == "html" else document.text
-    return await page.shown("content", text, action.budget)
+    return await page.files.shown("content", text, action.budget)
 
 
 async def _snapshot(page: BrowserPage, action: Snapshot) -> Json:
     named = [f'- {each.tag} "{each.text}"' for each in _window(page).document.elements if each.text.strip()]
-    return await page.shown("snapshot", "\n".join(named), action.budget)
+    return await page.files.shown("snapshot", "\n".join(named), action.budget)
 
 
 async def _screenshot(page: BrowserPage, _: Screenshot) -> Json:

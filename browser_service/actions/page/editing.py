@@ -44,7 +44,7 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
         await named.focus(timeout=action.timeout)
         element = await named.element_handle(timeout=action.timeout)
     else:
-        element = await targets.focused_element(page.live)
+        element = await targets.focused_element(page.playwright)
     how = await element.evaluate(_PASTE, {"text": action.text, "html": action.html})
     if how == "ignored":
         raise ElementNotInteractable(
@@ -54,9 +54,9 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
     found = await none_if_gone(element.evaluate(_VALUE))
     field = found["field"] if found is not None else None
     if field is not None and action.selector is not None:
-        page.filled(action.selector, action.frame, field, strict=action.strict)
+        page.remember_field(action.selector, action.frame, field, strict=action.strict)
     elif field is not None:
-        page.filled(field["selector"], field["frame"], field)
+        page.remember_field(field["selector"], field["frame"], field)
     return {"pasted": how, "observed": _became(found and found["value"], how)}
 
 

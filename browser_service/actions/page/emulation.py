@@ -14,8 +14,8 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
     if action.reset:
         changes = {**dict.fromkeys(settings.emulation.settings), **changes}
     was = {**settings.emulation.settings}
-    await settings.emulation.change(page.live, page.tab.cdp, changes)
-    await settings.network.set_offline(page.live, offline=settings.emulation.offline)
+    await settings.emulation.change(page.playwright, page.tab.cdp, changes)
+    await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
     if was != settings.emulation.settings:
         state: Json = {"was": was, "made": {**settings.emulation.settings}}
         lost = any(settings.emulation.settings.get(name) != value for name, value in was.items())

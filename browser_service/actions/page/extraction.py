@@ -77,19 +77,19 @@ async def extract_table(page: BrowserPage, action: actions.ExtractTable) -> Json
 async def extract_links(page: BrowserPage, action: actions.ExtractLinks) -> Json:
     links = await _of_scope(page, action, _LINKS, {"site": action.site, "unique": action.unique})
     where = {} if links else await _in_frames(page, action, "a[href], area[href]")
-    return {**await page.shown_data("links", links, action.budget), "count": len(links), **where}
+    return {**await page.files.shown_data("links", links, action.budget), "count": len(links), **where}
 
 
 async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Json:
     images = await _of_scope(page, action, _IMAGES, {"backgrounds": action.backgrounds})
     where = {} if images else await _in_frames(page, action, "img")
-    return {**await page.shown_data("images", images, action.budget), "count": len(images), **where}
+    return {**await page.files.shown_data("images", images, action.budget), "count": len(images), **where}
 
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
     root = await page.element(":root", action.frame)
     metadata = await root.evaluate(_METADATA, timeout=action.timeout)
-    return await page.shown_data("metadata", metadata, action.budget)
+    return await page.files.shown_data("metadata", metadata, action.budget)
 
 
 async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
@@ -119,15 +119,15 @@ async def extract_data(page: BrowserPage, action: actions.ExtractData) -> Json:
 
 async def _as_csv(page: BrowserPage, action: SavableExtraction, table: csvs.Csv) -> Json:
     if action.save:
-        return {**await page.saved("csv", table.text, "text/csv; charset=utf-8", "table"), **table.facts()}
-    return {**await page.shown("csv", table.text, action.budget), **table.facts()}
+        return {**await page.save_text("csv", table.text, "text/csv; charset=utf-8", "table"), **table.facts()}
+    return {**await page.files.shown("csv", table.text, action.budget), **table.facts()}
 
 
 async def _as_json(page: BrowserPage, action: SavableExtraction, key: str, value: JsonValue) -> Json:
     if action.save:
         text = json.dumps(value, ensure_ascii=False, indent=1)
-        return await page.saved(key, text, "application/json", key)
-    return await page.shown_data(key, value, action.budget)
+        return await page.save_text(key, text, "application/json", key)
+    return await page.files.shown_data(key, value, action.budget)
 
 
 async def _in_frames(page: BrowserPage, action: ScopedExtraction, selector: str) -> Json:
@@ -140,7 +140,7 @@ async def _of_elements(page: BrowserPage, action: ElementExtraction, source: str
     if not found["count"]:  # it was there a moment ago
         raise errors.not_found(action.selector, action.timeout, url=page.url)
     value = found["values"] if action.all else found["values"][0]
-    return {**await page.shown_data(action.text_key, value, action.budget), "count": found["count"]}
+    return {**await page.files.shown_data(action.text_key, value, action.budget), "count": found["count"]}
 
 
 async def _read(

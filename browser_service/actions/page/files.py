@@ -7,13 +7,13 @@ from playwright.async_api import FilePayload
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.elements.uploads import payloads
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 from shared.actions import files
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
-_TAKES_FILES: Final = applied("control => e => control(e).type === 'file'", script("control"))
+_TAKES_FILES: Final = call_of("control => e => control(e).type === 'file'", script("control"))
 _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size, type}))"
 
 
@@ -24,7 +24,7 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
         await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await read_back(element, _HELD)
     else:
-        async with page.live.expect_file_chooser(timeout=action.timeout) as opening:
+        async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:
             await element.click(timeout=action.timeout)
         chooser = await opening.value
         await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())

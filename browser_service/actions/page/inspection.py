@@ -16,7 +16,7 @@ _ELEMENTS: Final = script("found_elements")
 
 async def find_elements(page: BrowserPage, action: inspection.FindElements) -> Json:
     found = await page.element(action.selector, action.frame, strict=True, frames=False)
-    await locators.check_syntax(found, action.selector, page.live)
+    await locators.check_syntax(found, action.selector, page.playwright)
     described = await locators.evaluate_all(found, _ELEMENTS, [action.limit, action.attributes])
     refs = await page.refs(found, action.limit, action.timeout)
     framed = action.frame or locators.leading_ref(action.selector) or "enter-frame" in action.selector
@@ -26,7 +26,7 @@ async def find_elements(page: BrowserPage, action: inspection.FindElements) -> J
             what["box"] = await found.nth(number).bounding_box(timeout=action.timeout)
         elements.append({"selector": ref.own or f"{action.selector} >> nth={number}", **what})
     where = {} if elements else await page.in_frames(action.selector, action.frame)
-    return {**await page.shown_data("elements", [*elements], action.budget), "count": described["count"], **where}
+    return {**await page.files.shown_data("elements", [*elements], action.budget), "count": described["count"], **where}
 
 
 async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleMessages) -> Json:
@@ -35,14 +35,14 @@ async def get_console_messages(page: BrowserPage, action: inspection.GetConsoleM
         limit=action.limit, earlier=action.all,
     )  # fmt: skip
     more: Json = {"earlier": f'{left_out} more of earlier documents: "all": true'} if left_out else {}
-    shown = await page.shown_data("messages", [*messages], action.budget)
+    shown = await page.files.shown_data("messages", [*messages], action.budget)
     return {**shown, "count": len(messages), "last": last, **more}
 
 
 async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
     found: list[Json] = []
-    await _add_frames(found, page.live.main_frame, "", action.timeout)
-    return {**await page.shown_data("frames", [*found], action.budget), "count": len(found)}
+    await _add_frames(found, page.playwright.main_frame, "", action.timeout)
+    return {**await page.files.shown_data("frames", [*found], action.budget), "count": len(found)}
 
 
 async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms: int) -> None:

@@ -45,7 +45,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         if not asked.done():
             asked.set_result(chooser)
 
-    page.live.on("filechooser", note)
+    page.playwright.on("filechooser", note)
     try:
         async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
             await element.click(**action.own_arguments(), timeout=action.timeout)
@@ -53,9 +53,11 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         if seen.asks:
             await asyncio.wait({asked}, timeout=_ASKS_WITHIN_S)
     finally:  # a person's own clicks shall open the system's
-        page.live.remove_listener("filechooser", note)
-    seen.check(action.selector, acted=page.acted)
-    page.noted(*seen.lines(), *([_chooser(action, asked.result())] if asked.done() else []), silence=seen.silence)
+        page.playwright.remove_listener("filechooser", note)
+    seen.check(action.selector, acted=page.had_effect)
+    page.add_observation(
+        *seen.lines(), *([_chooser(action, asked.result())] if asked.done() else []), silence=seen.silence
+    )
     return {}
 
 
@@ -70,7 +72,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own_arguments(), timeout=action.timeout)
     found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
-    page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
+    page.remember_field(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _value(found, action)
 
 
@@ -79,14 +81,14 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
     found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
-    page.filled(action.selector, action.frame, found and found["field"], strict=action.strict)
+    page.remember_field(action.selector, action.frame, found and found["field"], strict=action.strict)
     return _typed(found, action.text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
     element: Locator | ElementHandle
     if action.selector is None:
-        element = await targets.focused_element(page.live)
+        element = await targets.focused_element(page.playwright)
     else:
         element = await page.element(action.selector, action.frame, strict=action.strict)
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
@@ -97,7 +99,7 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
         await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
         if witness is not None:
             seen = await witness.verdict()
-            page.noted(*seen.lines(), silence=seen.silence)
+            page.add_observation(*seen.lines(), silence=seen.silence)
     return {}
 
 
@@ -111,7 +113,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     element = await _element(page, action)
     chosen = await element.select_option(**action.own_arguments(), timeout=action.timeout)
     field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
-    page.filled(action.selector, action.frame, field, strict=action.strict)
+    page.remember_field(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
         return {"selected": [*chosen], "observed": f"selected {names}; {_GONE}"}
@@ -148,7 +150,7 @@ async def _tick(page: BrowserPage, action: interaction.Check | interaction.Unche
             hint=f"See what the page says about it: {next_call('snapshot')}.",
             details={"selector": action.selector, "context": {"checked": checked}},
         )
-    page.filled(action.selector, action.frame, field, strict=action.strict)
+    page.remember_field(action.selector, action.frame, field, strict=action.strict)
     return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
 
 

@@ -24,14 +24,16 @@ async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | No
 
 async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreenshotAsBase64) -> Json:
     picture, mime_type = await screenshots.take(page, action), f"image/{action.type}"
-    text = await page.shown("base64", base64.b64encode(picture.data).decode(), None)
+    text = await page.files.shown("base64", base64.b64encode(picture.data).decode(), None)
     artifact = await page.keep(picture.data, mime_type, "screenshot", inline=False)
     return {**text, "mimeType": mime_type, "width": picture.width, "height": picture.height, "artifact": artifact}
 
 
 async def generate_pdf(page: BrowserPage, action: media.GeneratePdf) -> Json:
     options = {name: value for name, value in action.own_arguments().items() if name != "filename"}
-    return {"artifact": await page.keep(await page.live.pdf(**options), "application/pdf", "page", action.filename)}
+    return {
+        "artifact": await page.keep(await page.playwright.pdf(**options), "application/pdf", "page", action.filename)
+    }
 
 
 async def compare_screenshots(page: BrowserPage, action: media.CompareScreenshots) -> Json:
@@ -44,13 +46,13 @@ async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
     if action.command == "stop":
         return await page.recorder.stop(page.call)
     limits = {"fps": action.fps, "max_seconds": action.max_seconds}
-    await page.recorder.start(page.live, page.call, page.files, **limits)
+    await page.recorder.start(page.playwright, page.call, page.files, **limits)
     return {"observed": f"{page.page_id} is being recorded, for {action.max_seconds} s at most"}
 
 
 async def highlight(page: BrowserPage, action: media.Highlight) -> Json:
     if action.selector is None:
-        count = sum([int(await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.live.frames])
+        count = sum([int(await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.playwright.frames])
         return {"removed": count, "observed": f"{count} marks are taken away"}
     element = await page.element(action.selector, action.frame, strict=action.strict)
     await element.scroll_into_view_if_needed(timeout=action.timeout)

@@ -10,7 +10,7 @@ from shared.model import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:
-    return await arrive(page, action, page.live.goto(**action.own_arguments(), timeout=action.timeout))
+    return await arrive(page, action, page.playwright.goto(**action.own_arguments(), timeout=action.timeout))
 
 
 async def go_back(page: BrowserPage, action: navigation.GoBack) -> Json:
@@ -24,7 +24,7 @@ async def go_forward(page: BrowserPage, action: navigation.GoForward) -> Json:
 async def reload_page(page: BrowserPage, action: navigation.ReloadPage) -> Json:
     if action.ignore_cache:
         return await arrive(page, action, _fetched_anew(page, action))
-    return await arrive(page, action, page.live.reload(wait_until=action.wait_until, timeout=action.timeout))
+    return await arrive(page, action, page.playwright.reload(wait_until=action.wait_until, timeout=action.timeout))
 
 
 async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Json:
@@ -32,20 +32,20 @@ async def get_current_url(page: BrowserPage, _: navigation.GetCurrentUrl) -> Jso
 
 
 async def get_page_title(page: BrowserPage, _: navigation.GetPageTitle) -> Json:
-    return {"title": await page.live.title()}
+    return {"title": await page.playwright.title()}
 
 
 async def _through_history(page: BrowserPage, action: navigation.GoBack | navigation.GoForward, step: int) -> Json:
     if not await _has_entry(page, step):
         return {"url": page.url, "observed": "there is no such entry in the history; the page stays where it was"}
-    go = page.live.go_back if step < 0 else page.live.go_forward
+    go = page.playwright.go_back if step < 0 else page.playwright.go_forward
     return await arrive(page, action, go(wait_until=action.wait_until, timeout=action.timeout))
 
 
 async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Response | None:
     cdp = await page.cdp()
     try:
-        async with page.live.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
+        async with page.playwright.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
             await cdp.send("Page.reload", {"ignoreCache": True})
         return await arrival.value
     finally:
@@ -54,7 +54,7 @@ async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Res
 
 async def _has_entry(page: BrowserPage, step: int) -> bool:
     """Say if the history leads on. The blank document that a window opens with is no place to go back to."""
-    browser = page.live.context.browser
+    browser = page.playwright.context.browser
     if browser is None or browser.browser_type.name != "chromium":
         return True
     cdp = await page.cdp()

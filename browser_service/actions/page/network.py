@@ -22,7 +22,7 @@ from shared.timestamps import iso
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:
     answer = MockAnswer(action.status, action.response_headers(), action.body, action.delay / 1000)
     rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
-    rule = await page.settings.network.add(page.live, rule)
+    rule = await page.settings.network.add(page.playwright, rule)
     asked = f"{action.method or 'every method'} {action.pattern}"
     said = f"{asked} is answered with {action.status} on this page from now on (route {rule.route_id})"
     return {"routeId": rule.route_id, "observed": said}
@@ -37,7 +37,7 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
         )
     patterns = tuple(UrlPattern(text, "patterns") for text in action.patterns or ())
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
-    rule = await page.settings.network.add(page.live, rule)
+    rule = await page.settings.network.add(page.playwright, rule)
     blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
     said = f"{blocked} blocked on this page from now on (route {rule.route_id})"
     return {"routeId": rule.route_id, "observed": said}
@@ -50,7 +50,7 @@ async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
 
 
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
-    gone = await page.settings.network.remove(page.live, action.route_ids)
+    gone = await page.settings.network.remove(page.playwright, action.route_ids)
     left = len(page.settings.network.rules)
     if gone:
         rules: list[JsonValue] = [rule.to_json() for rule in gone]
@@ -61,7 +61,7 @@ async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
     was = page.settings.network.headers
-    await page.settings.network.set_headers(page.live, action.headers)
+    await page.settings.network.set_headers(page.playwright, action.headers)
     if was != action.headers:
         state: Json = {"was": {**was}, "made": {**action.headers}}
         page.undoable(f"extra headers of page {page.page_id} set", state, lost=bool(was))
@@ -85,8 +85,8 @@ async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> J
     records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found)}
     if action.format == "text":
-        return {**await page.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
-    cut = await page.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
+        return {**await page.files.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
+    cut = await page.files.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
     return {**(cut if "cursor" in cut else {"requests": [*records]}), **facts}
 
 

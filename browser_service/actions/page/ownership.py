@@ -1,9 +1,9 @@
 """Changes who may act on a page. This needs no Playwright: the page's own record knows."""
 
 from browser_service.host.admission import owned_error
-from browser_service.host.page.claim import claimed_in_line
 from browser_service.host.page.handle import BrowserPage
 from browser_service.rules.claims import OFFER_S
+from browser_service.waits import until_claimed
 from shared.actions import ownership
 from shared.errors import InternalError
 from shared.model import Json
@@ -18,7 +18,7 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
         return {"claimed": page_id, "observed": f"{page_id} is yours already"}
     if holder is None:
         mine.take(call, agent)
-    elif seconds and await claimed_in_line(mine, call, agent, seconds):
+    elif seconds and await until_claimed(mine, call, agent, seconds):
         return {
             "claimed": page_id,
             "useWithinSeconds": OFFER_S,

@@ -10,7 +10,7 @@ from shared.model import Json
 async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
     if action.url is None:
         return {"url": page.url, "observed": "a blank page is open"}
-    return await arrive(page, action, page.live.goto(**action.own_arguments(), timeout=action.timeout))
+    return await arrive(page, action, page.playwright.goto(**action.own_arguments(), timeout=action.timeout))
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:

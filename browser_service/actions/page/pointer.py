@@ -55,12 +55,12 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
 
 async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
     await _check_points(page, action)
-    here = await targets.element_name_at(page.live, action.x, action.y)
+    here = await targets.element_name_at(page.playwright, action.x, action.y)
     async with AsyncExitStack() as held:
         for key in action.modifiers or ():
-            await page.live.keyboard.down(key)
-            held.push_async_callback(page.live.keyboard.up, key)
-        await page.live.mouse.move(action.x, action.y, steps=action.steps if action.do == "move" else 1)
+            await page.playwright.keyboard.down(key)
+            held.push_async_callback(page.playwright.keyboard.up, key)
+        await page.playwright.mouse.move(action.x, action.y, steps=action.steps if action.do == "move" else 1)
         said = await _do(page, action)
     return {"element": here, "observed": said.format(f"at {action.x:g},{action.y:g} on {here}")}
 
@@ -76,7 +76,7 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     if found["more"]["down"]:
         return {**found, "observed": _scrolled(found, into_view=how["to"] == "view")}
     await asyncio.sleep(_MOMENT_S)  # the page's scroll handlers send their requests a moment later
-    await page.answered(_MORE_WITHIN_S)
+    await page.wait_for_responses(_MORE_WITHIN_S)
     later = await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout)
     came = later["more"]["down"] - found["more"]["down"]
     found = {**later, "moved": found["moved"]}
@@ -104,7 +104,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
                 hint=f"{_EXAMPLES[field]}.",
                 details=field_details(field),
             )
-    width, height = await page.live.evaluate(_VIEWPORT)
+    width, height = await page.playwright.evaluate(_VIEWPORT)
     for field, value, most in (
         *(("x", action.x, width), ("y", action.y, height)),
         *((("to.x", action.to.x, width), ("to.y", action.to.y, height)) if action.to else ()),
@@ -120,7 +120,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
 
 async def _do(page: BrowserPage, action: pointer.Mouse) -> str:
     """Do it where the mouse is by now; return what was done, with a gap for the place."""
-    hand, button, times = page.live.mouse, action.button, action.click_count
+    hand, button, times = page.playwright.mouse, action.button, action.click_count
     match action.do:
         case "down":
             await hand.down(button=button, click_count=times)

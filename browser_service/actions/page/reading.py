@@ -28,14 +28,14 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
         html = await _html(page, action)
         text = html if action.format == "html" else await markdown(html)
     where = {} if action.selector or action.frame else await _frames_of_a_blank_page(page, action.timeout)
-    return {**where, **await page.shown("content", text, action.budget), "format": action.format, "url": page.url}
+    return {**where, **await page.files.shown("content", text, action.budget), "format": action.format, "url": page.url}
 
 
 async def _frames_of_a_blank_page(page: BrowserPage, timeout_ms: int) -> Json:
     """Name the frames of a page whose own document has no text: they may have all that it shows."""
-    if len(page.live.frames) == 1:
+    if len(page.playwright.frames) == 1:
         return {}
-    text = await page.live.locator(":root").evaluate(_VISIBLE_TEXT, timeout=timeout_ms)
+    text = await page.playwright.locator(":root").evaluate(_VISIBLE_TEXT, timeout=timeout_ms)
     if str(text).strip():
         return {}
     return await page.in_frames("body:not(:empty)", None)
@@ -48,24 +48,27 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
         await element.wait_for(state="attached", timeout=action.timeout)  # aria_snapshot itself does not wait
         part = trees.parse(await element.aria_snapshot(mode="ai", boxes=action.boxes, timeout=action.timeout))
         root = trees.first_ref(part)
-    last = page.seen
+    last = page.view
     last_snapshot = last.snapshot if last else None
-    view = await page.look(action.timeout, boxes=action.boxes)
+    view = await page.refresh_view(action.timeout, boxes=action.boxes)
     text = _text(view.tree, action, root, part)
     if action.since:
         known = last_snapshot is not None and view is last
         text = _changes(last_snapshot or [], view.tree, action, root) if known else f"{_ANOTHER}\n{text}"
     view.add_snapshot()
     if action.filename:
-        return {**await page.saved("snapshot", text, "text/plain; charset=utf-8", "", action.filename), "url": page.url}
-    return {**await page.shown("snapshot", text, action.budget), "url": page.url}
+        return {
+            **await page.save_text("snapshot", text, "text/plain; charset=utf-8", "", action.filename),
+            "url": page.url,
+        }
+    return {**await page.files.shown("snapshot", text, action.budget), "url": page.url}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:
     if not action.selector:
         return await _find_in_tree(page, action, None)
     elements = await page.element(action.selector, action.frame, strict=True, frames=False)
-    await locators.check_syntax(elements, action.selector, page.live)
+    await locators.check_syntax(elements, action.selector, page.playwright)
     total = await elements.count()
     if not total and (where := await page.in_frames(action.selector, action.frame)):
         lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
@@ -79,7 +82,7 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
 
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
     """Search the page by words, role and name, or only the elements of the refs `within`."""
-    view = await page.look(action.timeout)
+    view = await page.refresh_view(action.timeout)
     nodes = view.tree
     matches = search.search(nodes, text=action.text or "", role=action.role or "", name=action.named or "")
     if within is not None:
@@ -96,7 +99,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
 def _matches_of_selector(
     page: BrowserPage, selector: str, refs: list[Refs], candidates: list[Json], total: int
 ) -> Json:
-    nodes = page.seen.tree if page.seen else []
+    nodes = page.view.tree if page.view else []
     lines: list[str] = []
     rows: list[Json] = []
     for number, (ref, candidate) in enumerate(zip(refs, candidates, strict=False)):
@@ -147,4 +150,4 @@ async def _html(page: BrowserPage, action: reading.Content) -> str:
     if action.selector or action.frame:
         element = await page.element(action.selector or "html", action.frame)
         return str(await element.evaluate("e => e.outerHTML", timeout=action.timeout))
-    return await page.live.content(include_shadow=action.include_shadow)
+    return await page.playwright.content(include_shadow=action.include_shadow)

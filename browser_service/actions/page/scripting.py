@@ -35,12 +35,12 @@ async def evaluate_script(page: BrowserPage, action: scripting.EvaluateScript) -
         frame = await page.frame(action.frame, action.timeout)
         value = await frame.evaluate(action.expression, action.arg)
     else:
-        value = await page.live.evaluate(action.expression, action.arg)
+        value = await page.playwright.evaluate(action.expression, action.arg)
     return await _json_value(page, value)
 
 
 async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) -> Json:
-    script_id = await page.settings.init_scripts.add(page.live, action.script)
+    script_id = await page.settings.init_scripts.add(page.playwright, action.script)
     return {"scriptId": script_id, "observed": f"{script_id} runs in each document of this page from the next one on"}
 
 
@@ -80,7 +80,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     url = urljoin(page.url, action.url)
     binary = action.response_type == "binary"
     asked = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
-    answer = await page.live.evaluate(_FETCH, asked)
+    answer = await page.playwright.evaluate(_FETCH, asked)
     if "error" in answer:
         raise await _unreachable(page, action, url, answer)
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors
@@ -92,13 +92,13 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
         return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind, "fetched")}
     if action.response_type == "json":
         return {**facts, "body": _parsed(url, answer)}
-    return {**facts, **await page.shown("body", answer["body"], None)}
+    return {**facts, **await page.files.shown("body", answer["body"], None)}
 
 
 async def _json_value(page: BrowserPage, value: object) -> Json:
     """Return a script's result; a large one is cut like any text, and marked as JSON text."""
     plain = _plain(value)
-    cut = await page.shown("value", json.dumps(plain, ensure_ascii=False), None)
+    cut = await page.files.shown("value", json.dumps(plain, ensure_ascii=False), None)
     return cut if "cursor" in cut else {"value": plain}
 
 
@@ -160,7 +160,7 @@ async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, ans
     if answer["timedOut"]:
         return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
     foreign = urlsplit(url)[:2] != urlsplit(page.url)[:2]
-    if foreign and await page.live.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS}):
+    if foreign and await page.playwright.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS}):
         return NetworkError(
             f"{url} may not be read from {page.url}: the server does not allow that origin (CORS).",
             hint="Fetch it from a page of its own site: open_page there, then fetch.",

@@ -31,17 +31,17 @@ _NOT_THERE: Final[Json] = {
 async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json:
     async def look() -> Json:
         found = await extraction.extract_metadata(page, ExtractMetadata(timeout=action.timeout))
-        ready = await page.live.evaluate("document.readyState")
+        ready = await page.playwright.evaluate("document.readyState")
         return {
             "url": page.url,
-            "title": await page.live.title(),
+            "title": await page.playwright.title(),
             "readyState": ready,
             "loaded": ready == "complete",
-            "frameCount": len(page.live.frames),
+            "frameCount": len(page.playwright.frames),
             "metadata": _metadata(found["metadata"]),
         }
 
-    return await page.recalled("state", action.max_age, look)
+    return await page.cached("state", action.max_age, look)
 
 
 async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
@@ -57,10 +57,10 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
             "enabled": await found.is_enabled(timeout=action.timeout),
             "boundingBox": {**(await found.bounding_box(timeout=action.timeout) or _NO_BOX)},
             **facts,
-            **await page.shown("html", facts["html"], None),
+            **await page.files.shown("html", facts["html"], None),
         }
 
-    return await page.recalled(f"element {action.selector}", action.max_age, look)
+    return await page.cached(f"element {action.selector}", action.max_age, look)
 
 
 async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Json:
@@ -69,12 +69,12 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
         async def look() -> Json:
             return await media.screenshot(page, Screenshot(timeout=action.timeout))
 
-        return await page.recalled("screenshot", action.max_age, look)
-    data, mime_type = await page.artifact(action.screenshot_id)
+        return await page.cached("screenshot", action.max_age, look)
+    data, mime_type = await page.artifact_data(action.screenshot_id)
     if not mime_type.startswith("image/"):
         raise ArtifactNotFound(f"{action.screenshot_id!r} is no picture, but {mime_type}.")
     whole = base64.b64encode(data).decode() if len(data) <= INLINE_BYTES else None
-    picture = (await page.known(action.screenshot_id)).model_copy(update={"data": whole})
+    picture = (await page.artifact(action.screenshot_id)).model_copy(update={"data": whole})
     return {"artifact": picture.model_dump(exclude_none=True)}
 
 

@@ -20,7 +20,11 @@ _REMOVE: Final = script("storage_removal")
 
 async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
     items = await _run(page, _GET, action.kind, action.keys)
-    return {**await page.shown_data("items", items, action.budget), "count": len(items), "origin": origin_of(page.url)}
+    return {
+        **await page.files.shown_data("items", items, action.budget),
+        "count": len(items),
+        "origin": origin_of(page.url),
+    }
 
 
 async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
@@ -62,4 +66,4 @@ async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Any: 
             f"A page at {page.url[:200]} has no storage.",
             hint=f"Go to the site first: {next_call('goto', page_id=page.page_id, url='...')}.",
         )
-    return await page.live.evaluate(script, [kind, what])
+    return await page.playwright.evaluate(script, [kind, what])

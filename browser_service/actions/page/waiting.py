@@ -31,7 +31,7 @@ async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigati
     if client == page.call.client_id and page.record.navigations > before and pattern.matches(page.url):
         await _loaded(page, action)
     else:
-        async with page.live.expect_navigation(
+        async with page.playwright.expect_navigation(
             url=pattern.matches, wait_until=action.wait_until, timeout=action.timeout
         ) as arrival:
             pass
@@ -42,18 +42,18 @@ async def wait_for_navigation(page: BrowserPage, action: waiting.WaitForNavigati
 
 async def wait_for_url(page: BrowserPage, action: waiting.WaitForUrl) -> Json:
     pattern = UrlPattern(action.pattern, "url")
-    await page.live.wait_for_url(pattern.matches, wait_until=action.wait_until, timeout=action.timeout)
+    await page.playwright.wait_for_url(pattern.matches, wait_until=action.wait_until, timeout=action.timeout)
     return {"url": page.url, "observed": f"the page is at {page.url}"}
 
 
 async def wait_for_load(page: BrowserPage, action: waiting.WaitForLoad) -> Json:
-    await page.live.wait_for_load_state(action.state, timeout=action.timeout)
+    await page.playwright.wait_for_load_state(action.state, timeout=action.timeout)
     return {"url": page.url, "observed": f"{page.url} has reached {action.state}"}
 
 
 async def _loaded(page: BrowserPage, action: waiting.WaitForNavigation) -> None:
     if action.wait_until != "commit":
-        await page.live.wait_for_load_state(action.wait_until, timeout=action.timeout)
+        await page.playwright.wait_for_load_state(action.wait_until, timeout=action.timeout)
 
 
 async def wait(_: BrowserPage, action: waiting.Wait) -> Json:

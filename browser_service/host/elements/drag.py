@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 from playwright.async_api import ElementHandle, JSHandle, Locator
 
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 
 _WATCH: Final = script("drag_watch")
 _FIRST_TWO: Final = "look => found => found.slice(0, 2).map(look)"
@@ -43,7 +43,7 @@ class Drag:
         """Say where the dragged element went; "" if it stayed, None if that cannot be told."""
         before, after = self.place, await none_if_gone(self.element.evaluate(_PLACE))
         if after is None or not after["there"]:  # the page may have made it anew
-            places = await none_if_gone(evaluate_all(self.source, applied(_FIRST_TWO, _PLACE))) or []
+            places = await none_if_gone(evaluate_all(self.source, call_of(_FIRST_TWO, _PLACE))) or []
             after = places[0] if len(places) == 1 else None
         if after is None:
             return None

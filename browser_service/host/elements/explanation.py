@@ -30,7 +30,7 @@ ElementState = dict[str, Any]  # Any: JSON that _OBSTACLES gives
 
 async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError:
     """Explain why an action on an element failed, by a look at the page if the error itself does not say."""
-    url = page.live.url
+    url = page.playwright.url
     if errors.is_timeout(error) and errors.began(error):
         return errors.translate(error, action, url=url)  # what the page shows by now may have come of it
     try:
@@ -40,7 +40,7 @@ async def explain(error: PlaywrightError, page: BrowserPage, action: Action) -> 
 
 
 async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Action) -> BrowseError | None:
-    live, frame = page.live, action.requested_frame
+    live, frame = page.playwright, action.requested_frame
     selectors = [each for each in (action.requested_selector, action.requested_target) if each is not None]
     if frame is not None and (wrong_frame := await _wrong_frame(error, page, action, frame)):
         return wrong_frame
@@ -92,7 +92,7 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
 
 async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action, frame: str) -> BrowseError | None:
     """Say what is wrong with the selector of the frame, if it is that."""
-    live = page.live
+    live = page.playwright
     locator = find(live, frame, None)
     if "<iframe> was expected" in str(error):
         return errors.no_frame(frame, url=live.url)
@@ -107,14 +107,14 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
     """Name each candidate by its ref and place, which tell those of one name apart."""
     described = await evaluate_all(locator, DESCRIBE, _MOST_CANDIDATES)
     refs = await page.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
-    nodes = page.seen.tree if page.seen else []
+    nodes = page.view.tree if page.view else []
     candidates: list[Json] = []
     for number, (facts, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
         index = index_of(nodes, ref) if ref else None
         where = place(nodes, index) if index is not None else ""
         address = ref or f"{selector} >> nth={number}"
         candidates.append({"selector": address, **facts, **({"in": where} if where else {})})
-    return errors.ambiguous(selector, candidates, await locator.count(), url=page.live.url)
+    return errors.ambiguous(selector, candidates, await locator.count(), url=page.playwright.url)
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:

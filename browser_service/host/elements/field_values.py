@@ -9,7 +9,7 @@ from playwright.async_api import Locator
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_first
 from browser_service.host.page.handle import BrowserPage
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 from shared.errors import WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
@@ -26,13 +26,13 @@ async def read_after_act(page: BrowserPage, selector: str, element: Locator, exp
 
     A label stands for its control, as it does for Playwright's own acts. Any: JSON, of a page.
     """
-    source = applied(_FIELD_AFTER, expression)
+    source = call_of(_FIELD_AFTER, expression)
     field = await evaluate_first(element, source, [0 if page.quiet else watch_ms, FIELD_CHARACTERS])
-    if await page.answered(_RESPONSES_S) or field is None:
+    if await page.wait_for_responses(_RESPONSES_S) or field is None:
         field = await evaluate_first(element, source, [0, FIELD_CHARACTERS])
     if field is None:
         return None
-    page.field_watch.note(page.call.client_id, page.moves, selector, element, str(field["shows"]))
+    page.tab.field_watch.note(page.call.client_id, page.moves, selector, element, str(field["shows"]))
     return field["value"]
 
 

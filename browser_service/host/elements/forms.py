@@ -93,7 +93,7 @@ class Form:
     async def report(self) -> Json:
         """Report what each field has now, once the answers to what was sent meanwhile have had their effect."""
         if self._page.observer is not None:
-            await self._page.observer.answered(_RESPONSES_S)
+            await self._page.observer.wait_for_responses(_RESPONSES_S)
         states = await _states_of([field.handle for field in self._fields if field.handle], watch_ms=_WATCH_MS)
         results = [
             (field, state if state["there"] else await self._reread(field))
@@ -103,7 +103,7 @@ class Form:
             if state is not None and state["field"] is not None:
                 radio, found = field.kind == "radio", state["field"]
                 selector = found["selector"] if radio else field.request.selector
-                self._page.filled(selector, found["frame"] if radio else self._action.frame, found)
+                self._page.remember_field(selector, found["frame"] if radio else self._action.frame, found)
                 self._note(field, state)
         as_given = [field.request.selector for field, state in results if _is_set(field, state)]
         others = [(field, state) for field, state in results if not _is_set(field, state)]
@@ -122,7 +122,7 @@ class Form:
         """Have the field looked at again, unless it is submitted, which may empty it."""
         if not self._action.submit:
             page = self._page
-            page.field_watch.note(
+            page.tab.field_watch.note(
                 page.call.client_id, page.moves, field.request.selector, field.locator, state["shows"]
             )
 
@@ -134,7 +134,7 @@ class Form:
         try:
             await button.locator.click(timeout=self._wait_ms)
         except PlaywrightError as error:
-            if not self._page.led_on(error):
+            if not self._page.outlasted_by_navigation(error):
                 raise
 
     async def _reread(self, field: FormEntry) -> FieldState | None:
@@ -178,7 +178,7 @@ class Form:
             except PlaywrightError as error:
                 if errors.is_closed(error):
                     raise
-                if url := self._page.under_way:
+                if url := self._page.navigating_to:
                     raise UnknownOutcome(
                         f"{field.request.selector} was under way when the page began to go to {url}, "
                         "whose server has not answered yet.",

@@ -9,7 +9,7 @@ from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.host import errors
 from browser_service.host.elements import frames
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 from shared.errors import InvalidSelector
 from shared.wire import REF_PATTERN
 
@@ -57,8 +57,8 @@ async def evaluate_all(locator: Locator, source: str, arg: object = None) -> Any
     count = await locator.count()
     elements = [await locator.nth(number).element_handle(timeout=_HANDLE_MS) for number in range(count)]
     if not elements:
-        return await locator.page.evaluate(applied(ON_NONE, source), arg)
-    return await elements[0].evaluate(applied(_ON_LISTED, source), [elements, arg])
+        return await locator.page.evaluate(call_of(ON_NONE, source), arg)
+    return await elements[0].evaluate(call_of(_ON_LISTED, source), [elements, arg])
 
 
 async def evaluate_first(locator: Locator, source: str, arg: object = None) -> Any:  # Any: as above
@@ -73,7 +73,7 @@ async def read_back(locator: Locator, expression: str) -> Any:  # Any: whatever 
     The act is done, so this waits for nothing but a turn of the page's own scripts. A label stands for its control, as
     it does for Playwright's own acts.
     """
-    return await evaluate_first(locator, applied(_AFTER_ACT, expression))
+    return await evaluate_first(locator, call_of(_AFTER_ACT, expression))
 
 
 async def none_if_gone(evaluation: Awaitable[Any]) -> Any:  # Any: whatever JSON it gives

@@ -39,7 +39,7 @@ async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) ->
     if file.text is not None:
         return file.text.encode(), None
     if file.artifact_id is not None:
-        return await page.artifact(file.artifact_id)
+        return await page.artifact_data(file.artifact_id)
     if file.data is None:
         return await page.upload(file.path or name, most), None
     try:

@@ -11,7 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 from shared.errors import WithoutEffect
 from shared.next_calls import next_call
 
@@ -114,13 +114,13 @@ class Witness:
 
     def _watch(self) -> Awaitable[Any]:  # Any: JSON that the page tells
         if self._frame is not None:
-            return self._frame.evaluate(applied(ON_NONE, _WATCH), self._request)
+            return self._frame.evaluate(call_of(ON_NONE, _WATCH), self._request)
         return self._evaluate(_WATCH, self._request)
 
     def _evaluate(self, source: str, arg: object) -> Awaitable[Any]:  # Any: JSON that the page tells
         if isinstance(self._element, Locator):
             return evaluate_all(self._element, source, arg)
-        return self._element.evaluate(applied(_ON_ONE, source), arg)
+        return self._element.evaluate(call_of(_ON_ONE, source), arg)
 
     async def verdict(self) -> Verdict:
         """Ask for the verdict after the act."""

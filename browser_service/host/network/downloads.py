@@ -31,7 +31,7 @@ _MB = 1_000_000
 class DownloadObserver(Protocol):
     """Knows which acts run on the page that began a download; the page's observer does."""
 
-    def download(self, active: "ActiveDownload") -> None:
+    def add_download(self, active: "ActiveDownload") -> None:
         """Note that a running act began the download."""
 
     def will_report(self, active: "ActiveDownload") -> bool:
@@ -84,7 +84,7 @@ class Downloads:
         )
         active = ActiveDownload(state, download, observer, lambda: notify(f"{page_id}: {active.report()}"))
         self._active.add(active)
-        observer.download(active)
+        observer.add_download(active)
         self._emit(DownloadMoved(download=state))
         self._background.spawn(self._follow_to_end(active))
 

@@ -20,9 +20,9 @@ class CrashLog:
     def note(self, url: str) -> bool:
         """Note a crash. Returns True where it is one of too many at that URL."""
         self._crashes.append((url, self._clock()))
-        (first, began), (_, now) = self._crashes[0], self._crashes[-1]
-        alike = all(each == first for each, _ in self._crashes)
-        return len(self._crashes) == CRASHES and alike and now - began <= _WITHIN_S
+        (first_url, first_at), (_, now) = self._crashes[0], self._crashes[-1]
+        same_url = all(each == first_url for each, _ in self._crashes)
+        return len(self._crashes) == CRASHES and same_url and now - first_at <= _WITHIN_S
 
     def allow_one(self) -> None:
         """Let one load pass: the next crash at that URL is one of too many again, however long ago the others are."""

@@ -46,7 +46,7 @@ class CurrentTab:
     def life(self) -> Life:
         """The state of the page. What has become of the tab in the browser is noted first."""
         if self.tab is not None:
-            self._record.saw(self.tab.end())
+            self._record.note_end(self.tab.end())
         return self._record.life
 
     @property
@@ -65,14 +65,14 @@ class CurrentTab:
         """Put a tab that has just been opened behind the pageId."""
         self.tab, self._record.browser_id = tab, self._browser.browser_id
         self._record.move(LifeEvent.OPENED)
-        self._record.used()
+        self._record.mark_used()
 
     async def close(self, *, run_before_unload: bool = False) -> bool:
         """Close the page. Returns False where its document was asked whether it may be left, and refused."""
         tab = self.tab
         if tab is not None and run_before_unload and self.live:
             self._record.move(LifeEvent.ASKED_TO_LEAVE)
-            if not await tab.leaves():
+            if not await tab.try_close():
                 if self._record.life is Life.LEAVING:
                     self._record.move(LifeEvent.STAYED)
                 return False
@@ -88,17 +88,17 @@ class CurrentTab:
 
     async def leave(self) -> None:
         """Close the tab, and keep the page for later."""
-        if (tab := self._let_go()) is not None:
+        if (tab := self._detach()) is not None:
             await tab.close()
 
     def abandon(self) -> None:
         """Leave the tab, where there is one, without waiting for its end."""
-        tab, self._record.dialog = self._let_go(), None
+        tab, self._record.dialog = self._detach(), None
         if tab is not None:
             self._on_lost(tab)
             self._background.spawn(tab.close())
 
-    def _let_go(self) -> Tab | None:
+    def _detach(self) -> Tab | None:
         self._record.move(LifeEvent.LEFT)
         tab, self.tab = self.tab, None
         self._fields.offer_all()
@@ -106,7 +106,7 @@ class CurrentTab:
 
     # --- whether it works ----------------------------------------------------------------------------------------
 
-    def crashed(self, tab: Tab) -> None:
+    def note_crash(self, tab: Tab) -> None:
         """Note that the renderer is gone of a tab that is, or is about to be, the page's."""
         if tab.dead:
             return
@@ -144,7 +144,7 @@ class CurrentTab:
             except TimeoutError:
                 return False
         if errors.is_crash(error) and tab is not None:
-            self.crashed(tab)  # before its own event
+            self.note_crash(tab)  # before its own event
         life = self.life
         ended = tab is not None and not (life.live or life.over or life is Life.VANISHED)
         return errors.is_closed(error) or ended

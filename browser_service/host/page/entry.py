@@ -7,20 +7,18 @@ from playwright.async_api import Page
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
-from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.files import ArtifactPort
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.handle import BrowserPage, PartRunner
 from browser_service.host.page.life import Life
 from browser_service.host.page.listener import Listener
-from browser_service.host.page.place import give_back_storage
+from browser_service.host.page.place import restore_storage
 from browser_service.host.page.record import PageRecord
 from browser_service.host.page.recovery import Recovery
 from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
-from browser_service.host.reading.cache import ReadCache
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
 from browser_service.host.recovery.filled_fields import FilledFields
@@ -57,7 +55,7 @@ class PageEntry:
         idle_lease_ms: int,
     ) -> None:
         self.session, self.people = session, people
-        self.record = record = PageRecord.of(
+        self.record = record = PageRecord.from_state(
             state,
             Ownership(state, idle_lease_ms, lambda client: busy(client, state.page_id), self.tell, emit),
             guarded=not (state.of_person and session.attached),
@@ -66,7 +64,7 @@ class PageEntry:
         self.settings = PageSettings(record)
         self.console = Console(lambda: record.holder_id if record.person is None else None)
         self.recorder = Recorder(record, session.recordings, emit)
-        self.read_cache, self.filled_fields, self.field_watch = ReadCache(), FilledFields(), FieldWatch()
+        self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, on_lost)
         self.titles = Titles(record, self.current, emit)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt, emit)
@@ -128,7 +126,7 @@ class PageEntry:
         """Make a tab of a Playwright page, and put it behind the pageId. Raises BrowserCrashed where it ends
         meanwhile."""
         record, tab = self.record, Tab(page, self.session.owns)
-        page.on("crash", lambda _: self.current.crashed(tab))
+        page.on("crash", lambda _: self.current.note_crash(tab))
         page.on("close", lambda _: self._on_close(self, tab))
         self._listener.listen(tab)
         try:
@@ -148,7 +146,7 @@ class PageEntry:
         place = record.place
         record.place = place._replace(history=())  # which the window has had already
         if place.parked is not None:
-            await give_back_storage(tab, record.url, place.storage, self._background)
+            await restore_storage(tab, record.url, place.storage, self._background)
 
     def check_trace(self) -> None:
         """Have the trace of the session, where one runs, heed who may see the page."""
@@ -164,7 +162,7 @@ class PageEntry:
         """Note a window that this page opened: from now on the two share one."""
         self.record.shares_window = True
         observer = self.current.observer
-        reported = observer is not None and observer.popup(page_id)
+        reported = observer is not None and observer.add_popup(page_id)
         if not reported and self.lease is not None:
             self.tell(self.lease.client_id, f"{self.page_id} opened the popup {page_id}.")
 
@@ -190,8 +188,6 @@ class PageEntry:
             console=self.console,
             recorder=self.recorder,
             filled_fields=self.filled_fields,
-            field_watch=self.field_watch,
-            read_cache=self.read_cache,
             human_requests=self.people,
             perform_part=perform_part,
             answer_dialog=answer_dialog,

@@ -5,14 +5,12 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from playwright.async_api import CDPSession, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
-from pydantic import JsonValue
 
 from browser_service.host import errors
 from browser_service.host.call_run import Undoes
 from browser_service.host.cursors import reader
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
-from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.events import well_formed
 from browser_service.host.files import ArtifactPort, Files, dated
 from browser_service.host.page.current_tab import CurrentTab
@@ -23,7 +21,6 @@ from browser_service.host.page.settings import PageSettings
 from browser_service.host.page.tab import Tab
 from browser_service.host.page.titles import Titles
 from browser_service.host.reading import identity, snapshot, tree
-from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.host.recording.console import Console
 from browser_service.host.recording.recording import Recorder
@@ -68,8 +65,6 @@ class BrowserPage:
     console: Console
     recorder: Recorder
     filled_fields: FilledFields
-    field_watch: FieldWatch
-    read_cache: ReadCache
     human_requests: HumanRequests
     perform_part: PartRunner
     answer_dialog: Callable[[HandleDialog], Awaitable[Json]]
@@ -113,7 +108,7 @@ class BrowserPage:
             self.current.tab.acted_on = True
 
     @property
-    def live(self) -> Page:
+    def playwright(self) -> Page:
         """Return the Playwright page."""
         return self.tab.page
 
@@ -127,7 +122,7 @@ class BrowserPage:
     @property
     def url(self) -> str:
         """Return where the page is, as it is shown. The nonce that a new window is known by is no part of it."""
-        return BLANK if self.live.url.startswith(f"{BLANK}#") else abridged(self.live.url)
+        return BLANK if self.playwright.url.startswith(f"{BLANK}#") else abridged(self.playwright.url)
 
     async def element(
         self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True, frames: bool = True
@@ -138,26 +133,26 @@ class BrowserPage:
             await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locators.is_ref(frame):
             await self._check_ref(frame)
-        found = locators.find(self.live, selector, frame)
+        found = locators.find(self.playwright, selector, frame)
         if waits and frames and not ref and self._of_main_frame(selector, frame):
-            await in_frames.check(self.live, found, selector)
+            await in_frames.check(self.playwright, found, selector)
         return found if strict else found.first
 
     async def in_frames(self, selector: str, frame: str | None) -> Json:
         """Say which frames have it, for a reply that found nothing on the page itself."""
         if not self._of_main_frame(selector, frame):
             return {}
-        where = await in_frames.matching(self.live, selector)
+        where = await in_frames.matching(self.playwright, selector)
         return {"inFrames": f"{in_frames.describe(where)}: repeat it with {in_frames.argument(where)}"} if where else {}
 
     @staticmethod
     def _of_main_frame(selector: str, frame: str | None) -> bool:
         return not frame and not locators.leading_ref(selector) and "enter-frame" not in selector
 
-    async def answered(self, seconds: float) -> bool:
-        """Wait for the answers to requests that the running act sent, which may change what it left; whether there
-        were any."""
-        return self.observer is not None and await self.observer.answered(seconds)
+    async def wait_for_responses(self, seconds: float) -> bool:
+        """Wait for responses to requests of the running act, which may change what it left. Returns whether there were
+        any requests."""
+        return self.observer is not None and await self.observer.wait_for_responses(seconds)
 
     def pending(self) -> list[str]:
         """Return the addresses of requests that the page waits for, without those that it sends again and again."""
@@ -166,35 +161,40 @@ class BrowserPage:
         return [sent.url(self.call.client_id) for sent in waits]
 
     @property
-    def under_way(self) -> str:
-        """Return the address that the page goes to, whose server has not answered yet."""
-        return self.observer.under_way if self.observer else ""
+    def navigating_to(self) -> str:
+        """Return the URL that the page navigates to, whose server has not answered yet."""
+        return self.observer.navigating_to if self.observer else ""
 
-    def led_on(self, error: PlaywrightError) -> bool:
+    def outlasted_by_navigation(self, error: PlaywrightError) -> bool:
         """Say whether an act that did not end in time was done: only the navigation that it began goes on."""
         observer = self.observer
-        return observer is not None and errors.is_timeout(error) and errors.began(error) and observer.led_on()
+        return (
+            observer is not None
+            and errors.is_timeout(error)
+            and errors.began(error)
+            and observer.outlasted_by_navigation()
+        )
 
     @property
-    def acted(self) -> bool:
+    def had_effect(self) -> bool:
         """True where the running act was seen to do anything besides what it may have changed on the page."""
-        return self.observer is not None and self.observer.acted()
+        return self.observer is not None and self.observer.had_effect()
 
-    def noted(self, *lines: str, silence: str = "") -> None:
-        """Note what else was seen of the act that runs; `silence` says why nothing else may be."""
+    def add_observation(self, *lines: str, silence: str = "") -> None:
+        """Note what else was seen of the running act; `silence` says why nothing else may be."""
         if self.observer is not None:
-            self.observer.noted(lines, silence)
+            self.observer.add_lines(lines, silence)
 
-    def filled(self, selector: str, frame: str | None, seen: Json | None, *, strict: bool = True) -> None:
-        """Remember what an act left in a field, by a look of FIELD at it: to be filled again where the page dies."""
-        if seen is not None:
-            self.filled_fields.note(self.call.client_id, selector, frame, strict, seen)
+    def remember_field(self, selector: str, frame: str | None, found: Json | None, *, strict: bool = True) -> None:
+        """Remember what an act left in a field, as FIELD found it: to be filled again where the page dies."""
+        if found is not None:
+            self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
         """Return the frame that an element is in, where that needs no looking: the main one."""
         ref = locators.leading_ref(selector)
-        inside = self.seen is not None and ref is not None and tree.prefix_of(ref) in self.seen.frames
-        return None if frame or inside or "enter-frame" in selector else self.live.main_frame
+        inside = self.view is not None and ref is not None and tree.prefix_of(ref) in self.view.frames
+        return None if frame or inside or "enter-frame" in selector else self.playwright.main_frame
 
     async def frame(self, selector: str, timeout_ms: int) -> Frame:
         """Find the frame of an iframe element."""
@@ -207,27 +207,27 @@ class BrowserPage:
         return frame
 
     async def cdp(self) -> CDPSession:
-        return await self.live.context.new_cdp_session(self.live)
+        return await self.playwright.context.new_cdp_session(self.playwright)
 
     @property
-    def seen(self) -> ClientView | None:
+    def view(self) -> ClientView | None:
         """Return what this client was shown of the page, whichever document that was."""
         return self.current.tab.views.get(self.call.client_id) if self.current.tab is not None else None
 
-    async def look(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
-        """Look at the whole page as it is now, beside what this client was shown of it."""
-        look = await snapshot.take(self.live, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
-        seen = self.seen
-        if seen is None or seen.document != look.state.document:
-            former = seen.elements if seen else {}
-            seen = ClientView(look.state.document, former_elements=former)
-        self.tab.views[self.call.client_id] = seen
-        seen.update(look)
-        return seen
+    async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
+        """Take a snapshot of the whole page, and return it with what this client was shown of the page before."""
+        look = await snapshot.take(self.playwright, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
+        view = self.view
+        if view is None or view.document != look.state.document:
+            former = view.elements if view else {}
+            view = ClientView(look.state.document, former_elements=former)
+        self.tab.views[self.call.client_id] = view
+        view.update(look)
+        return view
 
     async def state(self, turns: int = 0) -> State:
         """Read what differs when anything on the page does, in a tenth of the time of a look."""
-        state = await snapshot.state_of(self.live, turns)
+        state = await snapshot.state_of(self.playwright, turns)
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
             self.titles.note(well_formed(state.title))
         return state
@@ -239,97 +239,90 @@ class BrowserPage:
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
         """Return the refs of the first elements of a locator; their own are this client's from now on."""
-        refs = await snapshot.refs_of(self.live, found, most, timeout_ms)
-        seen = await self.look(timeout_ms)
+        refs = await snapshot.refs_of(self.playwright, found, most, timeout_ms)
+        view = await self.refresh_view(timeout_ms)
         own = {each.own for each in refs}
-        seen.add_refs(node for node in seen.tree if node.ref in own)
+        view.add_refs(node for node in view.tree if node.ref in own)
         return refs
-
-    async def shown_data(self, key: str, value: JsonValue, budget: int | None) -> Json:
-        return await self.files.shown_data(key, value, budget)
-
-    async def shown(self, key: str, text: str, budget: int | None) -> Json:
-        """Return `text` under `key`, or its head and a cursor to read on where it is longer than the caller wants."""
-        return await self.files.shown(key, text, budget)
 
     async def keep(
         self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
     ) -> Json:
-        """Hand bytes over as a file of that name, or one that says what it is; the reply names it."""
+        """Save bytes as a file of that name, or one that says `what` they are. Returns its description for a reply."""
         return await self.files.keep(data, mime_type, name or dated(what, self.page_id), inline=inline)
 
-    async def saved(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
-        """Keep `text` as a file, and return its head under `key` with a cursor to read on."""
+    async def save_text(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:
+        """Save `text` as a file, and return its head under `key` with a cursor to read on."""
         text = well_formed(text)
         artifact = await self.keep(text.encode(), mime_type, what, name, inline=False)
         head = text[: text.rfind("\n", 0, _HEAD) + 1 or _HEAD] if len(text) > _HEAD else text
         cursor: Json = {"cursor": f"{artifact['artifactId']}:{len(head)}"} if len(head) < len(text) else {}
         return {key: head, **cursor, "length": len(text), "artifact": artifact}
 
-    async def artifact(self, artifact_id: str) -> tuple[bytes, str]:
-        """Return the bytes and MIME type of what an earlier reply to this client named."""
+    async def artifact_data(self, artifact_id: str) -> tuple[bytes, str]:
+        """Return the bytes and the MIME type of an artifact that an earlier reply to this client named."""
         return await self.artifacts.data(artifact_id, reader(self.call))
 
-    async def known(self, artifact_id: str) -> Artifact:
-        """Return what is known of it, without its bytes."""
+    async def artifact(self, artifact_id: str) -> Artifact:
+        """Return the description of an artifact, without its bytes."""
         return await self.artifacts.describe(artifact_id, reader(self.call))
 
     async def upload(self, name: str, most: int) -> bytes:
-        """Read a file of the folders that the operator opened for uploads."""
+        """Read a file of the folders that the operator opened for uploads, of `most` bytes at most."""
         return await self.artifacts.upload(name, most)
 
-    async def recalled(self, what: str, max_age_ms: int, look: Callable[[], Awaitable[Json]]) -> Json:
-        """Return what `look` finds, or found for the same client not longer ago than that, at the same revision."""
-        key = self.call.client_id, what
-        return await self.read_cache.get(key, lambda: self.record.revision, max_age_ms, look)
+    async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
+        """Return what `read` finds, or found for the same client not longer ago than that, at the same revision."""
+        key = self.call.client_id, name
+        return await self.tab.read_cache.get(key, lambda: self.record.revision, max_age_ms, read)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """Raise for a ref that does not mean what it meant to the client when it was given."""
-        seen = self.seen
-        was = (seen.elements.get(ref) or seen.former_elements.get(ref)) if seen else None
-        if seen is None or was is None:
+        view = self.view
+        was = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
+        if view is None or was is None:
             raise self._stale(f"ref {ref} is of nothing that you were shown of what {self.page_id!r} shows now.", ref)
         older = f"ref {ref} ({was}) is of an older document than {self.page_id!r} shows now."
-        if ref not in seen.elements or not await self._shows(seen):
+        if ref not in view.elements or not await self._shows(view):
             raise self._stale(older, ref)
-        element = self.live.locator(f"aria-ref={ref}")
+        element = self.playwright.locator(f"aria-ref={ref}")
         if waits and await element.count() == 0:
             raise await self._gone(ref, was, "is gone from the page")
         if waits:
-            await self._check_identity(element, ref, was, seen.rows.get(ref, ""))
-        if began := seen.frames.get(tree.prefix_of(ref)):
+            await self._check_identity(element, ref, was, view.rows.get(ref, ""))
+        if began := view.frames.get(tree.prefix_of(ref)):
             now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
             if now != began:
                 raise self._stale(older, ref)
 
-    async def _shows(self, seen: ClientView) -> bool:
+    async def _shows(self, view: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
         moves = self.moves
-        if seen.moves != moves and await snapshot.document_of(self.live) == seen.document:
-            seen.moves = moves
-        return seen.moves == moves
+        if view.moves != moves and await snapshot.document_of(self.playwright) == view.document:
+            view.moves = moves
+        return view.moves == moves
 
-    def _stale(self, said: str, ref: str) -> StaleRevision:
+    def _stale(self, message: str, ref: str) -> StaleRevision:
         hint = f"Take a new snapshot: {next_call('snapshot', page_id=self.page_id)}."
-        return StaleRevision(said, hint=hint, details={"selector": ref, "url": self.url})
+        return StaleRevision(message, hint=hint, details={"selector": ref, "url": self.url})
 
     async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:
         """Raise ElementGone for an element that the page has made another one of, or moved to another row."""
         now = await identity.mismatch(element, was, row)
         if not now:
             return
-        seen = await self.look(timeout_ms=5_000)
-        here = next((node for node in seen.tree if node.ref == ref), None)
-        if here is None or here.role_and_name != was or identity.rows(seen.tree, {ref}).get(ref, "") != row:
+        view = await self.refresh_view(timeout_ms=5_000)
+        here = next((node for node in view.tree if node.ref == ref), None)
+        if here is None or here.role_and_name != was or identity.rows(view.tree, {ref}).get(ref, "") != row:
             of_row = f" in the row of {row!r}" if row else ""
             raise await self._gone(ref, was + of_row, f"is not that any more: {now} now", row)
 
     async def _gone(self, ref: str, was: str, what: str, row: str = "") -> ElementGone:
-        seen = await self.look(timeout_ms=5_000)
-        role_and_name = self.seen.elements.get(ref, was) if self.seen else was
-        alike = [node for node in seen.tree if node.ref not in {None, ref} and node.role_and_name == role_and_name]
-        in_rows = identity.rows(seen.tree, {str(node.ref) for node in alike}) if row else {}
+        view = await self.refresh_view(timeout_ms=5_000)
+        role_and_name = self.view.elements.get(ref, was) if self.view else was
+        alike = [node for node in view.tree if node.ref not in {None, ref} and node.role_and_name == role_and_name]
+        in_rows = identity.rows(view.tree, {str(node.ref) for node in alike}) if row else {}
         same = [node for node in alike if not row or in_rows.get(str(node.ref)) == row][:_SAME]
-        seen.add_refs(same)
+        view.add_refs(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
         return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})

@@ -36,7 +36,7 @@ class Observer:
         self.moves = 0
         """How often the page went anywhere."""
         self.polling = Polling()
-        self._toward: Request | None = None
+        self._navigation_request: Request | None = None
         page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("requestfailed", self._on_failed)
@@ -51,7 +51,7 @@ class Observer:
         """Begin the record of an act. With `navigates` it is a navigation itself, and what the new document asks for is
         not its effect."""
         observation = Observation(window=None if navigates else ActWindow(self.polling))
-        observation.was_navigating = bool(self.under_way)
+        observation.was_navigating = bool(self.navigating_to)
         self._running.add(observation)
         return observation
 
@@ -70,60 +70,60 @@ class Observer:
             known = observation.awaited_requests
             await observation.wait_for_responses(min(left, _REQUESTS_END_WITHIN_S))
             if not observation.navigating:
-                await self._drawn()
+                await self._next_frame()
         await observation.settle()
 
     @property
-    def under_way(self) -> str:
+    def navigating_to(self) -> str:
         """Return the address that the page goes to while its server has not answered: until then no script runs."""
-        return well_formed(self._toward.url) if self._toward else ""
+        return well_formed(self._navigation_request.url) if self._navigation_request else ""
 
-    def led_on(self) -> bool:
+    def outlasted_by_navigation(self) -> bool:
         """Note that the time of the running act is over. Returns whether that is because it navigates."""
         under_way = [observation for observation in self._running if observation.pending_url]
         for observation in under_way:
             observation.timed_out = True
         return bool(under_way)
 
-    async def _drawn(self) -> None:
+    async def _next_frame(self) -> None:
         """Wait for its next frame, which shows what the page makes of an answer."""
         with contextlib.suppress(TimeoutError, Error):
             async with asyncio.timeout(_DRAWN_WITHIN_S):
                 await self._page.evaluate("() => new Promise(requestAnimationFrame)")
 
-    def popup_coming(self) -> None:
+    def expect_popup(self) -> None:
         for observation in self._running:
             observation.expected_popups += 1
 
-    async def answered(self, seconds: float) -> bool:
+    async def wait_for_responses(self, seconds: float) -> bool:
         """Wait until the requests that the running act sent are answered. Returns whether there were any."""
         waiting = [observation for observation in self._running if observation.awaited_requests]
         for observation in waiting:
             await observation.wait_for_responses(seconds)
         return bool(waiting)
 
-    def acted(self) -> bool:
+    def had_effect(self) -> bool:
         """Say whether a running act sent something, went somewhere, or opened a window or a dialog."""
         return any(seen.writes or seen.visited_urls or seen.expected_popups or seen.dialogs for seen in self._running)
 
-    def popup(self, page_id: str) -> bool:
+    def add_popup(self, page_id: str) -> bool:
         """Note a popup that opened. Returns whether a reply will still tell it."""
         for observation in self._running:
             observation.popups.append(page_id)
             observation.changed.set()
         return bool(self._running)
 
-    def noted(self, lines: Iterable[str], silence: str) -> None:
+    def add_lines(self, lines: Iterable[str], silence: str) -> None:
         for observation in self._running:
             observation.notes.extend(lines)
             observation.silence = observation.silence or silence
 
-    def dialog_coming(self) -> None:
+    def expect_dialog(self) -> None:
         """Note a dialog that is answered at once, and will be told."""
         for observation in self._running:
             observation.expected_dialogs += 1
 
-    def dialog(self, said: str) -> bool:
+    def add_dialog(self, said: str) -> bool:
         """Note how a dialog ended. Returns whether a reply will still tell it."""
         for observation in self._running:
             observation.dialogs.append(said)
@@ -138,7 +138,7 @@ class Observer:
     def _on_request(self, request: Request) -> None:
         navigation = self._is_document(request)
         if navigation:
-            self._toward = request
+            self._navigation_request = request
         elif not self._running and request.method in SAFE_METHODS and is_read(request):
             self.polling.count(request)
         for observation in self._running:
@@ -156,7 +156,7 @@ class Observer:
 
     def _on_response(self, response: Response) -> None:
         navigation = bool(self._running) and self._is_document(response.request)
-        self._toward = None if response.request is self._toward else self._toward
+        self._navigation_request = None if response.request is self._navigation_request else self._navigation_request
         for observation in self._running:
             if navigation:
                 observation.status = response.status
@@ -167,16 +167,16 @@ class Observer:
                 add_line(observation.refused_reads, describe_request(response.request, str(response.status)))
 
     def _on_failed(self, request: Request) -> None:
-        self._toward = None if request is self._toward else self._toward
+        self._navigation_request = None if request is self._navigation_request else self._navigation_request
         navigation = bool(self._running) and self._is_document(request)
         for observation in self._running:
             own = request in observation.loading
             observation.loading.discard(request)
-            if request in observation.reads and not observation.reads[request] and _given_up(request):
+            if request in observation.reads and not observation.reads[request] and _is_aborted(request):
                 observation.forget([request])
             # an answer whose body nobody read "fails" afterwards: it was an answer all the same
             observation.add_outcome(request, request.failure or "failed")
-            by_get = navigation and request not in observation.writes and (own or not _given_up(request))
+            by_get = navigation and request not in observation.writes and (own or not _is_aborted(request))
             if by_get and observation.status in NO_CONTENT:
                 said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
                 add_line(observation.failures, said)
@@ -191,7 +191,7 @@ class Observer:
         if frame != self._page.main_frame:
             return
         self.moves += 1
-        self._toward = None
+        self._navigation_request = None
         for observation in self._running:
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
@@ -207,9 +207,9 @@ class Observer:
             observation.ready = bool(observation.visited_urls)
             observation.changed.set()
 
-    def download(self, active: ActiveDownload) -> None:
+    def add_download(self, active: ActiveDownload) -> None:
         """Note that a download began: what seemed to be a navigation will not arrive."""
-        self._toward = None
+        self._navigation_request = None
         for observation in self._running:
             observation.downloads.append(active)
             observation.navigating = False
@@ -242,6 +242,6 @@ def _is_refused(response: Response) -> bool:
     return fetched and response.status >= FAILURES
 
 
-def _given_up(request: Request) -> bool:
+def _is_aborted(request: Request) -> bool:
     """Say whether the page itself gave it up, because it asked for something else or went elsewhere."""
     return "ERR_ABORTED" in (request.failure or "")

@@ -11,14 +11,14 @@ from browser_service.host.call_run import CallRun
 from browser_service.host.close import bounded
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.page.current_tab import CurrentTab
-from browser_service.host.page.place import history_of, place_of, unsent
+from browser_service.host.page.place import has_unsent_fields, history_of, place_of
 from browser_service.host.page.record import PageRecord, Place
 from browser_service.host.page.tab import Tab
 from browser_service.host.recovery.filled_fields import FilledFields
 from shared.events import HostEvent
 from shared.pages import Parked
 
-_LOOKS_WITHIN_S: Final = 2.0
+_READS_WITHIN_S: Final = 2.0
 
 
 class Parkable(Protocol):
@@ -45,11 +45,11 @@ class Parkable(Protocol):
 Page = TypeVar("Page", bound=Parkable)
 
 
-class _Look(NamedTuple):
+class _Inspection(NamedTuple):
     """Holds what a page was found to have before it is parked."""
 
     place: Place
-    unsent: bool
+    has_unsent_fields: bool
     """Something was entered that is not sent."""
 
 
@@ -71,14 +71,14 @@ class Parking:
         self._emit = emit
         self._headed = headed
 
-    def idle(self, for_s: float, pages: Iterable[Page]) -> list[Page]:
+    def idle(self, idle_s: float, pages: Iterable[Page]) -> list[Page]:
         """Return those that nobody used for so long, and nothing keeps; the longest idle first."""
-        horizon = time.monotonic() - for_s
+        horizon = time.monotonic() - idle_s
         found = [
             page
             for page in pages
             if page.current.live
-            and all(each.record.used_at <= horizon and not self.kept(each) for each in self._family(page))
+            and all(each.record.used_at <= horizon and not self.must_stay(each) for each in self._family(page))
         ]
         return sorted(found, key=lambda page: page.record.used_at)
 
@@ -91,33 +91,33 @@ class Parking:
         ]
         return sorted(found, key=lambda page: page.record.used_at)
 
-    def kept(self, page: Parkable) -> bool:
+    def must_stay(self, page: Parkable) -> bool:
         """Say whether somebody needs it as it is, in its window."""
         return self.needed(page) or page.irreplaceable
 
     def needed(self, page: Parkable) -> bool:
         """Say whether somebody needs it at all."""
         page_id = page.record.page_id
-        return page.needed or self.called(page_id) or self._downloads.running_on(page_id)
+        return page.needed or self.has_call(page_id) or self._downloads.running_on(page_id)
 
-    def called(self, page_id: str) -> bool:
+    def has_call(self, page_id: str) -> bool:
         """Say whether a call runs on it."""
         return any(run.call.page_id == page_id for run in [*self._running.values()])
 
-    def to_discard(self, page: Parkable, idle_ms: int) -> bool:
+    def may_discard(self, page: Parkable, idle_ms: int) -> bool:
         """Say whether it is a blank page that nobody needs."""
-        return page.record.untouched and page.record.idle_ms >= idle_ms and not self.kept(page)
+        return page.record.untouched and page.record.idle_ms >= idle_ms and not self.must_stay(page)
 
-    async def park(self, page: Parkable, for_s: float) -> bool:
+    async def park(self, page: Parkable, idle_s: float) -> bool:
         """Park a page that is idle for so long, and say whether it was: it is not where something was entered and not
         sent, or where it is used by now."""
         tab = page.current.tab
         if tab is None:
             return False
-        look = await self._look(page, tab)
-        if look.unsent or page.current.tab is not tab or page not in self.idle(for_s, [page]):
+        found = await self._inspect(page, tab)
+        if found.has_unsent_fields or page.current.tab is not tab or page not in self.idle(idle_s, [page]):
             return False
-        page.current.park(look.place)
+        page.current.park(found.place)
         self._emit(page.record.changed())
         await bounded(tab.page.close())
         return True
@@ -127,15 +127,16 @@ class Parking:
         family = page.record.family
         return [each for each in self._pages.values() if each.record.family == family and each.current.live]
 
-    async def _look(self, page: Parkable, tab: Tab) -> _Look:
+    async def _inspect(self, page: Parkable, tab: Tab) -> _Inspection:
         """Look at what a page has. One that does not answer is taken for what is known of it."""
-        judged = page.filled_fields.has_unsent or self._headed
+        checks_fields = page.filled_fields.has_unsent or self._headed
         try:
-            async with asyncio.timeout(_LOOKS_WITHIN_S):
+            async with asyncio.timeout(_READS_WITHIN_S):
                 parked, storage = await place_of(tab.page)
-                entered = judged and await unsent(tab.page.frames)
-                before = await history_of(tab)
+                has_unsent = checks_fields and await has_unsent_fields(tab.page.frames)
+                history = await history_of(tab)
         except (PlaywrightError, TimeoutError):
-            return _Look(Place(Parked(loses=tab.acted_on)), unsent=judged)
+            return _Inspection(Place(Parked(loses=tab.acted_on)), has_unsent_fields=checks_fields)
         parked.loses |= tab.acted_on
-        return _Look(Place(parked, storage, (*before, page.record.url) if before else ()), unsent=entered)
+        place = Place(parked, storage, (*history, page.record.url) if history else ())
+        return _Inspection(place, has_unsent_fields=has_unsent)

@@ -13,7 +13,7 @@ from browser_service.host.background import Background
 from browser_service.host.close import bounded
 from browser_service.host.page.record import BLANK
 from browser_service.host.page.tab import Tab
-from browser_service.host.scripts import applied, script
+from browser_service.host.scripts import call_of, script
 from shared.model import weight
 from shared.pages import Parked
 
@@ -33,12 +33,12 @@ async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
     """Read where in its document a page is, and its session storage, which is left out and counted as lost if large."""
     place = await page.evaluate(_PLACE)
     storage = dict(place["storage"])
-    too_much = weight(storage) > _MOST_STORAGE
-    parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_much)
-    return parked, {} if too_much else storage
+    too_large = weight(storage) > _MOST_STORAGE
+    parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_large)
+    return parked, {} if too_large else storage
 
 
-async def unsent(frames: list[Frame]) -> bool:
+async def has_unsent_fields(frames: list[Frame]) -> bool:
     for frame in frames:
         if await frame.locator(_FIELDS).evaluate_all(_UNSENT):
             return True
@@ -55,26 +55,26 @@ async def scroll_back(page: Page, parked: Parked) -> None:
         return  # it went on elsewhere, or is busy: it is open all the same
 
 
-async def give_back_storage(tab: Tab, url: str, storage: Mapping[str, str], background: Background) -> None:
+async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], background: Background) -> None:
     """Have the session storage there before the first script of the next document asks for it, and never again: what a
     site removes later stays removed."""
     cdp, page = tab.cdp, tab.page
     if cdp is None or not storage:
         return
     origin = "/".join(url.split("/")[:3])
-    source = applied(_FILL, json.dumps(origin), json.dumps([*storage.items()]))
+    source = call_of(_FILL, json.dumps(origin), json.dumps([*storage.items()]))
     try:
         await cdp.send("Page.enable")
         added = await cdp.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     except PlaywrightError:
         return
 
-    def given(at: Page) -> None:
+    def remove_script(at: Page) -> None:
         if at.url.startswith("http"):
-            page.remove_listener("domcontentloaded", given)
+            page.remove_listener("domcontentloaded", remove_script)
             background.spawn(bounded(cdp.send("Page.removeScriptToEvaluateOnNewDocument", added)))
 
-    page.on("domcontentloaded", given)
+    page.on("domcontentloaded", remove_script)
 
 
 async def history_of(tab: Tab) -> tuple[str, ...]:
@@ -82,11 +82,11 @@ async def history_of(tab: Tab) -> tuple[str, ...]:
     if tab.cdp is None:
         return ()
     found = await tab.cdp.send("Page.getNavigationHistory")
-    before = [str(each["url"]) for each in found["entries"][: found["currentIndex"]]]
-    return tuple(url for url in before if url.startswith(("http:", "https:")))[-_MOST_ENTRIES:]
+    earlier = [str(each["url"]) for each in found["entries"][: found["currentIndex"]]]
+    return tuple(url for url in earlier if url.startswith(("http:", "https:")))[-_MOST_ENTRIES:]
 
 
-async def walk(page: Page, urls: Sequence[str]) -> None:
+async def replay_history(page: Page, urls: Sequence[str]) -> None:
     """Give a new window a history, and leave it at the last entry. The site is not asked: each entry is an empty
     document until somebody goes back to it."""
     with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same

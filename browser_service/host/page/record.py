@@ -46,8 +46,8 @@ class Place(NamedTuple):
 
 _ENDED: Final = {Life.VANISHED: LifeEvent.TAB_CLOSED, Life.LOST: LifeEvent.BROWSER_ENDED}
 """How the tab of a page in that state had ended when it was looked at last."""
-_NOWHERE: Final = Place()
-_ASKED: Final = DialogPolicy()
+_NO_PLACE: Final = Place()
+_NO_POLICY: Final = DialogPolicy()
 
 
 @dataclass(eq=False, repr=False)
@@ -72,12 +72,12 @@ class PageRecord:
     family: str = ""
     """Windows that scripts opened from one another have the same: a dialog of one blocks all."""
     life: Life = Life.NEW
-    place: Place = _NOWHERE
+    place: Place = _NO_PLACE
     person: HumanRequest | None = None
     """The request that a person has the page for, while that person has it."""
     dialog: str | None = None
     """What it asks and waits to be answered."""
-    dialog_policy: DialogPolicy = _ASKED
+    dialog_policy: DialogPolicy = _NO_POLICY
     browser_id: str = ""
     """The browser that it was last live in."""
     navigations: int = 0
@@ -92,7 +92,7 @@ class PageRecord:
         self.used_at, self.first_revision = self.clock(), self.revision
 
     @classmethod
-    def of(cls, state: PageState, ownership: Ownership, *, guarded: bool) -> "PageRecord":
+    def from_state(cls, state: PageState, ownership: Ownership, *, guarded: bool) -> "PageRecord":
         """Make the record of a page that was described so, by an earlier host or for the first time."""
         return cls(
             state.page_id,
@@ -137,7 +137,7 @@ class PageRecord:
         """Change its state by an event. Raises IllegalMove for one that cannot happen now."""
         self.life = after(self.life, event)
 
-    def saw(self, end: LifeEvent | None) -> None:
+    def note_end(self, end: LifeEvent | None) -> None:
         """Note how its tab was found to have ended: with its window, with its browser, or not at all."""
         known = _ENDED.get(self.life)
         if end is not known and (self.life.live or known is not None):
@@ -161,19 +161,19 @@ class PageRecord:
 
     def hidden_from(self, client_id: str) -> bool:
         """Say whether a client may not read it: it is another's alone, or a person's secrets are on it."""
-        another = self.private and self.lease is not None and self.lease.client_id != client_id
-        return another or (self.person is not None and self.person.private)
+        held_by_another = self.private and self.lease is not None and self.lease.client_id != client_id
+        return held_by_another or (self.person is not None and self.person.private)
 
-    def inherited(self) -> dict[str, object]:
+    def popup_state(self) -> dict[str, object]:
         """Return what a popup has of its opener: its holder, and what others may do with it."""
         access: Access = self.ownership.access
         return {"access": access, **(_lease_state(self.lease) if self.lease else {})}
 
-    def own_answer(self) -> DialogPolicy | None:
+    def automatic_answer(self) -> DialogPolicy | None:
         """Return its holder's policy for dialogs; None where somebody must be asked. A person who has the page is."""
         policy = self.dialog_policy
-        holds = self.lease is not None and self.lease.client_id == policy.client_id
-        return policy if holds and self.person is None and policy.accept is not None else None
+        is_holder = self.lease is not None and self.lease.client_id == policy.client_id
+        return policy if is_holder and self.person is None and policy.accept is not None else None
 
     def give_to_person(self, request: HumanRequest) -> None:
         """Note that a person has it from now on, above its lease."""
@@ -184,12 +184,12 @@ class PageRecord:
         """Note that the person has left it, and may have changed anything on it."""
         self.person = None
         self.revision += 1
-        self.used()
+        self.mark_used()
         self.ownership.keep(kept=False)
 
     # --- how it was used -----------------------------------------------------------------------------------------
 
-    def used(self) -> None:
+    def mark_used(self) -> None:
         """Note that it is used now."""
         self.used_at = self.clock()
 

@@ -13,7 +13,7 @@ from browser_service.host.network.emulation import allow_position
 from browser_service.host.page.crash_log import CRASHES
 from browser_service.host.page.current_tab import CurrentTab
 from browser_service.host.page.life import Life
-from browser_service.host.page.place import scroll_back, walk
+from browser_service.host.page.place import replay_history, scroll_back
 from browser_service.host.page.record import BLANK, PageRecord, Place
 from browser_service.host.page.settings import PageSettings
 from browser_service.host.recovery.filled_fields import FilledFields
@@ -84,7 +84,7 @@ class Recovery:
             if await self._works(stops=replaces):
                 return None
             if not replaces:
-                raise await self._unresponsive()
+                raise await self._unresponsive_error()
         if navigates or replaces:
             self.current.lift_quarantine(once=not navigates)
         was_open = self.current.tab is not None or record.revision > 0
@@ -143,7 +143,7 @@ class Recovery:
         page = await self.session.open_window()
         record.family = record.page_id
         if record.place.history:
-            await walk(page, record.place.history)
+            await replay_history(page, record.place.history)
         await self.adopt(page)
         if not revisits:
             return ""
@@ -195,13 +195,13 @@ class Recovery:
         lines = [f"{record.page_id} was reopened{where}{because}; {_LOST}"]
         if reopened.first:
             lines.append("routes, headers, init scripts and emulation that were set ended with the service")
-        if again := self.settings.named():
-            lines.append(f"set again: {', '.join(again)}")
+        if set_again := self.settings.summaries():
+            lines.append(f"set again: {', '.join(set_again)}")
         for each in {client_id, record.holder_id} - {""}:
             offer = self.fields.offer(each, record.page_id) if reopened.revisits else ""
             yield record.notice(each, f"{'; '.join(filter(None, [*lines, offer]))}.")
 
-    async def _unresponsive(self) -> TimedOut:
+    async def _unresponsive_error(self) -> TimedOut:
         """Make the error of a tab that does not respond. While it loads, Playwright answers for its title; it does not
         while a script runs."""
         record, tab = self.record, self.current.tab

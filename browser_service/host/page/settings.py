@@ -48,7 +48,7 @@ class PageSettings:
         """True where another client than the one that holds the page now made some of them."""
         return self.network.foreign or self.emulation.foreign or self.init_scripts.foreign
 
-    def own(self, client_id: str) -> None:
+    def set_owner(self, client_id: str) -> None:
         """Count them as made by a client."""
         self.network.owner = self.emulation.owner = self.init_scripts.owner = client_id
 
@@ -59,7 +59,7 @@ class PageSettings:
         await self.emulation.clear(tab.page, tab.cdp)
         await self.network.set_offline(tab.page, offline=False)
 
-    def named(self) -> list[str]:
+    def summaries(self) -> list[str]:
         """Name those that there are, in words."""
         routes = len(self.network.rules)
         return [
@@ -78,9 +78,9 @@ class PageSettings:
             "emulation": {**self.emulation.settings},
         }
 
-    def restore(self, kept: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
+    def restore(self, state: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
         """Make them again, as those of a client."""
-        self.own(owner)
-        self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in kept["rules"]], kept["headers"]
-        self.emulation.settings = kept["emulation"]
-        self.init_scripts.texts = {**kept.get("initScripts", {})}
+        self.set_owner(owner)
+        self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in state["rules"]], state["headers"]
+        self.emulation.settings = state["emulation"]
+        self.init_scripts.texts = {**state.get("initScripts", {})}

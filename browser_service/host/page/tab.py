@@ -8,10 +8,12 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.close import bounded
+from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import guard
 from browser_service.host.page.life import LifeEvent
 from browser_service.host.page.observer import Observer
+from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import UrlPolicy
@@ -37,8 +39,10 @@ class Tab:
         """Its renderer is gone."""
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
         """What each client was shown of it. A client that is no longer among the latest takes a snapshot again."""
+        self.field_watch = FieldWatch()
+        self.read_cache = ReadCache()
         self._owns = owns
-        self._leaving: asyncio.Future[bool] | None = None
+        self._leave_answer: asyncio.Future[bool] | None = None
         page.on("domcontentloaded", self._on_document)
 
     async def guard(self, policy: UrlPolicy | None, on_refused: Callable[[str], None]) -> None:
@@ -51,7 +55,7 @@ class Tab:
         return self._owns(self.page)
 
     @property
-    def shown(self) -> bool:
+    def usable(self) -> bool:
         """True while it is there and works."""
         return not self.dead and self.end() is None
 
@@ -101,18 +105,18 @@ class Tab:
         except (TimeoutError, PlaywrightError):
             return None
 
-    async def leaves(self) -> bool:
+    async def try_close(self) -> bool:
         """Close it unless its document refuses, which may ask somebody first. Returns whether it is closed."""
-        leaving: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._leaving = leaving
-        self.page.once("close", lambda _: self.left(left=True))
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._leave_answer = answer
+        self.page.once("close", lambda _: self.note_leave_answer(left=True))
         await self.page.close(run_before_unload=True)
-        return await leaving
+        return await answer
 
-    def left(self, *, left: bool) -> None:
+    def note_leave_answer(self, *, left: bool) -> None:
         """Note that its document was asked whether it may be left, and what the answer was."""
-        if self._leaving is not None and not self._leaving.done():
-            self._leaving.set_result(left)
+        if self._leave_answer is not None and not self._leave_answer.done():
+            self._leave_answer.set_result(left)
 
     async def close(self) -> None:
         """Close it, if it is there, without waiting for long."""

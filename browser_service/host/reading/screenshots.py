@@ -73,12 +73,12 @@ async def take(page: BrowserPage, action: Screenshot) -> Picture:
     if element is not None:
         return _opened(await element.screenshot(**options))
     clip: Options = {"clip": action.clip.model_dump()} if action.clip else {}
-    return _opened(await page.live.screenshot(**options, **clip, full_page=action.full_page))
+    return _opened(await page.playwright.screenshot(**options, **clip, full_page=action.full_page))
 
 
 async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) -> _Area | None:
     """Return what the picture shows if that can be more than a window, else None."""
-    window = page.live.viewport_size
+    window = page.playwright.viewport_size
     small = window is None or window["width"] * window["height"] <= _PIECE_PIXELS
     if element is None and not action.full_page and small:
         return None
@@ -89,7 +89,7 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
         if box is None:
             return None  # it is not visible, which taking it says
     width, height, left, top, inner_width, inner_height = await _sizes(page)
-    ratio = 1.0 if action.scale == "css" else _bounded(await page.live.evaluate(_RATIO), *_RATIOS, default=1.0)
+    ratio = 1.0 if action.scale == "css" else _bounded(await page.playwright.evaluate(_RATIO), *_RATIOS, default=1.0)
     if box is not None:
         return _Area(box["x"] + left, box["y"] + top, box["width"], box["height"], ratio)
     if not action.full_page:
@@ -110,7 +110,7 @@ async def _sizes(page: BrowserPage) -> list[float]:
     bounds.
     """
     if page.tab.cdp is None:
-        answer = await page.live.evaluate(_DOCUMENT_SIZE)
+        answer = await page.playwright.evaluate(_DOCUMENT_SIZE)
         return [_bounded(each, 0.0, _LONGEST_DOCUMENT, default=0.0) for each in answer]
     metrics = await page.tab.cdp.send("Page.getLayoutMetrics")
     document, window = metrics["cssContentSize"], metrics["cssVisualViewport"]
@@ -159,7 +159,9 @@ async def _pieces(page: BrowserPage, action: Screenshot, area: _Area, options: O
         clip: Any = area.clip(top, height)  # Any: Playwright's own type of it
         left_ms = max(1.0, (deadline - clock()) * 1000)
         try:
-            pieces.append(await page.live.screenshot(**options, type="png", full_page=True, clip=clip, timeout=left_ms))
+            pieces.append(
+                await page.playwright.screenshot(**options, type="png", full_page=True, clip=clip, timeout=left_ms)
+            )
         except PlaywrightError as error:
             if not pieces or not (is_timeout(error) or _OUTSIDE in str(error)):
                 raise

@@ -36,7 +36,7 @@ async def remember(record: PageRecord, current: CurrentTab, settings: PageSettin
     }
 
 
-def renewed(state: PageState, former: Json) -> PageState:
+def renewed_state(state: PageState, former: Json) -> PageState:
     """Return the state that a closed page begins with again: parked where it was, at a revision that it has not had."""
     parked = PageState.model_validate(former["page"]).parked
     return state.model_copy(

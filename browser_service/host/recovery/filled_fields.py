@@ -45,41 +45,41 @@ class FilledFields:
     """Keeps the filled fields of one page."""
 
     def __init__(self) -> None:
-        self._now, self._offered = _fields(), _fields()
+        self._unsent, self._offered = _fields(), _fields()
         self._url = ""
 
-    def note(self, client_id: str, selector: str, frame: str | None, strict: bool, seen: Json) -> None:  # noqa: FBT001 - the action's own
+    def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Json) -> None:  # noqa: FBT001 - the action's own
         """Note how an act left a field. One that showed a secret once stays secret: pages can show a password."""
-        if leading_ref(selector) or (seen["kind"] == "tick" and not strict):
-            selector, frame, strict = str(seen["selector"]), _text(seen["frame"]), True
+        if leading_ref(selector) or (found["kind"] == "tick" and not strict):
+            selector, frame, strict = str(found["selector"]), _as_text(found["frame"]), True
         key = (client_id, frame, selector)
-        was = self._now.pop(key, None)
-        secret = bool(seen["secret"]) or (was is not None and was.secret)
-        value = None if secret or weight(seen["value"]) > _MOST_WEIGHT // 4 else seen["value"]
-        kind, name = str(seen["kind"]), str(seen["name"])
-        self._now[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
+        earlier = self._unsent.pop(key, None)
+        secret = bool(found["secret"]) or (earlier is not None and earlier.secret)
+        value = None if secret or weight(found["value"]) > _MOST_WEIGHT // 4 else found["value"]
+        kind, name = str(found["kind"]), str(found["name"])
+        self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
 
     @property
     def has_unsent(self) -> bool:
         """Say if something was filled and not sent yet."""
-        return bool(self._now)
+        return bool(self._unsent)
 
     def clear(self) -> None:
         """Forget the fields: they were sent, or went with their document."""
-        self._now.clear()
+        self._unsent.clear()
 
     def set_url(self, url: str) -> None:
         """Forget the fields if the page is at another URL; a fragment is no other place."""
         url = url.partition("#")[0]
         if url != self._url:
-            self._now.clear()
+            self._unsent.clear()
             self._offered.clear()
         self._url = url
 
     def offer_all(self) -> None:
         """Offer the fields from now on, because the page died or was left."""
-        self._offered.update(self._now)
-        self._now.clear()
+        self._offered.update(self._unsent)
+        self._unsent.clear()
 
     def offered(self, client_id: str) -> list[FilledField]:
         """Return the lost fields that a client filled itself."""
@@ -93,23 +93,23 @@ class FilledFields:
     def offer(self, client_id: str, page_id: str) -> str:
         """Name the call to make; return "" if nothing was lost."""
         fields = self.offered(client_id)
-        kept, others = [f for f in fields if not f.obstacle], [f for f in fields if f.obstacle]
-        told = []
-        if kept:
-            told.append(f"fill again {_named(kept)}: {next_call('refill', page_id=page_id)}")
-        if others:
-            told.append(f"to be given again: {_named(others)}")
-        return "; ".join(told)
+        refillable, to_give_again = [f for f in fields if not f.obstacle], [f for f in fields if f.obstacle]
+        lines = []
+        if refillable:
+            lines.append(f"fill again {_join(refillable)}: {next_call('refill', page_id=page_id)}")
+        if to_give_again:
+            lines.append(f"to be given again: {_join(to_give_again)}")
+        return "; ".join(lines)
 
 
 def _fields() -> Bounded[tuple[str, str | None, str], FilledField]:
     return Bounded(_MOST, weigh=lambda field: weight(field.value), most_weight=_MOST_WEIGHT)
 
 
-def _named(fields: list[FilledField]) -> str:
+def _join(fields: list[FilledField]) -> str:
     shown = ", ".join(field.selector[:80] for field in fields[:_SHOWN])
     return shown + (f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else "")
 
 
-def _text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return value if isinstance(value, str) else None

@@ -41,22 +41,22 @@ class IdleSweep:
         while True:
             await asyncio.sleep(max(_LEAST_S, min(times)))  # nothing happens when a page becomes idle
             try:
-                await self.look()
+                await self.sweep()
             except Exception:  # a look that failed is no reason for the next ones not to be
                 log.exception("what is idle could not be closed")
 
-    async def look(self) -> None:
+    async def sweep(self) -> None:
         if self.idle.page_s:
             abandoned_s = min(self.idle.page_s, self.idle.page_abandoned_s)
             abandoned = self.parking.abandoned([*self.pages.values()])
             for idle_s, pages in ((self.idle.page_s, [*self.pages.values()]), (abandoned_s, abandoned)):
                 for page in self.parking.idle(idle_s, pages):
                     await self.parking.park(page, idle_s)
-        await self._relieve()
-        for kind in self._to_rest():
-            await self._rest(kind)
+        await self._free_memory()
+        for kind in self._browsers_to_close():
+            await self._close_browser(kind)
 
-    async def _relieve(self) -> None:
+    async def _free_memory(self) -> None:
         """Park idle pages, one after another, until the browsers are within their memory again."""
         await self.memory.measure()
         for page in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.is_short else []:
@@ -68,17 +68,17 @@ class IdleSweep:
             if not self.memory.is_short:
                 return
 
-    def _to_rest(self) -> list[BrowserKind | None]:
+    def _browsers_to_close(self) -> list[BrowserKind | None]:
         """Return the browsers above the minimum that nobody uses. The shared one comes last."""
         if self.launcher.attached and not self.launcher.pool.running:
             return []
         running: list[BrowserKind | None] = [None] if self.launcher.shared_runs else []
         running += sorted(self.launcher.pool.running, key=self._used_at, reverse=True)
-        of_none = [kind for kind in running[: self.idle.browsers_kept] if kind is not None and not self._at_home(kind)]
-        above = running[self.idle.browsers_kept :]
-        return of_none + [kind for kind in above if not self._busy(kind, self.idle.browser_s)]
+        minimum, surplus = running[: self.idle.browsers_kept], running[self.idle.browsers_kept :]
+        without_sessions = [kind for kind in minimum if kind is not None and not self._sessions_of(kind)]
+        return without_sessions + [kind for kind in surplus if not self._busy(kind, self.idle.browser_s)]
 
-    def _at_home(self, kind: BrowserKind | None) -> list[SessionEntry]:
+    def _sessions_of(self, kind: BrowserKind | None) -> list[SessionEntry]:
         return [session for session in self.sessions.values() if session.kind == kind]
 
     def _live(self, sessions: list[SessionEntry]) -> list[Parkable]:
@@ -86,10 +86,10 @@ class IdleSweep:
         return [page for page in self.pages.values() if page.record.session_id in ids and page.current.live]
 
     def _used_at(self, kind: BrowserKind | None) -> float:
-        return max((session.used_at for session in self._at_home(kind)), default=0.0)
+        return max((session.used_at for session in self._sessions_of(kind)), default=0.0)
 
     def _busy(self, kind: BrowserKind | None, idle_s: float) -> bool:
-        sessions = self._at_home(kind)
+        sessions = self._sessions_of(kind)
         pages = self._live(sessions)
         return (
             (kind is None and (self.launcher.attached or self.launcher.profile.is_reserved))
@@ -99,9 +99,9 @@ class IdleSweep:
             or len(self.parking.idle(idle_s, pages)) < len(pages)
         )
 
-    async def _rest(self, kind: BrowserKind | None) -> None:
+    async def _close_browser(self, kind: BrowserKind | None) -> None:
         """Close a browser until somebody needs it. A call that comes meanwhile keeps it open, or opens it anew."""
-        sessions, idle_s = self._at_home(kind), self.idle.browser_s
+        sessions, idle_s = self._sessions_of(kind), self.idle.browser_s
         for page in self._live(sessions):
             if not await self.parking.park(page, idle_s):
                 return

@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
 from browser_service.host.launching.person_window import cookie_key
-from browser_service.host.recovery.logins import cookies_in
+from browser_service.host.recovery.logins import cookies_in, cookies_of
 from shared.errors import BrowserLaunchFailed
 from shared.model import Json
 
@@ -17,45 +17,33 @@ Options = Mapping[str, Any]  # Any: Playwright's
 
 
 async def restore_context(
-    browser: Browser, options: Options, states: Sequence[Json], whose: str
+    browser: Browser, options: Options, states: Sequence[Json], owner: str
 ) -> tuple[BrowserContext, Json, str]:
     """Return a context, its state, and a notice if that state is not the newest."""
-    refused = ""
+    refusal = ""
     for number, state in enumerate(states):
         try:
             context = await _context(browser, options, state)
         except PlaywrightError as error:
-            refused = refused or _first(error)
+            refusal = refusal or _first_line(error)
             continue
-        told = f"{whose} has its logins from before: the browser refuses the newest ({refused})." if number else ""
-        return context, state, told
+        notice = f"{owner} has its logins from before: the browser refuses the newest ({refusal})." if number else ""
+        return context, state, notice
     try:
         context = await browser.new_context(**options)
     except PlaywrightError as error:
-        raise BrowserLaunchFailed(f"{whose} cannot be opened: {_first(error)}") from error
+        raise BrowserLaunchFailed(f"{owner} cannot be opened: {_first_line(error)}") from error
     if not states:
         return context, {}, ""
-    count = await _one_by_one(context, states[0])
-    return context, {}, f"{whose} has {count} of its cookies and no storage: the browser refuses the rest ({refused})."
+    count = sum([await _add(context, [cookie]) for cookie in cookies_of(states[0])])
+    return context, {}, f"{owner} has {count} of its cookies and no storage: the browser refuses the rest ({refusal})."
 
 
 async def _context(browser: Browser, options: Options, state: Json) -> BrowserContext:
     return await browser.new_context(**options, storage_state={"origins": [], **state})  # type: ignore[arg-type] # as Playwright gave it
 
 
-async def _one_by_one(context: BrowserContext, state: Json) -> int:
-    """Add each cookie by itself, so that a refused one does not cost the others. Return how many were taken."""
-    taken = 0
-    for cookie in cast("list[Json]", state.get("cookies") or []):
-        try:
-            await context.add_cookies([cookie])  # type: ignore[list-item] # as Playwright gave it
-        except PlaywrightError:
-            continue
-        taken += 1
-    return taken
-
-
-def _first(error: PlaywrightError) -> str:
+def _first_line(error: PlaywrightError) -> str:
     return str(error).splitlines()[0][:200]
 
 
@@ -66,15 +54,16 @@ async def restore_cookies(context: BrowserContext, saved: Sequence[Json], *, aft
     because Chromium writes no sooner.
     """
     present = {cookie_key(cookie) for cookie in await cookies_in(context)}
-    lasting = {cookie_key(cookie) for cookie in saved if _lasts(cookie)}
-    damaged = not after_crash and bool(lasting) and lasting.isdisjoint(present)  # such a browser begins anew, silently
-    lacking = [
+    persistent = {cookie_key(cookie) for cookie in saved if _is_persistent(cookie)}
+    # a damaged profile begins anew, silently
+    damaged = not after_crash and bool(persistent) and persistent.isdisjoint(present)
+    missing = [
         cookie
         for cookie in saved
         if cookie_key(cookie) not in present and (after_crash or damaged or cookie.get("expires") == -1)
     ]
-    if lacking and not await _add(context, lacking):
-        for cookie in lacking:  # one that the browser no longer accepts must not cost the others
+    if missing and not await _add(context, missing):
+        for cookie in missing:  # one that the browser no longer accepts must not cost the others
             await _add(context, [cookie])
     return ["The profile had lost its cookies: they come back from what the service has saved."] if damaged else []
 
@@ -90,6 +79,6 @@ async def _add(context: BrowserContext, cookies: Sequence[Json]) -> bool:
     return True
 
 
-def _lasts(cookie: Json) -> bool:
+def _is_persistent(cookie: Json) -> bool:
     expires = cookie.get("expires")
     return isinstance(expires, int | float) and expires > time.time()

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final, cast
 
-from playwright.async_api import BrowserContext, Cookie
+from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
@@ -21,29 +22,23 @@ _STORAGE_SHARE: Final = 0.2
 _STORAGE_PAUSE_S: Final = 30
 
 
+@dataclass(eq=False)
 class Logins:
     """Keeps a session's cookies and storage as they were saved last, for when its browser ends or hangs."""
 
-    def __init__(
-        self,
-        saved: Json,
-        *,
-        storage: bool,
-        context: Callable[[], BrowserContext | None],
-        on_saved: Callable[[Json], None],
-    ) -> None:
-        """Save storage too if `storage` is true; a profile keeps its own. `context` returns a live one to save from."""
-        self.saved = saved
-        self.unsaved = False
-        """True if something may have changed since."""
-        self._storage = storage
-        self._context = context
-        self._on_saved = on_saved
-        self._saving: asyncio.Task[None] | None = None
-        self.storage_lock = asyncio.Lock()
-        """Guards storage: a database that is being read cannot be replaced."""
-        self._storage_due_at = 0.0
-        """Storage may be read again from this moment of the monotonic clock on."""
+    saved: Json
+    storage: bool
+    """Storage is saved too; a profile keeps its own."""
+    context: Callable[[], BrowserContext | None]
+    """Returns a live context to save from."""
+    on_saved: Callable[[Json], None]
+    unsaved: bool = False
+    """Something may have changed since."""
+    storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Guards storage: a database that is being read cannot be replaced."""
+    _saving: asyncio.Task[None] | None = None
+    _storage_due_at: float = 0.0
+    """Storage may be read again from this moment of the monotonic clock on."""
 
     @property
     def cookies(self) -> list[Json]:
@@ -52,23 +47,23 @@ class Logins:
     def save_soon(self) -> None:
         """Save within half a second, once for many changes in a row."""
         self.unsaved = True
-        if self._context() is not None and (self._saving is None or self._saving.done()):
+        if self.context() is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later())
 
     async def save_cookies(self, within_s: float = _AT_ONCE_WITHIN_S) -> None:
         """Save the cookies now: an act may have been a login, and the browser may be killed the next moment."""
-        if (context := self._context()) is not None:
+        if (context := self.context()) is not None:
             with contextlib.suppress(TimeoutError, PlaywrightError):  # saved soon, or lost with the browser
                 await self._save_cookies(context, within_s)
 
-    async def save(self, *, whole: bool = False) -> None:
+    async def save(self, *, with_storage: bool = False) -> None:
         """Save now, and the storage too with `whole`, or if it is due."""
         async with self.storage_lock:
-            if (context := self._context()) is None:
+            if (context := self.context()) is None:
                 return
             with contextlib.suppress(TimeoutError, PlaywrightError):
                 await self._save_cookies(context)
-                if whole:
+                if with_storage:
                     await self._save_storage(context)
                 elif time.monotonic() >= self._storage_due_at:
                     await self._save_storage(context, _STORAGE_WITHIN_S)
@@ -80,7 +75,7 @@ class Logins:
         await self.cancel_save()  # which would save less
         self.unsaved = False
         async with self.storage_lock:
-            if (context := self._context()) is None:
+            if (context := self.context()) is None:
                 return True
             try:
                 await self._save_cookies(context)
@@ -104,23 +99,23 @@ class Logins:
     async def _save_cookies(self, context: BrowserContext, within_s: float = _WITHIN_S) -> None:
         async with asyncio.timeout(within_s):
             cookies: list[JsonValue] = [*await cookies_in(context)]
-        self._note({**self.saved, "cookies": cookies})
+        self._update({**self.saved, "cookies": cookies})
 
     async def _save_storage(self, context: BrowserContext, within_s: float = _WITHIN_S) -> None:
-        if not self._storage:
+        if not self.storage:
             return
         began = time.monotonic()
         try:
             async with asyncio.timeout(within_s):
-                self._note(await storage_state(context))
+                self._update(await storage_state(context))
         finally:
             ended = time.monotonic()
             self._storage_due_at = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
 
-    def _note(self, state: Json) -> None:
+    def _update(self, state: Json) -> None:
         if state != self.saved:
             self.saved = state
-            self._on_saved(state)
+            self.on_saved(state)
 
 
 async def storage_state(context: BrowserContext) -> Json:
@@ -132,12 +127,11 @@ async def storage_state(context: BrowserContext) -> Json:
 
 
 async def cookies_in(context: BrowserContext) -> list[Json]:
-    return [_json(cookie) for cookie in await context.cookies()]
+    return [
+        {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}
+        for cookie in await context.cookies()
+    ]
 
 
 def cookies_of(state: Json) -> list[Json]:
     return cast("list[Json]", state.get("cookies") or [])
-
-
-def _json(cookie: Cookie) -> Json:
-    return {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}

@@ -20,18 +20,18 @@ _SHOWN: Final = 100
 
 async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
     """Fill the caller's lost fields. Return what was filled, what was not and why, and what has to be given again."""
-    filled = page.filled_fields
-    fields = filled.offered(page.call.client_id)
+    fields_of_page = page.filled_fields
+    fields = fields_of_page.offered(page.call.client_id)
     if not fields:
         return {"fields": [], "observed": "nothing is to be filled again: nothing that you had filled was lost"}
-    told: list[Json] = []
+    results: list[Json] = []
     for field in fields:
         why = field.obstacle or await _refill_field(page, field, min(_EACH_MS, timeout_ms))
         if not why or field.obstacle:
-            filled.withdraw(field)
+            fields_of_page.withdraw(field)
         reason: Json = {"why": why} if why else {}
-        told.append({"selector": field.selector, "name": field.name, "filled": not why, **reason})
-    return {"fields": [*told], "observed": _describe(fields, told)}
+        results.append({"selector": field.selector, "name": field.name, "filled": not why, **reason})
+    return {"fields": [*results], "observed": _describe(fields, results)}
 
 
 async def _refill_field(page: "BrowserPage", field: FilledField, wait_ms: int) -> str:
@@ -45,13 +45,13 @@ async def _refill_field(page: "BrowserPage", field: FilledField, wait_ms: int) -
         if errors.is_closed(error):
             raise
         return await _problem(page, field, error)
-    seen = await read_back(element, FIELD)
-    if seen is None:
+    found = await read_back(element, FIELD)
+    if found is None:
         return "it was filled, and is no longer there"
-    page.filled(field.selector, field.frame, seen, strict=field.strict)
-    if seen["secret"]:
+    page.remember_field(field.selector, field.frame, found, strict=field.strict)
+    if found["secret"]:
         return "it takes a secret now"
-    return "" if seen["value"] == field.value else f"the page shows {str(seen['value'])[:_SHOWN]!r} instead"
+    return "" if found["value"] == field.value else f"the page shows {str(found['value'])[:_SHOWN]!r} instead"
 
 
 async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
@@ -71,10 +71,12 @@ async def _problem(page: "BrowserPage", field: FilledField, error: PlaywrightErr
     return f"it cannot be filled: {str(error).splitlines()[0][:_SHOWN]}"
 
 
-def _describe(fields: list[FilledField], told: list[Json]) -> str:
-    pairs = [*zip(fields, told, strict=True)]
-    again = ", ".join(field.selector for field, each in pairs if each["filled"])
+def _describe(fields: list[FilledField], results: list[Json]) -> str:
+    pairs = [*zip(fields, results, strict=True)]
+    refilled = ", ".join(field.selector for field, each in pairs if each["filled"])
     failed = [f"{field.selector}: {each['why']}" for field, each in pairs if not each["filled"] and not field.obstacle]
-    given = [f"{field.selector} ({each['why']})" for field, each in pairs if field.obstacle]
-    lines = [f"as before: {again}" if again else "", *failed, f"give again: {', '.join(given)}" if given else ""]
-    return "; ".join(filter(None, lines))
+    to_give_again = [f"{field.selector} ({each['why']})" for field, each in pairs if field.obstacle]
+    lines = [f"as before: {refilled}"] if refilled else []
+    lines += failed
+    lines += [f"give again: {', '.join(to_give_again)}"] if to_give_again else []
+    return "; ".join(lines)

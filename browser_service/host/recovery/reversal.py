@@ -36,88 +36,88 @@ def cookie_changes(before: Iterable[Mapping[str, object]], after: Iterable[Mappi
     return {"was": lost, "made": new}
 
 
-async def _close_page(page: BrowserPage, kept: UndoState) -> Json:
-    x, y = await page.live.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
+async def _close_page(page: BrowserPage, state: UndoState) -> Json:
+    x, y = await page.playwright.evaluate("[Math.round(scrollX), Math.round(scrollY)]")
     scrolled = f", scrolled to {x}, {y}" if x or y else ""
-    more = f", with {len(kept['history'])} entries of its history" if kept["history"] else ""
+    more = f", with {len(state['history'])} entries of its history" if state["history"] else ""
     return {"url": page.url, "observed": f"page {page.page_id} is open again at {page.url}{scrolled}{more}"}
 
 
-async def _cookies(session: BrowserSession, kept: UndoState) -> Json:
+async def _cookies(session: BrowserSession, state: UndoState) -> Json:
     context = await session.context()
-    was, made = _by_key(kept["was"]), _by_key(kept["made"])
+    was, made = _by_key(state["was"]), _by_key(state["made"])
     now = _by_key([{**cookie} for cookie in await context.cookies()])
     newer = [key for key in was | made if _value(now, key) not in {_value(was, key), _value(made, key)}]
     for key in [*made.keys() - was.keys() - {*newer}]:
         name, domain, path = key
         await context.clear_cookies(name=name, domain=domain, path=path)
-    if back := [cookie for key, cookie in was.items() if key not in newer]:
-        await context.add_cookies(back)  # type: ignore[arg-type] # as the browser gave them
+    if restored := [cookie for key, cookie in was.items() if key not in newer]:
+        await context.add_cookies(restored)  # type: ignore[arg-type] # as the browser gave them
     session.entry.logins.save_soon()
     now = _by_key([{**cookie} for cookie in await context.cookies()])
     done = [key for key in was | made if key not in newer and _value(now, key) == _value(was, key)]
     lost = [str(key[0]) for key in was if key not in newer and key not in done]
-    told = _report(f"{counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
-    return {"observed": told + (f"; expired meanwhile: {_names(lost)}" if lost else "")}
+    report = _report(f"{counted(len(done), 'cookie')} as before", done, [str(key[0]) for key in newer])
+    return {"observed": report + (f"; expired meanwhile: {_join(lost)}" if lost else "")}
 
 
-async def _storage(page: BrowserPage, kept: UndoState) -> Json:
-    if origin_of(page.url) != kept["origin"]:
-        go = json.dumps({"pageId": page.page_id, "url": kept["origin"]})
+async def _storage(page: BrowserPage, state: UndoState) -> Json:
+    if origin_of(page.url) != state["origin"]:
+        goto_call = json.dumps({"pageId": page.page_id, "url": state["origin"]})
         raise CannotUndo(
-            f"Page {page.page_id!r} is not at {kept['origin']} any more, whose storage it was.",
-            hint=f"goto {go}, then undo again.",
+            f"Page {page.page_id!r} is not at {state['origin']} any more, whose storage it was.",
+            hint=f"goto {goto_call}, then undo again.",
         )
-    back, newer = await page.live.evaluate(_PUT_BACK, [kept["kind"], kept["was"], kept["made"]])
-    where = f"in the {kept['kind']} storage of {kept['origin']}"
-    return {"observed": _report(f"{counted(len(back), 'item')} as before {where}", back, newer)}
+    restored, newer = await page.playwright.evaluate(_PUT_BACK, [state["kind"], state["was"], state["made"]])
+    where = f"in the {state['kind']} storage of {state['origin']}"
+    return {"observed": _report(f"{counted(len(restored), 'item')} as before {where}", restored, newer)}
 
 
-async def _logins(session: BrowserSession, kept: UndoState) -> Json:
-    await session.entry.restore(kept["state"])
+async def _logins(session: BrowserSession, state: UndoState) -> Json:
+    await session.entry.restore(state["state"])
     return {"observed": "the logins are as they were before that; what the session has got since is gone"}
 
 
-async def _routes(page: BrowserPage, kept: UndoState) -> Json:
-    rules = [Rule.from_json(rule) for rule in kept["rules"]]
-    back, newer = await page.settings.network.restore(page.live, rules)
-    return {"observed": _report(f"{counted(len(back), 'route')} back: {_names(back)}", back, newer)}
+async def _routes(page: BrowserPage, state: UndoState) -> Json:
+    rules = [Rule.from_json(rule) for rule in state["rules"]]
+    restored, newer = await page.settings.network.restore(page.playwright, rules)
+    return {"observed": _report(f"{counted(len(restored), 'route')} back: {_join(restored)}", restored, newer)}
 
 
-async def _headers(page: BrowserPage, kept: UndoState) -> Json:
-    _check_same(page.settings.network.headers, kept["made"], next_call("set_extra_headers", headers={...}))
-    await page.settings.network.set_headers(page.live, kept["was"])
-    return {"observed": f"the page's extra headers are as before: {_names(kept['was'])}"}
+async def _headers(page: BrowserPage, state: UndoState) -> Json:
+    _check_same(page.settings.network.headers, state["made"], next_call("set_extra_headers", headers={...}))
+    await page.settings.network.set_headers(page.playwright, state["was"])
+    return {"observed": f"the page's extra headers are as before: {_join(state['was'])}"}
 
 
-async def _session_headers(session: BrowserSession, kept: UndoState) -> Json:
-    _check_same(session.entry.headers, kept["made"], next_call("set_session_headers", headers={...}))
-    await session.entry.set_headers(kept["was"])
-    return {"observed": f"the session's extra headers are as before: {_names(kept['was'])}"}
+async def _session_headers(session: BrowserSession, state: UndoState) -> Json:
+    _check_same(session.entry.headers, state["made"], next_call("set_session_headers", headers={...}))
+    await session.entry.set_headers(state["was"])
+    return {"observed": f"the session's extra headers are as before: {_join(state['was'])}"}
 
 
-async def _init_scripts(page: BrowserPage, kept: UndoState) -> Json:
-    return _scripts_report(await page.settings.init_scripts.put_back(page.live, kept["texts"]), kept)
+async def _init_scripts(page: BrowserPage, state: UndoState) -> Json:
+    return _scripts_report(await page.settings.init_scripts.put_back(page.playwright, state["texts"]), state)
 
 
-async def _session_init_scripts(session: BrowserSession, kept: UndoState) -> Json:
-    return _scripts_report(await session.entry.init_scripts.put_back(await session.context(), kept["texts"]), kept)
+async def _session_init_scripts(session: BrowserSession, state: UndoState) -> Json:
+    return _scripts_report(await session.entry.init_scripts.put_back(await session.context(), state["texts"]), state)
 
 
-def _scripts_report(back: list[str], kept: UndoState) -> Json:
-    newer = [script_id for script_id in kept["texts"] if script_id not in back]
-    return {"observed": _report(f"{counted(len(back), 'init script')} back: {_names(back)}", back, newer)}
+def _scripts_report(restored: list[str], state: UndoState) -> Json:
+    newer = [script_id for script_id in state["texts"] if script_id not in restored]
+    return {"observed": _report(f"{counted(len(restored), 'init script')} back: {_join(restored)}", restored, newer)}
 
 
-async def _emulate(page: BrowserPage, kept: UndoState) -> Json:
-    settings, was, made = page.settings, kept["was"], kept["made"]
+async def _emulate(page: BrowserPage, state: UndoState) -> Json:
+    settings, was, made = page.settings, state["was"], state["made"]
     now = settings.emulation.settings
     changed = [name for name in was | made if was.get(name) != made.get(name)]
     newer = [name for name in changed if now.get(name) not in (was.get(name), made.get(name))]
-    back = {name: was.get(name) for name in changed if name not in newer}
-    await settings.emulation.change(page.live, page.tab.cdp, back)
-    await settings.network.set_offline(page.live, offline=settings.emulation.offline)
-    report = _report(f"{_names(back)} as before", back, newer)
+    restored = {name: was.get(name) for name in changed if name not in newer}
+    await settings.emulation.change(page.playwright, page.tab.cdp, restored)
+    await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
+    report = _report(f"{_join(restored)} as before", restored, newer)
     return {"emulated": settings.emulation.describe(), "observed": report}
 
 
@@ -142,17 +142,17 @@ REVERSALS: Final[Mapping[str, Reversal]] = MappingProxyType(
 """Maps an act's name to its reversal."""
 
 
-def _report(done: str, back: Iterable[object], newer: list[str]) -> str:
+def _report(done: str, restored: Iterable[object], newer: list[str]) -> str:
     """Describe the reversal. Raises CannotUndo if all was set anew."""
-    kept = f"set anew since, and kept so: {_names(newer)}"
-    if newer and not [*back]:
-        raise CannotUndo(f"Nothing was put back: {kept}.", hint="Set it yourself, if it shall be otherwise.")
-    return f"{done}; {kept}" if newer else done
+    skipped = f"set anew since, and kept so: {_join(newer)}"
+    if newer and not [*restored]:
+        raise CannotUndo(f"Nothing was put back: {skipped}.", hint="Set it yourself, if it shall be otherwise.")
+    return f"{done}; {skipped}" if newer else done
 
 
-def _check_same(now: object, made: object, how: str) -> None:
+def _check_same(now: object, made: object, next_step: str) -> None:
     if now != made:
-        raise CannotUndo("Nothing was put back: they were set anew since.", hint=f"Set them: {how}.")
+        raise CannotUndo("Nothing was put back: they were set anew since.", hint=f"Set them: {next_step}.")
 
 
 def counted(count: int, what: str) -> str:
@@ -160,10 +160,10 @@ def counted(count: int, what: str) -> str:
     return f"1 {what} is" if count == 1 else f"{count} {what}s are"
 
 
-def _names(names: Iterable[str]) -> str:
-    found = [*names]
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return (", ".join(found[:_NAMED]) or "none") + more
+def _join(names: Iterable[str]) -> str:
+    listed = [*names]
+    more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
+    return (", ".join(listed[:_NAMED]) or "none") + more
 
 
 def _by_key(cookies: list[UndoState]) -> dict[Any, UndoState]:  # Any: a key's parts

@@ -17,26 +17,26 @@ def script(name: str) -> str:
 
     Playwright evaluates sources and no modules, so the imported files stand before it, within the function.
     """
-    shared = [_EXPORT.sub("", _own(other)) for other in _imported(name)]
-    before, _, function = _own(name).partition("export default ")
-    called = ("return (", function.rstrip().removesuffix(";"), ")(...given);\n")
-    return "".join(("(...given) => {\n", *shared, _EXPORT.sub("", before), *called, "}"))
+    imports = [_EXPORT.sub("", _body(imported)) for imported in _imported(name)]
+    before, _, function = _body(name).partition("export default ")
+    call = ("return (", function.rstrip().removesuffix(";"), ")(...given);\n")
+    return "".join(("(...given) => {\n", *imports, _EXPORT.sub("", before), *call, "}"))
 
 
-def applied(function: str, *given: str) -> str:
+def call_of(function: str, *arguments: str) -> str:
     """Return the source of a call of `function`, which gives another function; `given` are sources, or JSON."""
-    return f"({function})({', '.join(given)})"
+    return f"({function})({', '.join(arguments)})"
 
 
 def _imported(name: str) -> list[str]:
     """List the files that a file needs, each once, after those that it needs itself."""
-    found: dict[str, None] = {}
-    for other in _IMPORT.findall(_text(name)):
-        found |= dict.fromkeys([*_imported(other), other])
-    return [*found]
+    names: dict[str, None] = {}
+    for imported in _IMPORT.findall(_text(name)):
+        names |= dict.fromkeys([*_imported(imported), imported])
+    return [*names]
 
 
-def _own(name: str) -> str:
+def _body(name: str) -> str:
     return _COMMENT.sub("", _IMPORT.sub("", _text(name))).lstrip()
 
 

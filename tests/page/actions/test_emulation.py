@@ -115,7 +115,7 @@ async def test_what_was_set_comes_back_with_a_page_that_was_lost(service: Runnin
     entry = service.host.pages["tab"]
     lost = entry.tab
     assert lost is not None
-    entry.current.crashed(lost)
+    entry.current.note_crash(lost)
     seen = await tab.sees(SEES)
     assert entry.tab is not lost
     assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [400, 300])

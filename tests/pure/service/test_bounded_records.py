@@ -34,7 +34,7 @@ def test_of_fields_that_were_lost_with_many_windows_the_latest_are_offered() -> 
     for window in range(3):
         for number in range(40):
             seen: Json = {"kind": "text", "name": "", "value": "x", "secret": False}
-            fields.note("alice", f"#field-{window}-{number}", None, strict=True, seen=seen)
+            fields.note("alice", f"#field-{window}-{number}", None, strict=True, found=seen)
         fields.offer_all()
     offered = fields.offered("alice")
     assert (len(offered), offered[-1].selector) == (50, "#field-2-39")

@@ -17,7 +17,7 @@ ENDS = {None: Life.OPEN, LifeEvent.TAB_CLOSED: Life.VANISHED, LifeEvent.BROWSER_
 def record(**known: object) -> PageRecord:
     state = PageState.model_validate({"page_id": "p", "session_id": "s", **known})
     ownership = Ownership(state, 1_000, lambda _: False, lambda *_: None, lambda _: None)
-    return PageRecord.of(state, ownership, guarded=True)
+    return PageRecord.from_state(state, ownership, guarded=True)
 
 
 def call(client_id: str) -> Call:
@@ -33,7 +33,7 @@ def test_what_became_of_a_tab_is_noted_whenever_it_is_looked_at(ends: list[LifeE
     for end in ends:
         if page.life is Life.VANISHED and end is None:
             continue  # what is closed stays closed
-        page.saw(end)
+        page.note_end(end)
         assert page.life is ENDS[end]
 
 
@@ -44,7 +44,7 @@ def test_a_page_without_a_tab_that_works_does_not_change_by_what_became_of_it(ev
     page.move(event)
     before = page.life
     for end in ENDS:
-        page.saw(end)
+        page.note_end(end)
     assert page.life is before
 
 
@@ -52,7 +52,7 @@ def test_a_page_is_described_as_it_was_and_one_that_was_parked_still_is() -> Non
     place = Parked(x=1, y=2)
     assert record(parked=place.model_dump(), url="https://a.test/", title="A").life is Life.PARKED
     page = record(parked=place.model_dump(), url="https://a.test/", title="A", revision=3, holder_id="one")
-    again = PageRecord.of(page.state(), page.ownership, guarded=True).state()
+    again = PageRecord.from_state(page.state(), page.ownership, guarded=True).state()
     assert again == page.state()
     assert (again.parked, again.url, again.revision, again.holder_id) == (place, "https://a.test/", 3, "one")
 
