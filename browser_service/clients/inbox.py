@@ -1,5 +1,6 @@
 """Shows people what agents ask of them, and takes their answers."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 import structlog
@@ -25,24 +26,24 @@ class Resolution(Model):
     by: str = Field(default="", max_length=80)
 
 
+@dataclass(eq=False, repr=False)
 class HumanInbox:
     """Shows and answers all requests for the account's owner, and for a client those that it made itself."""
 
-    def __init__(self, host: SessionHost, secret: str) -> None:
-        self._host = host
-        self._secret = secret
+    host: SessionHost
+    secret: str
 
     def link(self, request_id: str) -> str:
         """Return the path of the request's page for a person. The key is in the fragment, so that no log and no Referer
         has it."""
-        return f"{PERSON}/{request_id}#{mint_key(self._secret, request_id)}"
+        return f"{PERSON}/{request_id}#{mint_key(self.secret, request_id)}"
 
     async def listed(self, who: Identity) -> list[Json]:
         """Return the open requests. If the account's owner looks, note that somebody is there."""
         requests = await self._open(who)
         if who.operator:
             for request_id in requests:
-                await self._host.answer(request_id, Answer(state="there"))
+                await self.host.answer(request_id, Answer(state="there"))
             return [{**describe_request(page), "link": self.link(request_id)} for request_id, page in requests.items()]
         return [describe_request(page) for page in requests.values()]
 
@@ -52,7 +53,7 @@ class HumanInbox:
         if page is None:
             raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
         if who.request_id:
-            await self._host.answer(request_id, Answer(state="there"))
+            await self.host.answer(request_id, Answer(state="there"))
         return describe_request(page)
 
     async def resolve(self, who: Identity, request_id: str, body: Json) -> Json:
@@ -79,7 +80,7 @@ class HumanInbox:
             )
         text = resolution.answer if resolution.state == "done" else resolution.reason
         by = _name(who, resolution)
-        if not await self._host.answer(request_id, Answer(state=resolution.state, text=text, by=by)):
+        if not await self.host.answer(request_id, Answer(state=resolution.state, text=text, by=by)):
             raise RequestNotFound(f"Request {request_id!r} was answered by somebody else first.")
         log.info("request to a person", request=request_id, kind=page.person.kind, state=resolution.state, by=by)
         return {"requestId": request_id, "state": resolution.state}
@@ -87,7 +88,7 @@ class HumanInbox:
     async def _open(self, who: Identity) -> dict[str, PageState]:
         """Map the open requests that the caller may see to the page of each."""
         requests: dict[str, PageState] = {}
-        for page in await self._host.describe():
+        for page in await self.host.describe():
             if page.person is not None and self._may(who, page, page.person.request_id):
                 requests.setdefault(page.person.request_id, page)
         return requests

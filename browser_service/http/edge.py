@@ -1,6 +1,7 @@
 """Refuses, before anything reads a request, what does not come from a client of this service."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -13,16 +14,16 @@ from shared.wire import FILE_BYTES, FILES, MAX_MESSAGE_BYTES, PERSON
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
+@dataclass(eq=False)
 class Edge:
     """Checks Host, Origin, Sec-Fetch-Site and the content type of HTTP and WebSocket requests, and bounds their bodies.
 
     A page in any browser on this machine can send requests to loopback, and a foreign name can be made to resolve to
     it. Neither has our Host header with a matching Origin."""
 
-    def __init__(self, app: ASGIApp, allowed_hosts: Callable[[], Iterable[str]], reply: "ErrorReply") -> None:
-        self.app = app
-        self.allowed_hosts = allowed_hosts
-        self.reply = reply
+    app: ASGIApp
+    allowed_hosts: Callable[[], Iterable[str]]
+    reply: "ErrorReply"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -161,21 +161,16 @@ class Claimable(Generic[C]):
         self.line.wake()
 
 
+@dataclass(eq=False)
 class Claims:
     """Keeps claims on any names. What is due by the clock happens at the next question, or in `advance`."""
 
-    def __init__(
-        self,
-        idle_s: float,
-        on_move: Callable[[Move[Claim]], None],
-        send: Send = lambda _: None,
-        *,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        self.clock = clock
-        self._idle_s = idle_s
-        self._on_move = on_move
-        self._send = send
+    idle_s: float
+    on_move: Callable[[Move[Claim]], None]
+    send: Send = lambda _: None
+    clock: Clock = time.monotonic
+
+    def __post_init__(self) -> None:
         self._names: dict[str, Claimable[Claim]] = {}
 
     def holder(self, key: str) -> Claim | None:
@@ -248,7 +243,7 @@ class Claims:
             return
         if name.unused:
             unused, name.claim = name.claim, None
-            self._on_move(Move(key, MoveCause.UNUSED, unused, None))
+            self.on_move(Move(key, MoveCause.UNUSED, unused, None))
         name.advance()
         if name.claim is None and not name.line:
             del self._names[key]
@@ -267,13 +262,13 @@ class Claims:
 
     def _name(self, key: str) -> Claimable[Claim]:
         if key not in self._names:
-            self._names[key] = Claimable(key, self._lapses_at, self._on_move, self._send, clock=self.clock)
+            self._names[key] = Claimable(key, self._lapses_at, self.on_move, self.send, clock=self.clock)
         return self._names[key]
 
     def _lapses_at(self, claim: Claim) -> float:
         if claim.offered_until is not None:
             return claim.offered_until
-        return max(claim.used_at + self._idle_s, claim.kept_until)
+        return max(claim.used_at + self.idle_s, claim.kept_until)
 
     def _drop_lapsed(self) -> None:
         """Forget lapsed names that nobody waits for, once there are more than 1,000 names."""

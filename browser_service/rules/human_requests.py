@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -33,24 +34,18 @@ Later = Callable[[float, Callable[[], None]], Timer]
 """Calls a function after so many seconds."""
 
 
+@dataclass(eq=False)
 class HumanRequests:
     """Keeps the requests that are open, and the latest of those that are over."""
 
-    def __init__(
-        self,
-        emit: Callable[[HostEvent], None],
-        pages: Callable[[], Sequence[HeldPage]],
-        on_change: Callable[[HeldPage], None],
-        later: Later,
-        *,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        """`on_change` is called with each page that a person takes or gives back."""
-        self._emit = emit
-        self._pages = pages
-        self._on_change = on_change
-        self._later = later
-        self._clock = clock
+    emit: Callable[[HostEvent], None]
+    pages: Callable[[], Sequence[HeldPage]]
+    on_change: Callable[[HeldPage], None]
+    """Is called with each page that a person takes or gives back."""
+    later: Later
+    clock: Clock = time.monotonic
+
+    def __post_init__(self) -> None:
         self._requests = Bounded[str, HumanRequest](_KEPT, spared=lambda request: not request.over)
         self.requests: Mapping[str, HumanRequest] = self._requests
         self._next: dict[HeldPage, deque[HumanRequest]] = {}
@@ -80,7 +75,7 @@ class HumanRequests:
                 f'A person has {_IN_LINE} more questions to answer on "{page.page_id}".',
                 hint=f"Wait for the answers: {wait}.",
             )
-        request = HumanRequest(_new_state(page, call, action), call.client_id, _origin(page), self._clock)
+        request = HumanRequest(_new_state(page, call, action), call.client_id, _origin(page), self.clock)
         if request.question.kind == "login" and not request.question.origin:
             raise ValidationFailed(
                 f"{page.page_id} is at {page.url}, where nobody can sign in.",
@@ -111,7 +106,7 @@ class HumanRequests:
         """Take up a request that was open when the service ended, with its page in the person's hands."""
         request = self._requests.get(question.request_id)
         if request is None:
-            request = self._requests[question.request_id] = HumanRequest(question, asker_id, _origin(page), self._clock)
+            request = self._requests[question.request_id] = HumanRequest(question, asker_id, _origin(page), self.clock)
             self._check_presence(request)
         self.cover(request, page)
 
@@ -119,7 +114,7 @@ class HumanRequests:
         """Give the person a page to work in: the one of the request, or a popup of it."""
         begins = not request.is_put
         request.cover(page)
-        self._on_change(page)
+        self.on_change(page)
         for waiter in request.waiters if begins else ():
             self._tell_asker(request, waiter.call)
 
@@ -206,13 +201,13 @@ class HumanRequests:
         if request.left_s <= 0:
             self._end(request, "expired")
         else:
-            self._timers[request] = self._later(request.left_s, partial(self._check_presence, request))
+            self._timers[request] = self.later(request.left_s, partial(self._check_presence, request))
 
     def _tell_asker(self, request: HumanRequest, call: Call) -> None:
         """Send the request as it is now to the call of who asked first."""
         if not request.over and call.client_id == request.asker_id:
             moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING)
-            self._emit(moved.model_copy(update={"request": request.to_state()}))
+            self.emit(moved.model_copy(update={"request": request.to_state()}))
 
     def _end(self, request: HumanRequest, state: State) -> None:
         if timer := self._timers.pop(request, None):
@@ -220,7 +215,7 @@ class HumanRequests:
         request.state = state
         for page in request.pages:
             page.return_from_person()
-            self._on_change(page)
+            self.on_change(page)
         self._tell(request)
         for waiter in request.waiters:
             waiter.wake()
@@ -234,13 +229,13 @@ class HumanRequests:
         if request.state == "withdrawn":
             concerned.clear()
         if (request.state, request.question.kind) == ("done", "login"):
-            for page in self._pages():
+            for page in self.pages():
                 of_site = _origin(page) in request.origins or page in request.pages
                 if page.lease is not None and page.session_id == request.question.session_id and of_site:
                     concerned.setdefault(page.lease.client_id, page.page_id)
         for client_id, page_id in concerned.items():
             if not request.waiting[client_id]:
-                self._emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.outcome(), page_id=page_id)))
+                self.emit(NoticeGiven(client_id=client_id, notice=Notice(text=request.outcome(), page_id=page_id)))
 
 
 def _origin(page: HeldPage) -> str:

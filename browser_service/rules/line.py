@@ -45,16 +45,18 @@ class Place:
 P = TypeVar("P", bound=Place)
 
 
+@dataclass(eq=False)
 class Line(Generic[P]):
     """Serves first who came first. A fair line serves its clients in turn, one call of each.
 
     `behind` names whom the first one waits for.
     """
 
-    def __init__(self, send: Send, behind: Callable[[], str], *, fair: bool = False) -> None:
-        self._send = send
-        self._behind = behind
-        self._fair = fair
+    send: Send
+    behind: Callable[[], str]
+    fair: bool = False
+
+    def __post_init__(self) -> None:
         self._queues: dict[str, deque[P]] = {}
 
     def __iter__(self) -> Iterator[P]:
@@ -115,7 +117,7 @@ class Line(Generic[P]):
         for position, place in enumerate(self, 1):
             if place.position != position:
                 place.position = position
-                self._send(place.event(CallState.QUEUED, self._behind()))
+                self.send(place.event(CallState.QUEUED, self.behind()))
 
     def _key(self, place: P) -> str:
-        return place.client_id if self._fair else ""
+        return place.client_id if self.fair else ""

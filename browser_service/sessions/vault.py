@@ -1,6 +1,7 @@
 """Stores sessions in the journal: their records, logins and saved states, all sealed."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pydantic import JsonValue, ValidationError
 
@@ -13,45 +14,45 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 
+@dataclass(eq=False)
 class SessionVault:
     """Reads and writes what of sessions outlives the process."""
 
-    def __init__(self, journal: Journal, seal: Seal, report: Callable[[str], None]) -> None:
-        self._journal = journal
-        self._seal = seal
-        self._report = report
+    journal: Journal
+    seal: Seal
+    report: Callable[[str], None]
 
     async def records(self) -> dict[str, SessionRecord | None]:
         """Return the persistent sessions by their names; None for each that cannot be read."""
-        await self._journal.forget_ended_sessions()
-        return {name: self._record(sealed) for name, sealed in (await self._journal.sessions()).items()}
+        await self.journal.forget_ended_sessions()
+        return {name: self._record(sealed) for name, sealed in (await self.journal.sessions()).items()}
 
     async def write(self, record: SessionRecord) -> None:
         """Store a session's record, if it is persistent."""
         if record.persistent:
-            await self._journal.keep_session(record.session_id, self._seal.close(record.model_dump(mode="json")))
+            await self.journal.keep_session(record.session_id, self.seal.close(record.model_dump(mode="json")))
 
     async def logins(self, session_id: str) -> list[Json]:
         """Return a session's logins: the newest, and those before them. What cannot be read stays, and is left out."""
-        sealed = await self._journal.states(session_id)
-        opened = [_logins(self._seal.open(each)) for each in sealed]
+        sealed = await self.journal.states(session_id)
+        opened = [_logins(self.seal.open(each)) for each in sealed]
         states = [state for state in opened if state is not None]
         if sealed and opened[0] is None:
-            await self._journal.set_state_aside(session_id)
+            await self.journal.set_state_aside(session_id)
             replacement = "those from before are used" if states else "people sign in anew"
-            self._report(
+            self.report(
                 f'The saved logins of session "{session_id}" cannot be read (another key, or damage): {replacement}. '
                 f"They are kept, and read again when the service starts with that key ({KEY_FILE})."
             )
         return states
 
     async def saved_names(self, session_id: str) -> list[str]:
-        return await self._journal.saved_names(session_id)
+        return await self.journal.saved_names(session_id)
 
     async def saved(self, session_id: str, name: str) -> Json:
         """Return what save_session_state saved under a name. Raises StateNotFound."""
-        sealed = await self._journal.saved(session_id, name)
-        state = self._seal.open(sealed) if sealed else None
+        sealed = await self.journal.saved(session_id, name)
+        state = self.seal.open(sealed) if sealed else None
         if not isinstance(state, dict):
             names = await self.saved_names(session_id)
             raise StateNotFound(
@@ -74,16 +75,16 @@ class SessionVault:
         session_id = closed.record.session_id
         await self.begin(closed.record)
         for name, state in closed.saved.items():
-            await self._journal.keep_saved(session_id, name, self._seal.close(state))
+            await self.journal.keep_saved(session_id, name, self.seal.close(state))
         if closed.record.persistent:
-            await self._journal.keep_state(session_id, self._seal.close(closed.spec.state))
+            await self.journal.keep_state(session_id, self.seal.close(closed.spec.state))
 
     async def forget(self, session_id: str) -> None:
-        await self._journal.forget_session(session_id)
+        await self.journal.forget_session(session_id)
 
     def _record(self, sealed: bytes) -> SessionRecord | None:
         try:
-            return SessionRecord.model_validate(self._seal.open(sealed))
+            return SessionRecord.model_validate(self.seal.open(sealed))
         except ValidationError:
             return None
 

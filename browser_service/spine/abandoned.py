@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import Final
 
 from browser_service.clients.listing import elapsed_words
@@ -22,17 +23,15 @@ _GONE_AFTER_MS: Final = 600_000
 """Is long, because a client without a stream shows only by its calls that it is there, also after a restart."""
 
 
+@dataclass(eq=False)
 class AbandonedPages:
     """Does for pages what hosts cannot: it knows which clients are there, and whom to tell."""
 
-    def __init__(
-        self, host: SessionHost, clients: Clients, ledger: Ledger, host_calls: HostCalls, *, blank_ms: int
-    ) -> None:
-        self._host = host
-        self._clients = clients
-        self._ledger = ledger
-        self._host_calls = host_calls
-        self._blank_ms = blank_ms
+    host: SessionHost
+    clients: Clients
+    ledger: Ledger
+    host_calls: HostCalls
+    blank_ms: int
 
     async def run(self) -> None:
         """Release leases and close blank pages now and then, until cancelled."""
@@ -44,21 +43,21 @@ class AbandonedPages:
     async def release_leases(self) -> None:
         """Release the leases of clients that are not there and have used none of their pages for ten minutes."""
         pages_of: dict[str, list[PageState]] = defaultdict(list)
-        for page in await self._host.describe():
+        for page in await self.host.describe():
             if page.holder_id is not None:
                 pages_of[page.holder_id].append(page)
         for client_id, pages in pages_of.items():
-            is_active = self._clients.present(client_id) or self._ledger.register.running(client_id)
+            is_active = self.clients.present(client_id) or self.ledger.register.running(client_id)
             if not is_active and all(page.idle_ms >= _GONE_AFTER_MS for page in pages):
-                await self._host_calls.release(client_id)
+                await self.host_calls.release(client_id)
 
     async def close_blank(self) -> None:
         """Close untouched pages of clients that are gone, unless a person works in one or holds it."""
-        for page in await self._host.describe() if self._blank_ms else []:
-            is_gone = page.holder_id is None or not self._clients.present(page.holder_id)
+        for page in await self.host.describe() if self.blank_ms else []:
+            is_gone = page.holder_id is None or not self.clients.present(page.holder_id)
             is_kept = page.person is not None or page.hold_left_ms
-            if page.untouched and is_gone and not is_kept and page.idle_ms >= self._blank_ms:
-                await self._host.discard(page.page_id, self._blank_ms)
+            if page.untouched and is_gone and not is_kept and page.idle_ms >= self.blank_ms:
+                await self.host.discard(page.page_id, self.blank_ms)
 
     def notify_retired(self, event: PageRetired) -> None:
         """Tell who left a page and who came that it was closed to make room; both may bring it back."""
@@ -69,16 +68,16 @@ class AbandonedPages:
             return
         call_id, update = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
         outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=update), undo=[event.undo])
-        result = self._ledger.undos.keep(_identity(client), call_id, _CLOSING, outcome).result or {}
+        result = self.ledger.undos.keep(_identity(client), call_id, _CLOSING, outcome).result or {}
         undo_hint = f" Back: {result['undo']}." if "undo" in result else ""
         idle = elapsed_words(page.idle_ms)
         reason = f'"{leaver.label}" had left it {idle} ago' if leaver.label else f"nobody had used it for {idle}"
         text = f"{page.page_id} was closed to make room: {reason}"
         for each in {client.client_id, newcomer.client_id if newcomer else client.client_id}:
-            self._clients.notify(each, Notice(text=f"{text}.{undo_hint}", page_id=page.page_id))
+            self.clients.notify(each, Notice(text=f"{text}.{undo_hint}", page_id=page.page_id))
         if newcomer is not None:
             closing = catalogue.parse({"action": _CLOSING, "pageId": page.page_id, "reason": "to make room"})
-            self._ledger.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
+            self.ledger.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
 
 
 def _identity(client: ClientRef) -> Identity:

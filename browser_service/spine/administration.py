@@ -1,6 +1,7 @@
 """Ends what clients that are gone have, revokes tokens, and forgets clients for the account's owner."""
 
 import time
+from dataclasses import dataclass
 
 import structlog
 
@@ -17,32 +18,22 @@ from shared.model import Json
 log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False)
 class Administration:
-    def __init__(
-        self,
-        directory: Directory,
-        clients: Clients,
-        *,
-        work: Work,
-        revoked: Revocations,
-        ledger: Ledger,
-        host_calls: HostCalls,
-        feed: Feed,
-    ) -> None:
-        self._directory = directory
-        self._clients = clients
-        self._work = work
-        self._revoked = revoked
-        self._ledger = ledger
-        self._host_calls = host_calls
-        self._feed = feed
+    directory: Directory
+    clients: Clients
+    work: Work
+    revoked: Revocations
+    ledger: Ledger
+    host_calls: HostCalls
+    feed: Feed
 
     async def client_gone(self, client_id: str) -> None:
         """End the client's calls and leases; its pages, logins and downloads live on. So do its requests to people: the
         person may be at it, and the same chat may come back."""
-        for record in self._ledger.register.running(client_id):
+        for record in self.ledger.register.running(client_id):
             if not ACTIONS[record.action].outlives_client:
-                await self._host_calls.stop(record)
+                await self.host_calls.stop(record)
         await self._let_go(client_id)
 
     async def revoke(self, clients: set[str]) -> Json:
@@ -50,17 +41,17 @@ class Administration:
         many of them have been here."""
         ids, seen_ids = await self._named(clients)
         try:
-            await self._revoked.clients(ids, time.time())
+            await self.revoked.clients(ids, time.time())
         finally:
             self._cut()
-            for record in [record for each in ids for record in self._ledger.register.running(each)]:
-                await self._host_calls.cancel(record.client_id, record.call_id)
+            for record in [record for each in ids for record in self.ledger.register.running(each)]:
+                await self.host_calls.cancel(record.client_id, record.call_id)
         log.info("tokens were revoked", clients=len(ids))
         return {"clients": [*sorted(ids)], "known": len(seen_ids)}
 
     async def revoke_token(self, token_id: str) -> Json:
         try:
-            await self._revoked.token(token_id, time.time())
+            await self.revoked.token(token_id, time.time())
         finally:
             self._cut()
         log.info("a token was revoked", token=token_id)
@@ -70,33 +61,33 @@ class Administration:
         """Remove the records and notices of a client (its id, or all of a label), and the leases of one that is gone.
         Return how many of each."""
         ids, _ = await self._named({client})
-        running = self._ledger.register.running
-        absent_ids = [each for each in ids if not self._clients.present(each) and not running(each)]
-        leases_before = sum(len(self._directory.held_by(each)) for each in absent_ids)
+        running = self.ledger.register.running
+        absent_ids = [each for each in ids if not self.clients.present(each) and not running(each)]
+        leases_before = sum(len(self.directory.held_by(each)) for each in absent_ids)
         for each in absent_ids:
             await self._let_go(each)
-        await self._feed.catch_up()
-        leases = leases_before - sum(len(self._directory.held_by(each)) for each in absent_ids)
-        notices = sum(self._clients.drop_notices(each) for each in ids)
-        removed: Json = {"records": await self._ledger.activity.forget(ids), "notices": notices, "leases": leases}
+        await self.feed.catch_up()
+        leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
+        notices = sum(self.clients.drop_notices(each) for each in ids)
+        removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}
         log.info("a client was forgotten", **removed)
         return removed
 
     async def _let_go(self, client_id: str) -> None:
-        self._work.gone(client_id)
-        await self._host_calls.release(client_id)
+        self.work.gone(client_id)
+        await self.host_calls.release(client_id)
 
     def _cut(self) -> None:
         """End all streams: clients that may listen reconnect before they count as gone."""
-        self._clients.end_streams()
-        self._ledger.activity.cut_streams()
+        self.clients.end_streams()
+        self.ledger.activity.cut_streams()
 
     async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
         """Return the ids that names (ids or labels) mean, and those of them that have been here."""
-        labels_of = await self._ledger.activity.clients()
-        for page in self._directory.pages():
+        labels_of = await self.ledger.activity.clients()
+        for page in self.directory.pages():
             labels_of.setdefault(page.holder_id or "", set()).add(page.holder_label)
-        for client_id, label in self._clients.labels():
+        for client_id, label in self.clients.labels():
             labels_of.setdefault(client_id, set()).add(label)
         names = {client.casefold() for client in clients}
         matching_ids = {

@@ -47,31 +47,24 @@ class Intake:
     quotas: Quotas
 
 
+@dataclass(eq=False)
 class Dispatcher:
     """Parses, checks, registers, does and writes down each call, and replies."""
 
-    def __init__(
-        self,
-        intake: Intake,
-        host_calls: HostCalls,
-        service_actions: ServiceActions,
-        ledger: Ledger,
-        feed: Feed,
-        *,
-        reply_within_ms: int = REPLY_WITHIN_MS,
-    ) -> None:
-        self._intake = intake
-        self._host_calls = host_calls
-        self._service_actions = service_actions
-        self._ledger = ledger
-        self._feed = feed
-        self.reply_within_ms = reply_within_ms
-        self._workflows = Workflows(intake.directory, intake.clients, feed, self.perform)
+    intake: Intake
+    host_calls: HostCalls
+    service_actions: ServiceActions
+    ledger: Ledger
+    feed: Feed
+    reply_within_ms: int = REPLY_WITHIN_MS
+
+    def __post_init__(self) -> None:
+        self._workflows = Workflows(self.intake.directory, self.intake.clients, self.feed, self.perform)
 
     async def run(self, caller: Identity, request: CallRequest) -> Reply:
         """Return the reply to a call, or after 50 s that it still runs. Never raises for what a caller did."""
         reply = await self._handle(caller, request)
-        notices = self._intake.clients.take_notices(caller.client_id)
+        notices = self.intake.clients.take_notices(caller.client_id)
         fields = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]
         return replace(reply, body={**reply.body, "notices": fields})
 
@@ -86,7 +79,7 @@ class Dispatcher:
 
     async def finish(self) -> None:
         """Wait a moment for the calls that are ending to be written down, before the service ends."""
-        if running := {record.task for record in self._ledger.register.running()}:
+        if running := {record.task for record in self.ledger.register.running()}:
             await asyncio.wait(running, timeout=_FINISHES_WITHIN_S)
 
     # --- taken on, or refused ----------------------------------------------------------------------------------------
@@ -97,32 +90,32 @@ class Dispatcher:
 
     def _begin(self, caller: Identity, request: CallRequest) -> Record | Reply:
         """Begin the call and return its record, or return its refusal."""
-        self._intake.clients.remember(caller.client_id, caller.label)
+        self.intake.clients.remember(caller.client_id, caller.label)
         try:
             request = replace(request, body=catalogue.unwrap(request.body))
-            action = self._intake.addressing.for_whole_session(catalogue.parse(request.merged()))
+            action = self.intake.addressing.for_whole_session(catalogue.parse(request.merged()))
         except BrowseError as error:
             return failed(error.body(request.request_id))
         try:
-            self._intake.policy.check(caller, action)
+            self.intake.policy.check(caller, action)
             return self._register(caller, request, action)
         except RateLimited as error:  # not recorded: who hammers would push what others did out of the record
             return failed(error.body(request.request_id))
         except BrowseError as error:
             refusal = error.body(request.request_id)
-            self._ledger.refused(caller, action, request.call_id or request.request_id, refusal)
+            self.ledger.refused(caller, action, request.call_id or request.request_id, refusal)
             return failed(refusal)
 
     def _register(self, caller: Identity, request: CallRequest, action: Action) -> Record:
         """Begin the call, or join the one of its id. Only a new one counts against the quotas."""
-        call_id, quotas = request.call_id or request.request_id, self._intake.quotas
+        call_id, quotas = request.call_id or request.request_id, self.intake.quotas
 
         def admit() -> Awaitable[Reply]:
             if request.counted:
                 quotas.admit(caller.client_id, action)
             return self._reply(caller, request, action, call_id)
 
-        record = self._ledger.register.begin(caller.client_id, call_id, request.attempt, action, admit)
+        record = self.ledger.register.begin(caller.client_id, call_id, request.attempt, action, admit)
         if request.counted and not record.task.done() and quotas.begin(caller.client_id, call_id, action):
             record.task.add_done_callback(lambda _: quotas.end(caller.client_id, call_id))
         return record
@@ -140,7 +133,7 @@ class Dispatcher:
             if done:
                 return record.reply
             remaining_s -= _HEARTBEAT_S
-            self._intake.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
+            self.intake.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)
 
     # --- done, written down, and replied to --------------------------------------------------------------------------
@@ -148,16 +141,16 @@ class Dispatcher:
     async def _reply(self, caller: Identity, request: CallRequest, action: Action, call_id: str) -> Reply:
         """Do the call, write down its outcome, and return that in the envelope."""
         began = asyncio.get_running_loop().time()
-        call = FrontCall(caller, request, action, self._ledger.register.find(caller.client_id, call_id))
+        call = FrontCall(caller, request, action, self.ledger.register.find(caller.client_id, call_id))
         outcome = await self._run_to_end(call)
-        await self._feed.catch_up()
+        await self.feed.catch_up()
         outcome = self._workflows.check_saved(call, outcome)
         self._note_use(call, outcome)
-        outcome = self._ledger.undos.keep(caller, call_id, action.name(), outcome)
-        outcome = without_private(outcome, self._intake.directory, caller.client_id)
-        self._intake.clients.forget_progress(caller.client_id, call_id)
+        outcome = self.ledger.undos.keep(caller, call_id, action.name(), outcome)
+        outcome = without_private(outcome, self.intake.directory, caller.client_id)
+        self.intake.clients.forget_progress(caller.client_id, call_id)
         reply = reply_of(call, outcome)
-        self._ledger.ended(call, outcome, asyncio.get_running_loop().time() - began)
+        self.ledger.ended(call, outcome, asyncio.get_running_loop().time() - began)
         return reply
 
     async def _run_to_end(self, call: FrontCall) -> Outcome:
@@ -175,17 +168,17 @@ class Dispatcher:
         if call.action.makes_session:
             return await self._workflows.in_new_session(call, self._do)
         if call.action.has_separate_calls:
-            self._intake.addressing.check_touched(call.action, call.client_id)
-            return await BatchRun(call, self._intake.directory, self._begin_part, self._host_calls.cancel).run()
-        address = self._intake.addressing.address(call.action, call.caller)
+            self.intake.addressing.check_touched(call.action, call.client_id)
+            return await BatchRun(call, self.intake.directory, self._begin_part, self.host_calls.cancel).run()
+        address = self.intake.addressing.address(call.action, call.caller)
         if call.action.scope is Scope.SERVICE:
-            return await self._service_actions.run(call, self.perform)
+            return await self.service_actions.run(call, self.perform)
         inline_text, cancel = call.request.inline_text, call.record.cancel
         task = HostTask(call.caller, call.action, call.call_id, address, cancel, inline_text=inline_text)
-        return await self._workflows.after(call, address, await self._host_calls.run(task))
+        return await self._workflows.after(call, address, await self.host_calls.run(task))
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
         """Count the call for the session that it was for."""
         named = call.action.requested_session if call.action.scope is Scope.SESSION else None
         session_id = outcome.page.session_id if outcome.page else named
-        self._intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)
+        self.intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
@@ -42,33 +43,22 @@ names, and each got the error that its save failed."""
 _SEEN = ("revision", "url", "title", "dialog", "access")
 
 
+@dataclass(eq=False)
 class Feed:
     """Reads a host's events in order, each once, however often they are delivered."""
 
-    def __init__(
-        self,
-        host: SessionHost,
-        directory: Directory,
-        clients: Clients,
-        journal: Journal,
-        seal: Seal,
-        *,
-        storage: Storage,
-        origins: Origins,
-        downloads: Downloads,
-        on_person: Callable[[PageState], None],
-        link: Callable[[str], str],
-    ) -> None:
-        self._host = host
-        self._directory = directory
-        self._clients = clients
-        self._journal = journal
-        self._seal = seal
-        self._storage = storage
-        self._origins = origins
-        self._on_person = on_person
-        self._link = link
-        self._downloads = downloads
+    host: SessionHost
+    directory: Directory
+    clients: Clients
+    journal: Journal
+    seal: Seal
+    storage: Storage
+    origins: Origins
+    downloads: Downloads
+    on_person: Callable[[PageState], None]
+    link: Callable[[str], str]
+
+    def __post_init__(self) -> None:
         self._incarnation = ""
         self._seq = 0
         self._lock = asyncio.Lock()
@@ -85,11 +75,11 @@ class Feed:
     async def run(self) -> None:
         """Follow the host until cancelled."""
         while True:
-            await self._apply_all(await self._host.events_after(self._seq, _POLL_MS, _BATCH))
+            await self._apply_all(await self.host.events_after(self._seq, _POLL_MS, _BATCH))
 
     async def rewrite(self) -> None:
         """Write all pages down again, because the journal's file is a new one."""
-        self._unwritten |= dict.fromkeys(page.page_id for page in self._directory.pages())
+        self._unwritten |= dict.fromkeys(page.page_id for page in self.directory.pages())
 
     def owes_logins(self, session_id: str, name: str) -> bool:
         """Return whether logins that were saved under a name are not on disk yet."""
@@ -99,7 +89,7 @@ class Feed:
         """Apply all events that the host has by now, and write down what must be on disk."""
         full = True
         while full:
-            batch = await self._host.events_after(self._seq, 0, _BATCH)
+            batch = await self.host.events_after(self._seq, 0, _BATCH)
             await self._apply_all(batch)
             full = len(batch.events) == _BATCH
 
@@ -120,7 +110,7 @@ class Feed:
             try:
                 await self._write_down()
             except JournalFailed as error:  # what was done was done; it is written with the next event
-                self._storage.failed(error)
+                self.storage.failed(error)
 
     def _apply(self, event: HostEvent) -> None:
         match event:
@@ -133,7 +123,7 @@ class Feed:
             case PageRetired():
                 self.on_retired(event)
             case CallMoved():
-                self._clients.send(self._for_client(event))
+                self.clients.send(self._for_client(event))
             case CallEnded():
                 self.on_call_ended(event)
             case NoticeGiven():
@@ -141,65 +131,65 @@ class Feed:
             case StateSaved():
                 self._unsaved[event.session_id, event.name] = event
             case DownloadMoved():
-                self._downloads.note(event.download)
+                self.downloads.note(event.download)
             case Throttled():
                 self._pause(event)
 
     def _notify(self, event: NoticeGiven) -> None:
         if event.client_id:
-            self._clients.notify(event.client_id, event.notice)
+            self.clients.notify(event.client_id, event.notice)
         else:
-            self._storage.report(event.notice.text)
+            self.storage.report(event.notice.text)
 
     def _note(self, page: PageState) -> None:
-        if self._directory.note(page):
+        if self.directory.note(page):
             self._unwritten[page.page_id] = None
         if page.person is not None:
-            self._on_person(page)
+            self.on_person(page)
 
     def _for_client(self, event: CallMoved) -> CallMoved:
         """Return the event with the client's own callId, and with the link for the person whom it waits for."""
         request = event.request
         if request is not None:
-            request = request.model_copy(update={"link": self._link(request.request_id)})
+            request = request.model_copy(update={"link": self.link(request.request_id)})
         return event.model_copy(update={"call_id": CallKey.parse(event.call_id).call_id, "request": request})
 
     def _tell_if_changed(self, page: PageState) -> None:
         """Tell clients of a page whose revision, place or title changed: most reports are only of its lease."""
-        old = self._directory.get(page.page_id)
+        old = self.directory.get(page.page_id)
         if old is None or any(getattr(old, name) != getattr(page, name) for name in _SEEN):
             self._tell(page)
 
     def _drop(self, page_id: str) -> None:
-        if page := self._directory.get(page_id):
+        if page := self.directory.get(page_id):
             self._tell(page)
-        self._directory.drop(page_id)
+        self.directory.drop(page_id)
 
     def _tell(self, page: PageState) -> None:
         moved = PageMoved(page_id=page.page_id, session_id=page.session_id, revision=page.revision)
-        self._clients.page_moved(moved, lambda client_id: self._directory.open_to(page, client_id))
+        self.clients.page_moved(moved, lambda client_id: self.directory.open_to(page, client_id))
 
     def _pause(self, event: Throttled) -> None:
-        text = self._origins.throttled(origin_of(event.url) or event.url, event)
+        text = self.origins.throttled(origin_of(event.url) or event.url, event)
         if text and event.client_id is not None:
-            self._clients.notify(event.client_id, Notice(text=text))
+            self.clients.notify(event.client_id, Notice(text=text))
 
     async def _write_down(self) -> None:
         """Write changed pages, logins and downloads to the journal."""
         had_debts = bool(self._unwritten or self._unsaved)
-        await self._downloads.write_down()
+        await self.downloads.write_down()
         for page_id in [*self._unwritten]:
-            page = self._directory.get(page_id)
-            closed = self._directory.closed.get(page_id)
-            await (self._journal.keep_page(page) if page else self._journal.close_page(page_id, closed))
+            page = self.directory.get(page_id)
+            closed = self.directory.closed.get(page_id)
+            await (self.journal.keep_page(page) if page else self.journal.close_page(page_id, closed))
             del self._unwritten[page_id]
         for (session_id, name), saved in [*self._unsaved.items()]:
-            sealed = self._seal.close(saved.state)
+            sealed = self.seal.close(saved.state)
             await (
-                self._journal.keep_saved(session_id, name, sealed)
+                self.journal.keep_saved(session_id, name, sealed)
                 if name
-                else self._journal.keep_state(session_id, sealed)
+                else self.journal.keep_state(session_id, sealed)
             )
             self._unsaved.pop((session_id, name), None)
         if had_debts:
-            self._storage.worked()
+            self.storage.worked()

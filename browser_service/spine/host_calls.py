@@ -39,70 +39,61 @@ class HostTask:
     """Is the action whose limits hold, if that is another one."""
 
 
+@dataclass(eq=False)
 class HostCalls:
     """Runs tasks on the host in the front's order, cancels them, and releases leases."""
 
-    def __init__(
-        self,
-        host: SessionHost,
-        directory: Directory,
-        clients: Clients,
-        feed: Feed,
-        *,
-        register: CallRegister,
-        vault: SessionVault,
-        quotas: Quotas,
-        origins: Origins,
-    ) -> None:
-        self._host = host
-        self._directory = directory
-        self._clients = clients
-        self._feed = feed
-        self._register = register
-        self._vault = vault
-        self._quotas = quotas
-        self._origins = origins
+    host: SessionHost
+    directory: Directory
+    clients: Clients
+    feed: Feed
+    register: CallRegister
+    vault: SessionVault
+    quotas: Quotas
+    origins: Origins
+
+    def __post_init__(self) -> None:
         self._seq = itertools.count(1)
 
     async def run(self, task: HostTask) -> Outcome:
         """Run a task within the limits that hold for it."""
         async with self._within_limits(task):
-            return await self._host.run(await self._call(task))
+            return await self.host.run(await self._call(task))
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, also one that is still on its way here. Raises CallNotFound for an unknown one."""
-        await self._host.cancel(str(CallKey(client_id, call_id)))
-        record = self._register.find(client_id, call_id)
+        await self.host.cancel(str(CallKey(client_id, call_id)))
+        record = self.register.find(client_id, call_id)
         record.cancel.request()
         return "done" if record.done else "cancelling"
 
     async def stop(self, record: Record) -> None:
         """Stop a call that runs."""
         record.cancel.request()
-        await self._host.cancel(str(CallKey(record.client_id, record.call_id)))
+        await self.host.cancel(str(CallKey(record.client_id, record.call_id)))
 
     async def release(self, client_id: str) -> None:
         """Release the leases that the client does not use from now on."""
-        await self._host.release(client_id, next(self._seq))
+        await self.host.release(client_id, next(self._seq))
 
     @asynccontextmanager
     async def _within_limits(self, task: HostTask) -> AsyncIterator[None]:
         """Hold the name and the room of a new page, and a turn at each origin that the task sends requests to."""
         client_id, action, page_id = task.caller.client_id, task.limited or task.action, task.address.page_id
-        page = self._directory.get(page_id)
-        origins = count_visits(action, self._directory.seen_by(page, client_id).url if page else "")
+        page = self.directory.get(page_id)
+        origins = count_visits(action, self.directory.seen_by(page, client_id).url if page else "")
         async with AsyncExitStack() as limits:
             if task.address.is_new and page_id:
-                opening = self._directory.reserved_by(client_id) - {page_id}
-                self._quotas.check_pages(self._directory.held_by(client_id), opening)
-                limits.enter_context(self._directory.reserve(page_id, client_id))
+                opening = self.directory.reserved_by(client_id) - {page_id}
+                self.quotas.check_pages(self.directory.held_by(client_id), opening)
+                limits.enter_context(self.directory.reserve(page_id, client_id))
             for origin, times in sorted(origins.items()):  # in one order, so that no two calls wait for one another
                 visit = Visit(task.call_id, client_id, action.name(), action.allowed_ms() / 1000, times)
-                if text := await limits.enter_async_context(self._origins.turn(origin, visit, task.cancel)):
-                    self._clients.notify(client_id, Notice(text=text))
+                if text := await limits.enter_async_context(self.origins.turn(origin, visit, task.cancel)):
+                    self.clients.notify(client_id, Notice(text=text))
             yield
             if origins or task.address.is_new:  # else the next call would not know of a pause, or of the page
-                await self._feed.catch_up()
+                await self.feed.catch_up()
 
     async def _call(self, task: HostTask) -> Call:
         action, caller, address = task.action, task.caller, task.address
@@ -121,7 +112,7 @@ class HostCalls:
             inline_text=task.inline_text,
         )
         if action.restored_name is not None and task.undo is None:
-            call.state = await self._vault.saved(address.session_id or "", action.restored_name)
+            call.state = await self.vault.saved(address.session_id or "", action.restored_name)
         return call
 
     def _recipient(self, task: HostTask) -> ClientRef | None:
@@ -129,11 +120,11 @@ class HostCalls:
         name = task.action.recipient
         if name is None:
             return None
-        page = self._directory.get(name)
+        page = self.directory.get(name)
         if page is not None and page.holder_id is not None:
             recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
         else:
-            recipient = self._clients.find(name, besides=task.caller.client_id)
+            recipient = self.clients.find(name, besides=task.caller.client_id)
         if task.address.session_id:
-            self._directory.sessions.check_recipient(task.address.session_id, recipient)
+            self.directory.sessions.check_recipient(task.address.session_id, recipient)
         return recipient

@@ -124,14 +124,14 @@ class ServiceContext:
 Handler = Callable[[ServiceContext, Action], Awaitable[Json]]
 
 
+@dataclass(eq=False)
 class ServiceActions:
     """Runs the actions that touch no browser."""
 
-    def __init__(self, ports: ServicePorts, handlers: Mapping[str, Handler]) -> None:
-        self._ports = ports
-        self._handlers = handlers
+    ports: ServicePorts
+    handlers: Mapping[str, Handler]
 
     async def run(self, call: FrontCall, perform: Perform) -> Outcome:
-        context = ServiceContext(self._ports, call, perform)
-        result = await self._handlers[call.action.name()](context, call.action)
+        context = ServiceContext(self.ports, call, perform)
+        result = await self.handlers[call.action.name()](context, call.action)
         return Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)

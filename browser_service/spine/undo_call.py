@@ -39,19 +39,21 @@ class UndoPorts:
     lifecycle: SessionLifecycle
 
 
+@dataclass(eq=False)
 class UndoCall:
     """Runs one `undo` for one client."""
 
-    def __init__(self, ports: UndoPorts, caller: Identity, record: Record) -> None:
-        self._ports = ports
-        self._undos = ports.ledger.undos
-        self._caller = caller
-        self._record = record
+    ports: UndoPorts
+    caller: Identity
+    record: Record
+
+    def __post_init__(self) -> None:
+        self._undos = self.ports.ledger.undos
         self.page: PageState | None = None
         """Is the page on which acts were undone."""
 
     def listing(self) -> Json:
-        client_id = self._caller.client_id
+        client_id = self.caller.client_id
         calls = [call.to_listing(client_id) for call in self._undos.latest_first() if self._may_undo(call)]
         return {"undoable": [*calls]}
 
@@ -82,14 +84,14 @@ class UndoCall:
             call.steps.pop()
 
     async def _undo_step(self, call: UndoableCall, step: Undoable, action: Action) -> str:
-        self._ports.policy.check(self._caller, action)
+        self.ports.policy.check(self.caller, action)
         if action.closes_session:
-            return await self._ports.lifecycle.restore(call.who.ref, ClosedSession.model_validate(step.state))
-        caller = call.who if self._caller.operator else self._caller
+            return await self.ports.lifecycle.restore(call.who.ref, ClosedSession.model_validate(step.state))
+        caller = call.who if self.caller.operator else self.caller
         address, limited = self._address(step, action)
-        call_id, cancel = f"{self._record.call_id}.{len(call.steps)}", self._record.cancel
+        call_id, cancel = f"{self.record.call_id}.{len(call.steps)}", self.record.cancel
         task = HostTask(caller, action, call_id, address, cancel, undo=step.state, limited=limited)
-        outcome = await self._ports.host_calls.run(task)
+        outcome = await self.ports.host_calls.run(task)
         if outcome.error is not None:
             raise Relayed(outcome.error)
         self.page = outcome.page or self.page
@@ -101,14 +103,14 @@ class UndoCall:
 
     def _address(self, step: Undoable, action: Action) -> tuple[Address, Action]:
         """Return where a step is undone, and whose limits hold. A closed page keeps its id if it is free."""
-        directory = self._ports.directory
+        directory = self.ports.directory
         if not action.closes_page:
-            address = self._ports.addressing.address(action, self._caller)
+            address = self.ports.addressing.address(action, self.caller)
             if address.session_id != step.session_id:
                 raise CannotUndo(f"{step.page_id} is a page of another session now.")
             return address, action
         former = PageState.model_validate(step.state["page"])
-        directory.sessions.check_use(former.session_id, self._caller.client_id)
+        directory.sessions.check_use(former.session_id, self.caller.client_id)
         url: Json = {} if former.url == "about:blank" else {"url": former.url}
         opening = catalogue.parse({"action": "open_page", **url})
         page_id = directory.former_name(former.page_id, former.session_id)
@@ -117,7 +119,7 @@ class UndoCall:
     def _find(self, call_id: str | None) -> list[UndoableCall]:
         """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""
         allowed = [call for call in self._undos.latest_first() if self._may_undo(call)]
-        own = [call for call in allowed if call.who.client_id == self._caller.client_id]
+        own = [call for call in allowed if call.who.client_id == self.caller.client_id]
         if call_id is None:
             if own:
                 return _with_parts(own, own[0].call_id)
@@ -134,12 +136,12 @@ class UndoCall:
 
     def _may_undo(self, call: UndoableCall) -> bool:
         """Return whether the caller did it, owned what it was done to, or is the account's own person."""
-        return self._caller.operator or self._caller.client_id in {call.who.client_id, call.owner}
+        return self.caller.operator or self.caller.client_id in {call.who.client_id, call.owner}
 
     def _impossible(self, call_id: str) -> BrowseError:
         """Return the error that says why a call cannot be undone, and what to do instead."""
         try:
-            name = self._ports.ledger.register.find(self._caller.client_id, call_id).action
+            name = self.ports.ledger.register.find(self.caller.client_id, call_id).action
         except CallNotFound:
             return CallNotFound(f"There is no call {call_id!r} of yours that can be undone.", hint=_LIST_HINT)
         action = ACTIONS[name]

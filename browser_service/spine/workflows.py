@@ -1,7 +1,7 @@
 """Runs the few calls that are made of several, or that leave something to do after them."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from browser_service.clients.presence import Clients
 from browser_service.sessions.directory import LAUNCHED, Directory
@@ -16,25 +16,25 @@ from shared.model import Json
 from shared.pages import PageState
 
 
+@dataclass(eq=False)
 class Workflows:
     """Runs calls that are made of several. `perform` does each of these under all rules of a call."""
 
-    def __init__(self, directory: Directory, clients: Clients, feed: Feed, perform: Perform) -> None:
-        self._directory = directory
-        self._clients = clients
-        self._feed = feed
-        self._perform = perform
+    directory: Directory
+    clients: Clients
+    feed: Feed
+    perform: Perform
 
     async def in_new_session(self, call: FrontCall, go: Callable[[FrontCall], Awaitable[Outcome]]) -> Outcome:
         """Make a session, and go there; close it again if no page opened."""
-        session = await self._perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
+        session = await self.perform(call.caller, {"action": "create_session"}, f"{call.call_id}.1")
         session_id = str(session["sessionId"])
         outcome = None
         try:
             outcome = await go(replace(call, action=call.action.model_copy(update={"session_id": session_id})))
         finally:
             if outcome is None or outcome.page is None:
-                await self._perform(call.caller, _closing(session_id), f"{call.call_id}.2")
+                await self.perform(call.caller, _closing(session_id), f"{call.call_id}.2")
         if outcome.result is not None:
             description = f"in {session_id}, a new session, which is not logged in anywhere: name it by sessionId"
             outcome.result["observed"] = f"{outcome.result.get('observed', 'done')}; {description}"
@@ -48,47 +48,47 @@ class Workflows:
         page_id, page = call.action.requested_page, outcome.page
         if call.action.opens_another and page_id and page is not None and page.page_id != page_id:
             text = f"{page_id} is open already, and yours: this is another page, {page.page_id}."
-            self._clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
+            self.clients.notify(call.client_id, Notice(text=text, page_id=page.page_id))
         return outcome
 
     def check_saved(self, call: FrontCall, outcome: Outcome) -> Outcome:
         """Return an error instead of a success if the logins that the call saved are not on disk."""
         session_id, name = call.action.requested_session or "", call.action.saved_name
-        if name is None or not self._feed.owes_logins(session_id, name):
+        if name is None or not self.feed.owes_logins(session_id, name):
             return outcome
         error = JournalFailed(f"The logins of {session_id!r} could not be saved: the disk takes nothing.")
         return Outcome(call_id=call.call_id, error=error.body())
 
     async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:
         """Close a session that was made for a page once its last page is closed."""
-        await self._feed.catch_up()
-        sessions = self._directory.sessions
+        await self.feed.catch_up()
+        sessions = self.directory.sessions
         if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
             return
-        if not self._directory.pages_of(session_id):
-            await self._perform(call.caller, _closing(session_id), f"{call.call_id}.1")
+        if not self.directory.pages_of(session_id):
+            await self.perform(call.caller, _closing(session_id), f"{call.call_id}.1")
             result["observed"] = f"{result.get('observed', 'done')}; so is session {session_id}, which was made for it"
 
 
+@dataclass(eq=False)
 class LaunchedBrowser:
     """Is the page that browser_launch opens for a client. `perform` does a call for that client."""
 
-    def __init__(self, directory: Directory, client_id: str, perform: Callable[[Json], Awaitable[Json]]) -> None:
-        self._directory = directory
-        self._client_id = client_id
-        self._perform = perform
+    directory: Directory
+    client_id: str
+    perform: Callable[[Json], Awaitable[Json]]
 
     @property
     def shared(self) -> Browser:
         """Return the browser that all share."""
-        return self._directory.sessions.shared_browser
+        return self.directory.sessions.shared_browser
 
     async def launch(self, browser: Browser) -> Json:
         """Open the page in place of the one before: in the shared browser, or in a new session if another kind is asked
         for."""
         if self._page() is not None:
             await self.quit()
-        with self._directory.reserve(self._directory.free_name(LAUNCHED), self._client_id) as page_id:
+        with self.directory.reserve(self.directory.free_name(LAUNCHED), self.client_id) as page_id:
             await self._open(page_id, browser, own_session=browser != self.shared)
         return {"pageId": page_id, "text": f"Browser launched successfully ({browser})"}
 
@@ -97,16 +97,16 @@ class LaunchedBrowser:
         if own_session:
             size: Json = dict(zip(("width", "height"), browser.viewport, strict=True))
             options: Json = {"browserType": browser.engine, "viewport": size, "headless": browser.headless}
-            await self._perform({"action": "create_session", "sessionId": page_id, **options})
+            await self.perform({"action": "create_session", "sessionId": page_id, **options})
         opening: Json = {"action": "open_page", "pageId": page_id}
         try:
-            await self._perform({**opening, "sessionId": page_id} if own_session else opening)
+            await self.perform({**opening, "sessionId": page_id} if own_session else opening)
         except BrowseError:
             if own_session:
-                await self._perform(_closing(page_id))
+                await self.perform(_closing(page_id))
             raise
         if own_session:
-            self._directory.sessions.record(page_id).of_page = True
+            self.directory.sessions.record(page_id).of_page = True
 
     async def quit(self) -> Json:
         """Close what `launch` opened; the shared browser stays. Raises NoBrowser."""
@@ -114,11 +114,11 @@ class LaunchedBrowser:
         if page is None:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         closing: Json = {"action": "close_page", "pageId": page.page_id}
-        await self._perform(_closing(page.session_id) if page.session_id == page.page_id else closing)
+        await self.perform(_closing(page.session_id) if page.session_id == page.page_id else closing)
         return {"closed": page.page_id, "text": "Browser closed successfully"}
 
     def _page(self) -> PageState | None:
-        return self._directory.launched(self._client_id)
+        return self.directory.launched(self.client_id)
 
 
 def _closing(session_id: str) -> Json:
