@@ -23,7 +23,6 @@ from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
 from shared import wire
 from shared.errors import JournalFailed
-from shared.secret import ensure_secret
 
 _DAY_S = 86_400
 
@@ -51,7 +50,7 @@ def create_app(
         return {*loopback_hosts(app.state.port), *settings.allowed_hosts}
 
     def build_services() -> Services:
-        return Services(settings, carrier, clock, make_host, lambda: app.state.port, own_hosts)
+        return Services(settings, carrier, clock, make_host=make_host, port=lambda: app.state.port, own_hosts=own_hosts)
 
     app = FastAPI(
         title=wire.APP_NAME,
@@ -74,9 +73,9 @@ def create_app(
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> AsyncIterator[None]:
-    services = build_services()
     async with AsyncExitStack() as stack:
         try:
+            services = build_services()
             await _start(services, stack)
         except Exception as error:
             app.state.start_failed = error  # for who runs the server, which only says that it did not start
@@ -87,12 +86,10 @@ async def _lifespan(app: FastAPI, *, build_services: Callable[[], Services]) -> 
 
 async def _start(services: Services, stack: AsyncExitStack) -> None:
     """Start everything that runs; the stack ends it in the opposite order."""
-    ensure_secret(services.settings.data_dir)
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
     for part in (services.activity, services.downloads, services.revoked):
         await part.open()
-    services.connect()
     await services.lifecycle.reopen()
     await services.local_host.start()
     upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))

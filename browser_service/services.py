@@ -1,9 +1,7 @@
-"""Wires the parts of the service: each is made when it is first asked for, from those that it needs."""
+"""Wires the parts of the service: each is made once, from those that it needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 from browser_service import configuration
 from browser_service.actions import HANDLERS
@@ -56,191 +54,103 @@ Handlers = Mapping[str, Callable[..., Awaitable[Json]]]
 MakeHost = Callable[[LaunchOptions, Handlers, Artifacts, UrlPolicy, HostLimits], LocalHost]
 
 
-@dataclass
 class Services:
-    settings: Settings
-    carrier: Carrier
-    """Wraps the host if it runs elsewhere."""
-    clock: Clock
-    """Times limits and claims."""
-    make_host: MakeHost
-    port: Callable[[], int]
-    """Returns the port, which may be chosen after the parts are made."""
-    own_hosts: Callable[[], set[str]]
+    """Holds the parts of the service, each made from those before it."""
 
-    # --- what is on disk ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def secret(self) -> str:
-        return ensure_secret(self.settings.data_dir)
-
-    @cached_property
-    def storage(self) -> Storage:
-        return Storage(self.settings.data_dir, self.clients.announce)
-
-    @cached_property
-    def journal(self) -> Journal:
-        journal, loop = Journal(self.settings.data_dir / JOURNAL_FILE), asyncio.get_running_loop()
-
-        def damaged(damage: Damage) -> None:
-            """Report damage from the journal's thread to the event loop."""
-            loop.call_soon_threadsafe(self.storage.replaced, str(damage))
-
-        journal.on_damage = damaged
-        return journal
-
-    @cached_property
-    def seal(self) -> Seal:
-        return Seal(self.settings.data_dir, self.settings.key_store, self.storage.report)
-
-    @cached_property
-    def artifacts(self) -> Artifacts:
-        settings, uploads = self.settings, UploadRoots(self.settings.upload_roots)
-        limits = ArtifactLimits(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
-        return Artifacts(settings.data_dir / "artifacts", settings.output_dir, self.journal, uploads, limits)
-
-    @cached_property
-    def activity(self) -> Activity:
-        return Activity(ActivityTable(self.journal), self.directory)
-
-    @cached_property
-    def downloads(self) -> Downloads:
-        return Downloads(self.journal)
-
-    @cached_property
-    def revoked(self) -> Revocations:
-        return Revocations(self.journal)
-
-    # --- clients, sessions, and the host -----------------------------------------------------------------------------
-
-    @cached_property
-    def directory(self) -> Directory:
-        directory = Directory()
-        directory.sessions.shared_browser = configuration.shared_browser(self.settings)
-        return directory
-
-    @cached_property
-    def clients(self) -> Clients:
-        return Clients(self.settings.presence_grace_ms)
-
-    @cached_property
-    def local_host(self) -> LocalHost:
-        return self.make_host(
-            configuration.launch_options(self.settings),
+    def __init__(
+        self,
+        settings: Settings,
+        carrier: Carrier,
+        clock: Clock,
+        *,
+        make_host: MakeHost,
+        port: Callable[[], int],
+        own_hosts: Callable[[], set[str]],
+    ) -> None:
+        """`make_host` makes the host, and `carrier` wraps it if it runs elsewhere; limits and claims go by `clock`;
+        `port` and `own_hosts` return what may be chosen later."""
+        self.settings = settings
+        self.clients = Clients(settings.presence_grace_ms)
+        self.directory = Directory()
+        self.directory.sessions.shared_browser = configuration.shared_browser(settings)
+        self._open_data_dir()
+        self.local_host = make_host(
+            configuration.launch_options(settings),
             _handlers(Scope.PAGE) | _handlers(Scope.SESSION),
             self.artifacts,
-            configuration.url_policy(self.settings, self.own_hosts),
-            configuration.host_limits(self.settings),
+            configuration.url_policy(settings, own_hosts),
+            configuration.host_limits(settings),
         )
+        self.host = carrier(self.local_host)
+        self._serve_clients(clock, port)
+        self._make_spine(clock)
+        self._connect()
 
-    @cached_property
-    def host(self) -> SessionHost:
-        return self.carrier(self.local_host)
+    def _open_data_dir(self) -> None:
+        settings, data_dir = self.settings, self.settings.data_dir
+        self.secret = ensure_secret(data_dir)
+        self.storage = Storage(data_dir, self.clients.announce)
+        self.journal = Journal(data_dir / JOURNAL_FILE)
+        self.seal = Seal(data_dir, settings.key_store, self.storage.report)
+        limits = ArtifactLimits(settings.artifact_days, settings.client_artifacts_mb, settings.artifacts_mb)
+        uploads = UploadRoots(settings.upload_roots)
+        self.artifacts = Artifacts(data_dir / "artifacts", settings.output_dir, self.journal, uploads, limits)
+        self.activity = Activity(ActivityTable(self.journal), self.directory)
+        self.downloads = Downloads(self.journal)
+        self.revoked = Revocations(self.journal)
+        self.vault = SessionVault(self.journal, self.seal, self.storage.report)
 
-    @cached_property
-    def requests(self) -> HumanInbox:
-        return HumanInbox(self.host, self.secret)
-
-    @cached_property
-    def notifier(self) -> Notifier:
-        def link(request_id: str) -> str:
-            return f"http://127.0.0.1:{self.port()}{self.requests.link(request_id)}"
-
-        desktop = self.settings.notify == "desktop"
-        return Notifier(desktop=desktop, webhook=self.settings.notify_webhook, link=link)
-
-    @cached_property
-    def vault(self) -> SessionVault:
-        return SessionVault(self.journal, self.seal, self.storage.report)
-
-    @cached_property
-    def lifecycle(self) -> SessionLifecycle:
-        return SessionLifecycle(
-            *(self.host, self.directory, self.journal, self.vault),
-            notify=self.clients.notify,
-            report=self.storage.report,
-            shared=configuration.shared_login(self.settings),
-            idle_ms=self.settings.session_idle_ms,
-            drain=self.feed.session_closed,
+    def _serve_clients(self, clock: Clock, port: Callable[[], int]) -> None:
+        settings, clients = self.settings, self.clients
+        self.requests = HumanInbox(self.host, self.secret)
+        self.notifier = Notifier(
+            desktop=settings.notify == "desktop",
+            webhook=settings.notify_webhook,
+            link=lambda request_id: f"http://127.0.0.1:{port()}{self.requests.link(request_id)}",
         )
+        tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
+        self.work = Work(settings.idle_work_ms, tell, clients.send, clock)
+        self.policy = Policy()
+        self.quotas = Quotas(configuration.client_limits(settings), clock)
+        self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 
-    @cached_property
-    def work(self) -> Work:
-        def tell(client_id: str, text: str) -> None:
-            self.clients.notify(client_id, Notice(text=text))
-
-        return Work(self.settings.idle_work_ms, tell, self.clients.send, self.clock)
-
-    # --- the spine ---------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def addressing(self) -> Addressing:
-        return Addressing(self.directory)
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy()
-
-    @cached_property
-    def quotas(self) -> Quotas:
-        return Quotas(configuration.client_limits(self.settings), self.clock)
-
-    @cached_property
-    def origins(self) -> Origins:
-        return Origins(configuration.origin_limits(self.settings), self.clients.send, self.clock)
-
-    @cached_property
-    def ledger(self) -> Ledger:
-        metrics = Metrics(lambda: len(self.clients.present_ids))
-        return Ledger(CallRegister(), UndoStore(self.directory.sessions, self.clock), self.activity, metrics)
-
-    @cached_property
-    def feed(self) -> Feed:
-        return Feed(
-            *(self.host, self.directory, self.clients, self.journal, self.seal),
-            storage=self.storage,
-            downloads=self.downloads,
-            origins=self.origins,
+    def _make_spine(self, clock: Clock) -> None:
+        host, directory, clients = self.host, self.directory, self.clients
+        undos, metrics = UndoStore(directory.sessions, clock), Metrics(lambda: len(clients.present_ids))
+        self.ledger = ledger = Ledger(CallRegister(), undos, self.activity, metrics)
+        self.feed = feed = Feed(
+            *(host, directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),
             on_person=self.notifier.notify,
             link=self.requests.link,
         )
-
-    @cached_property
-    def host_calls(self) -> HostCalls:
-        return HostCalls(
-            *(self.host, self.directory, self.clients, self.feed),
-            register=self.ledger.register,
-            vault=self.vault,
-            quotas=self.quotas,
-            origins=self.origins,
+        self.host_calls = host_calls = HostCalls(
+            *(host, directory, clients, feed, ledger.register, self.vault, self.quotas, self.origins)
         )
-
-    @cached_property
-    def dispatcher(self) -> Dispatcher:
-        undo = UndoPorts(self.ledger, self.policy, self.directory, self.addressing, self.host_calls, self.lifecycle)
-        ports = ServicePorts(self.host, undo, self.work, self.downloads)
-        actions = ServiceActions(ports, _handlers(Scope.SERVICE))
-        intake = Intake(self.clients, self.directory, self.addressing, self.policy, self.quotas)
-        return Dispatcher(intake, self.host_calls, actions, self.ledger, self.feed)
-
-    @cached_property
-    def administration(self) -> Administration:
-        return Administration(
-            *(self.directory, self.clients),
-            work=self.work,
-            revoked=self.revoked,
-            ledger=self.ledger,
-            host_calls=self.host_calls,
-            feed=self.feed,
+        self.lifecycle = SessionLifecycle(
+            *(host, directory, self.journal, self.vault),
+            notify=clients.notify,
+            report=self.storage.report,
+            shared=configuration.shared_login(self.settings),
+            idle_ms=self.settings.session_idle_ms,
+            drain=feed.session_closed,
         )
+        addressing = Addressing(directory)
+        undo = UndoPorts(ledger, self.policy, directory, addressing, host_calls, self.lifecycle)
+        actions = ServiceActions(ServicePorts(host, undo, self.work, self.downloads), _handlers(Scope.SERVICE))
+        intake = Intake(clients, directory, addressing, self.policy, self.quotas)
+        self.dispatcher = Dispatcher(intake, host_calls, actions, ledger, feed)
+        self.administration = Administration(*(directory, clients, self.work, self.revoked, ledger, host_calls, feed))
+        self.abandoned = AbandonedPages(host, clients, ledger, host_calls, self.settings.blank_pages_ms)
 
-    @cached_property
-    def abandoned(self) -> AbandonedPages:
-        blank_ms = self.settings.blank_pages_ms
-        return AbandonedPages(self.host, self.clients, self.ledger, self.host_calls, blank_ms=blank_ms)
-
-    def connect(self) -> None:
+    def _connect(self) -> None:
         """Register callbacks between parts that need each other, and so cannot all be made with one another."""
+        loop = asyncio.get_running_loop()
+
+        def report_damage(damage: Damage) -> None:
+            """Report damage from the journal's thread to the event loop."""
+            loop.call_soon_threadsafe(self.storage.replaced, str(damage))
+
+        self.journal.on_damage = report_damage
         self.clients.on_gone = self.administration.client_gone
         self.feed.on_call_ended = self.ledger.ended_late
         self.feed.on_retired = self.abandoned.notify_retired
