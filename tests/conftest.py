@@ -1,9 +1,9 @@
-"""Fixtures that all tests share: one service with one browser for the whole run, fresh agents for each test.
+"""Provides the fixtures that all tests share: one service with one browser for the whole run, and fresh agents for each
+test.
 
 The folder of a test says what it needs, and is its marker: `pure` has no service and no browser, `front` has the
 service without a browser or the gateway without a service, `page` has one service and one browser that all tests
-share, and `process` starts processes, services or browsers of its own.
-"""
+share, and `process` starts processes, services or browsers of its own."""
 
 import gc
 import os
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests last until the end: looking for garbage among them costs a tenth of the time."""
+    """Keep the collected tests out of the garbage collection, which they would make a tenth slower."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 100)
@@ -65,7 +65,7 @@ def whole_browser(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    """Shared by all tests that leave nothing behind but pages of their own, which are closed for them."""
+    """Share one service among all tests that leave nothing behind but pages of their own, which are closed for them."""
     async with running_service(settings_for(tmp_path_factory.mktemp("data"))) as running:
         yield running
 
@@ -90,6 +90,6 @@ async def agent(service: RunningService) -> AsyncIterator[Agent]:
 
 @pytest.fixture
 async def other(service: RunningService) -> AsyncIterator[Agent]:
-    """A second client of the same service."""
+    """Return a second client of the same service."""
     async with visiting(service) as agent:
         yield agent

@@ -1,4 +1,4 @@
-"""In front of the seam: the services of these tests have no browser."""
+"""Provides services without a browser, for tests of what lies in front of the seam."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -14,7 +14,7 @@ __all__ = ["start"]
 
 @pytest.fixture(scope="session")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    """Shared by all tests that leave nothing behind but pages of their own."""
+    """Share one service among all tests that leave nothing behind but pages of their own."""
     settings = settings_for(tmp_path_factory.mktemp("data"))
     async with AsyncExitStack() as stack:
         with browsers.none():

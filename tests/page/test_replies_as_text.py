@@ -1,4 +1,5 @@
-"""All that a reply's JSON says stands in its text, for every action: several hosts show a model nothing else."""
+"""Tests that all that a reply's JSON says stands in its text, for every action: several hosts show a model nothing
+else."""
 
 import json
 import re
@@ -92,7 +93,7 @@ NOT_SAID: Final[dict[str, str]] = {
     "export_session.artifact.secret": "no call to read it is advised",
     "batch.error.details.context.done.artifact.url": "likewise",
 }
-"""What need not stand in the text, and why: by action and place, `*` for every action."""
+"""Lists what need not be in the text, and why: by action and place, `*` for every action."""
 
 
 def texts(reply: Json, tool: str) -> str:
@@ -106,7 +107,7 @@ def texts(reply: Json, tool: str) -> str:
 
 
 def leaves(value: AnyJson, path: str = "") -> Iterator[tuple[str, AnyJson]]:
-    """What a JSON value says, each by where it stands; lists have no numbers."""
+    """Yield the leaves of a JSON value, each with its place; lists have no numbers."""
     if isinstance(value, dict):
         for key, item in value.items():
             if key not in {"data", "preview"} or "artifactId" not in value:
@@ -128,7 +129,7 @@ def said(leaf: AnyJson, key: str, text: str) -> bool:
 
 
 def missing(action: str, given: Json, reply: Json, text: str) -> list[str]:
-    """What a text lacks of a reply, but for what the caller gave itself."""
+    """Return what a text lacks of a reply, except for what the caller gave itself."""
     flat, own = " ".join(text.split()), [leaf for _, leaf in leaves(given)]
     found = []
     for path, leaf in leaves(reply):

@@ -1,4 +1,4 @@
-"""Services, processes and browsers of each test's own."""
+"""Provides services, processes and browsers for each test alone."""
 
 from tests.support.sharing import start
 

@@ -1,4 +1,4 @@
-"""Who may import whom, and how long things may get: the layout, checked by reading the source."""
+"""Tests who may import whom, and how long things may get: the layout, checked by reading the source."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ NEVER = {
     "browser_service/rules": {"asyncio", "anyio", "threading", "playwright", "structlog"},
     "browser_service/host/host.py": {"playwright"},
 }
-"""What a part does not import."""
+"""Maps each part to what it does not import."""
 
 HTTP = (
     "browser_service/http/",
@@ -47,7 +47,7 @@ ONLY_IN = {
     "sse_starlette": HTTP,
     "uvicorn": HTTP,
 }
-"""Where alone a library is imported, within the packages."""
+"""Maps each library to the only modules in the packages that may import it."""
 
 BELOW = {
     "browser_service/rules": {
@@ -67,7 +67,7 @@ BELOW = {
     "browser_service/observability": _packages("host", "spine", "http", "clients", "sessions"),
     "browser_service/actions/service": {"playwright", *_packages("host", "http")},
 }
-"""What a layer knows nothing of, imports for types included."""
+"""Maps each layer to what it knows nothing of, imports for types included."""
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
 
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
@@ -75,9 +75,9 @@ JAVASCRIPT = re.compile(
     r"=>|\b(const|let|return|await) .*;|\b(document|window)\.\w|\bfunction *\(|\w\.(map|querySelector)\("
 )
 WORDS = 80
-"""Characters of an expression of JavaScript that may stand in Python; what is longer, or has a statement, is a file."""
+"""Bounds the characters of a JavaScript expression in Python. What is longer, or has a statement, is a file."""
 HANDLED = {"ValueError", "TypeError"}
-"""What a handler may catch: text that turned out to be no JSON."""
+"""Names what a handler may catch: text that turned out to be no JSON."""
 
 
 @cache
@@ -94,7 +94,8 @@ def place(path: Path) -> str:
 
 
 def imported(node: ast.AST) -> Iterator[str]:
-    """Top-level names of what is imported when the code runs: not what stands under `if TYPE_CHECKING`."""
+    """Return the top-level names of what is imported when the code runs, without what stands under `if
+    TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name.split(".")[0] for alias in child.names)
@@ -153,7 +154,8 @@ def test_sql_stands_in_the_store_alone() -> None:
 
 
 def spoken(path: Path) -> Iterator[str]:
-    """Each string of a file but its docstrings; one that is put together ends with a line break where it is."""
+    """Yield each string of a file except its docstrings. One that is put together ends with a line break where it
+    is."""
     silent: set[int] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Expr):
@@ -190,14 +192,14 @@ def test_a_handler_leaves_failures_to_the_spine() -> None:
 
 @cache
 def modules() -> dict[str, Path]:
-    """Our modules by their names."""
+    """Return our modules by their names."""
     named = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in files(*PACKAGES)}
     return {name.removesuffix(".__init__"): path for name, path in named.items()}
 
 
 @cache
 def known_to(path: Path) -> frozenset[str]:
-    """All modules that one imports, wherever the import stands, for types or not."""
+    """Return all modules that one imports, wherever the import stands, for types or not."""
     found = set[str]()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
@@ -210,7 +212,7 @@ def known_to(path: Path) -> frozenset[str]:
 
 
 def circles() -> set[frozenset[str]]:
-    """The modules that import each other, each circle whole."""
+    """Return the modules that import each other, each circle whole."""
     reached = {name: {*known_to(path)} & modules().keys() for name, path in modules().items()}
     for through, beyond in reached.items():
         for others in reached.values():
@@ -243,7 +245,7 @@ ASKED_OF_ACTIONS = {name for action in ACTIONS.values() for name in [*action.mod
 
 
 def class_questions(node: ast.AST) -> Iterator[str]:
-    """Where code asks for the class of an action, or whether it has an argument."""
+    """Yield where code asks for the class of an action, or whether it has an argument."""
     for child in ast.walk(node):
         if not isinstance(child, ast.Call) or not isinstance(child.func, ast.Name):
             continue
@@ -278,7 +280,8 @@ WHOLE_ENTRY = {
     "browser_service/host/host.py": "it keeps them by their pageIds, for the seam",
     "browser_service/host/calls.py": "it finds the page of a call, and gives the call the parts that it may use",
 }
-"""Who may take a page's whole entry, and why. All others take its record, its tab, or the one part that they use."""
+"""Maps each module that may take a page's whole entry to the reason. All others take its record, its tab, or the one
+part that they use."""
 
 
 def takers_of_entries(code: ast.Module) -> Iterator[str]:

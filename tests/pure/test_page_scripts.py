@@ -1,4 +1,5 @@
-"""The JavaScript that runs in pages: its syntax, what its files say of themselves, and how one is put together."""
+"""Tests the JavaScript that runs in pages: its syntax, what its files say of themselves, and how one is put
+together."""
 
 import json
 import re
@@ -18,7 +19,7 @@ CHECK = Path(__file__).parents[1] / "support" / "check_scripts.mjs"
 
 
 def wrong(modules: dict[str, str], sources: dict[str, str]) -> dict[str, str]:
-    """What Playwright's own Node finds wrong with modules, and with what is evaluated in pages."""
+    """Return what Playwright's own Node finds wrong with modules, and with what pages evaluate."""
     asked = json.dumps({"modules": {f"./{name}": text for name, text in modules.items()}, "scripts": sources})
     node = [str(compute_driver_executable()[0]), "--experimental-vm-modules", "--no-warnings", str(CHECK)]
     done = subprocess.run(node, input=asked, capture_output=True, text=True, check=True, timeout=60)

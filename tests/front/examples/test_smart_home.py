@@ -1,4 +1,4 @@
-"""The smart home in one process: the house, and the site's pages and API."""
+"""Tests the smart home in one process: the house, and the site's pages and API."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def home() -> Home:
 
 @pytest.fixture
 async def visitor(home: Home) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser that has not logged in."""
+    """Return a browser that has not logged in."""
     transport = httpx.ASGITransport(app=create_site(home))
     async with httpx.AsyncClient(transport=transport, base_url="http://home") as client:
         yield client

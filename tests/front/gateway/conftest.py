@@ -1,4 +1,4 @@
-"""The fixtures of the gateway's tests."""
+"""Provides the fixtures of the gateway's tests."""
 
 from tests.support.standing import _standin, chat, connection, data_dir, standin
 

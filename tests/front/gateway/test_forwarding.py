@@ -1,4 +1,4 @@
-"""How a tool's call becomes a request, what happens when it breaks, and how it is cancelled."""
+"""Tests how a tool's call becomes a request, what happens when it breaks, and how it is cancelled."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ PATIENCE_S = 10
 
 @pytest.fixture
 async def client(connection: Connection) -> AsyncIterator[Client]:
-    """The SDK's client, in this process."""
+    """Return the SDK's client, in this process."""
     async with Client(connection.server()) as connected:
         yield connected
 

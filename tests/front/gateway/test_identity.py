@@ -1,4 +1,4 @@
-"""Who a gateway is: its client id, its label, its token."""
+"""Tests who a gateway is: its client id, its label, its token."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The held stream: it precedes calls, carries their progress, comes back, and is never in the way."""
+"""Tests the held stream: it precedes calls, carries their progress, comes back, and is never in the way."""
 
 import asyncio
 

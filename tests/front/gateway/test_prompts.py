@@ -1,4 +1,5 @@
-"""The prompts over the protocol: declared, listed, filled in, and their arguments completed; no service is needed."""
+"""Tests the prompts over the protocol: declared, listed, filled in, and their arguments completed; no service is
+needed."""
 
 import pytest
 from mcp import Client

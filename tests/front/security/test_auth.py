@@ -1,4 +1,4 @@
-"""Who may call: only what was signed with this account's secret, for this service, and not too long ago."""
+"""Tests who may call: only what was signed with this account's secret, for this service, and not too long ago."""
 
 import base64
 import inspect

@@ -1,4 +1,4 @@
-"""The outermost check: requests of foreign origin, of the wrong kind, or too large do not come in."""
+"""Tests the outermost check: requests of foreign origin, of the wrong kind, or too large do not come in."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def assert_envelope(reply: httpx.Response, status: int, code: str) -> dict[str, AnyJson]:
-    """Every refusal wears the same envelope; returns its error. Any: whatever JSON it has."""
+    """Check that a refusal has the envelope of all refusals, and return its error. Any: whatever JSON it has."""
     assert reply.status_code == status, reply.text
     body = reply.json()
     assert body["success"] is False
@@ -158,7 +158,7 @@ async def test_a_method_that_is_not_possible_is_405_in_the_envelope(agent: Agent
 
 
 async def pieces(size: int) -> AsyncIterator[bytes]:
-    """A valid body of that many bytes, sent without saying how long it is."""
+    """Yield a valid body of that many bytes, sent without its length."""
     left = size - len(LIST)
     yield LIST
     while left > 0:

@@ -1,4 +1,4 @@
-"""Tokens that are taken back: refused at once, on open streams too, and after a restart."""
+"""Tests tokens that are taken back: refused at once, on open streams too, and after a restart."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ def token(service: RunningService, client_id: str, *, operator: bool = False, li
 
 
 def listening(service: RunningService, agent: Agent) -> "asyncio.Task[None]":
-    """Until the service ends the stream."""
+    """Read the stream until the service ends it."""
 
     async def listen() -> None:
         async for _ in service.parts.clients.stream(agent.client_id):

@@ -1,4 +1,4 @@
-"""The account of who did what: recorded in the one spine, told to whom it may be, found again by its filters."""
+"""Tests the account of who did what: recorded in the one spine, told to whom it may be, found again by its filters."""
 
 import pytest
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 def row(**changes: AnyJson) -> Row:
-    """A row as it could be; Any: any column's value."""
+    """Return a row as it could be. Any: any column's value."""
     plain = Row(1, 0.0, "a", "Alice", None, "p", "default", "click", "ok", 1, "c", "{}")
     return plain._replace(**changes)
 
@@ -201,7 +201,7 @@ async def test_records_of_another_session_are_its_owners_alone(start: StartServi
 
 @pytest.fixture
 async def busy(agent: Agent, other: Agent, site: Site) -> list[str]:
-    """Two clients have done something; the names of what `agent` did, newest first."""
+    """Let two clients act, and return the names of what `agent` did, newest first."""
     url = site.page("/", "<input id=a>")
     await agent.call("goto", pageId="mine", url=url)
     await other.call("goto", pageId="theirs", url=url)

@@ -1,4 +1,4 @@
-"""The account as it grows: who follows is shown each act, and holds up nobody."""
+"""Tests the account as it grows: who follows is shown each act, and holds up nobody."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
+"""Tests that the account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
 
 import contextlib
 import sqlite3
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 def rows(data_dir: Path) -> int:
-    """How many are on disk."""
+    """Return how many records are on disk."""
     with contextlib.closing(sqlite3.connect(data_dir / "journal.sqlite3")) as db:
         return int(db.execute("SELECT count(*) FROM activity").fetchone()[0])
 

@@ -1,4 +1,4 @@
-"""How a page goes from one client to another: claimed, released, held, shared, handed over."""
+"""Tests how a page goes from one client to another: claimed, released, held, shared, handed over."""
 
 import asyncio
 import threading

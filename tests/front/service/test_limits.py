@@ -1,4 +1,5 @@
-"""Manners on one account: what a client may ask for, what all may ask of a site, and the pauses that sites ask for."""
+"""Tests the limits of one account: what a client may ask for, what all may ask of a site, and the pauses that sites ask
+for."""
 
 import asyncio
 import threading
@@ -28,7 +29,7 @@ def clock() -> Clock:
 
 
 class NoNews(JsonCarrier):
-    """A host whose events come when they are asked for, and not by themselves."""
+    """Returns events when it is asked for them, and not by itself."""
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         if wait_ms:
@@ -42,7 +43,7 @@ def throttle(site: Site, path: str, retry_after: str | None = None, status: int 
 
 
 async def refused(agent: Agent, action: str, **arguments: AnyJson) -> tuple[httpx.Response, dict[str, AnyJson]]:
-    """A refusal by a limit, and the facts in it; Any: JSON."""
+    """Return the error of a call that a limit refuses, and the facts in it. Any: JSON."""
     reply = await agent.reply(action, **arguments)
     error = reply.json()["error"]
     assert (reply.status_code, error["code"]) == (429, "RATE_LIMITED"), error
@@ -364,7 +365,7 @@ PAUSES = [
     (500, "120", None),
     (200, "120", None),
 ]
-"""What a site answers with which Retry-After, and the pause that it gets, s."""
+"""Lists the statuses and Retry-After headers of a site, and the pause in seconds that follows each."""
 
 
 async def test_a_pause_is_as_long_as_the_site_asks_and_no_longer_than_the_setting(

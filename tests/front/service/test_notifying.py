@@ -1,4 +1,4 @@
-"""How this machine's people hear that an agent asks for one: a webhook, and the desktop."""
+"""Tests how this machine's people hear that an agent asks for one: a webhook, and the desktop."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an operator sees: figures, and where an unexpected error came from."""
+"""Tests what an operator sees: figures, and where an unexpected error came from."""
 
 import pytest
 import structlog

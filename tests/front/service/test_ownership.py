@@ -1,4 +1,4 @@
-"""Ownership: who may act on a page, how a page becomes free, and that a connection is no identity."""
+"""Tests ownership: who may act on a page, how a page becomes free, and that a connection is no identity."""
 
 import asyncio
 import json

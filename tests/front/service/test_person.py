@@ -1,4 +1,5 @@
-"""What people are asked for: their hold above all leases, requests that several join, answers, and who is told."""
+"""Tests what people are asked for: their hold above all leases, requests that several join, answers, and who is
+told."""
 
 import asyncio
 import json
@@ -29,14 +30,14 @@ DECISION: dict[str, AnyJson] = {"kind": "decision", "message": "Red or blue?", "
 
 @pytest.fixture
 async def ana(service: RunningService) -> AsyncIterator[Agent]:
-    """The account's own person, at the command line."""
+    """Return the account's own person, at the command line."""
     async with service.agent() as agent:
         yield as_person(service, agent)
 
 
 @pytest.fixture(autouse=True)
 async def _answered(agent: Agent, other: Agent, ana: Agent) -> AsyncIterator[None]:  # noqa: ARG001 - this ends before they do
-    """No page stays in a person's hands after its test."""
+    """Leave no page in a person's hands after the test."""
     yield
     for request in await asked(ana):
         await resolve(ana, request["requestId"], state="refused")
@@ -49,7 +50,7 @@ def as_person(service: RunningService, agent: Agent) -> Agent:
 
 
 async def asked(who: Agent) -> list[dict[str, AnyJson]]:
-    """What is listed; Any: JSON."""
+    """Return the requests that are listed. Any: JSON."""
     return list((await who.http.get(wire.REQUESTS)).json()["result"]["requests"])
 
 
@@ -62,7 +63,7 @@ async def opened(agent: Agent, site: Site, page_id: str = "cart") -> None:
 
 
 async def pending(agent: Agent, page_id: str = "cart", **what: AnyJson) -> str:
-    """The id of a request that the agent has made, and does not wait for; Any: JSON."""
+    """Return the id of a request that the agent makes without waiting for the answer. Any: JSON."""
     made = await agent.call("request_human", pageId=page_id, timeout=1, **(what or LOGIN))
     assert made["state"] == "pending", made
     return str(made["requestId"])

@@ -1,4 +1,4 @@
-"""The page behind the link of a request: a person in an ordinary browser sees what is asked, and answers it."""
+"""Tests the page behind the link of a request: a person in an ordinary browser sees what is asked, and answers it."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a token allows is checked in one step, which no way of asking for an action gets round."""
+"""Tests that what a token allows is checked in one step, which no way of asking for an action gets round."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ DOORS: dict[str, AnyJson] = {
 
 @pytest.fixture
 def refused(service: RunningService) -> Iterator[list[str]]:
-    """The names of actions that no token allows for now."""
+    """Hold the names of actions that no token allows for now."""
     names: list[str] = []
 
     def rule(_: Identity, action: Action) -> None:

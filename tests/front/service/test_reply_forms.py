@@ -1,4 +1,4 @@
-"""A caller may ask for a reply as text: the service makes it, in the form that the caller can show."""
+"""Tests that a caller may ask for a reply as text: the service makes it, in the form that the caller can show."""
 
 import pytest
 

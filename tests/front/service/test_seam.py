@@ -1,7 +1,6 @@
-"""The seam's own tests, with the host that has no browser behind it.
+"""Runs the seam's own tests with the host that has no browser.
 
-What a page's scripts put into values is tested on real pages alone.
-"""
+What a page's scripts put into values is tested on real pages alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The socket that the service listens on."""
+"""Tests the socket that the service listens on."""
 
 import asyncio
 import socket

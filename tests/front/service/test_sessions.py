@@ -1,4 +1,4 @@
-"""Sessions: their owners, what is shared, and acts that all pages of one would feel."""
+"""Tests sessions: their owners, what is shared, and acts that all pages of one would feel."""
 
 import pytest
 
@@ -16,7 +16,7 @@ HTML = "<h1>Account</h1><button id=b>b</button>"
 
 @pytest.fixture
 async def mine(agent: Agent, site: Site) -> str:
-    """A session of the agent's own, with a page in it that has a cookie."""
+    """Make a session of the agent's own, with a page in it that has a cookie."""
     created = await agent.call("create_session", sessionId="mine")
     site.page("/", Answer(HTML, headers={"set-cookie": "token=s3cret; Path=/"}))
     await agent.call("goto", sessionId="mine", pageId="inside", url=site.url("/"))

@@ -1,4 +1,4 @@
-"""States that were saved under names, and wait for a disk that takes nothing."""
+"""Tests states that were saved under names, and wait for a disk that takes nothing."""
 
 import sqlite3
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 class SavesMany(JsonCarrier):
-    """A host on which logins are saved under any number of names at once."""
+    """Saves logins under any number of names at once."""
 
     names = 0
 

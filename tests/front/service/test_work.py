@@ -1,4 +1,4 @@
-"""Work shared out by name: one client at a time, a line for the others, and no browser needed."""
+"""Tests work shared out by name: one client at a time, a line for the others, and no browser needed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,13 +46,13 @@ async def notices(agent: Agent) -> list[str]:
 
 
 async def listed(agent: Agent) -> dict[str, AnyJson]:
-    """The one piece of work that is claimed; Any: as JSON."""
+    """Return the only piece of work that is claimed. Any: as JSON."""
     (found,) = (await agent.call("list_work"))["work"]
     return dict(found)
 
 
 async def in_line(service: RunningService, agent: Agent, call_id: str, **more: object) -> "asyncio.Task[AnyJson]":
-    """A call that waits in line now."""
+    """Start a call, and return it when it waits in line."""
 
     def waiting() -> int:
         return len(service.parts.work.waiting(KEY))

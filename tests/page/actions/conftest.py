@@ -1,4 +1,4 @@
-"""What the tests of actions share."""
+"""Provides what the tests of actions share."""
 
 from collections.abc import AsyncIterator
 
@@ -16,14 +16,14 @@ def tab(agent: Agent, site: Site) -> Tab:
 
 @pytest.fixture(scope="module")
 async def resident(service: RunningService) -> AsyncIterator[Agent]:
-    """The same agent for all tests of a module."""
+    """Return the same agent for all tests of a module."""
     async with visiting(service) as agent:
         yield agent
 
 
 @pytest.fixture
 async def lodger(resident: Agent) -> AsyncIterator[Agent]:
-    """Who keeps its window: one costs more than all that most tests do in it."""
+    """Return an agent that keeps its window, because a new one costs more than all that most tests do in it."""
     yield resident
     await tidy(resident, keep="tab")
 

@@ -1,4 +1,5 @@
-"""What a caller can get wrong about names, arguments and addresses: each error says what to do, and harms nothing."""
+"""Tests what a caller can get wrong about names, arguments and addresses: each error says what to do, and harms
+nothing."""
 
 import re
 
@@ -17,7 +18,7 @@ Error = dict[str, AnyJson]
 
 
 async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: AnyJson) -> Error:
-    """The error of a call on a page that is as usable afterwards as it was before."""
+    """Return the error of a call, and check that the page is as usable afterwards as before."""
     before = await tab.call("get_current_url", pageId="tab")
     error = await tab.error(action, **arguments)
     assert (error["code"], error["status"]) == (code, status), error

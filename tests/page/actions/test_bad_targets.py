@@ -1,4 +1,4 @@
-"""Elements and addresses that cannot be had: each error says why and what to do, and the page stays usable."""
+"""Tests elements and addresses that cannot be had: each error says why and what to do, and the page stays usable."""
 
 import re
 import threading
@@ -18,7 +18,7 @@ Error = dict[str, AnyJson]
 
 
 async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: AnyJson) -> Error:
-    """The error of a call on a page that still works afterwards."""
+    """Return the error of a call, and check that the page still works afterwards."""
     error = await tab.error(action, **arguments)
     assert (error["code"], error["status"]) == (code, status), error
     assert error["hint"]

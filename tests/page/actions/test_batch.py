@@ -1,4 +1,4 @@
-"""Several actions in one call: done in order, in one turn, stopped at the first that fails."""
+"""Tests several actions in one call: done in order, in one turn, stopped at the first that fails."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""How a tree is written for a model: in few characters, all that the page says, and a ref for all that acts."""
+"""Tests how a tree is written for a model: in few characters, all that the page says, and a ref for all that acts."""
 
 import re
 from itertools import pairwise

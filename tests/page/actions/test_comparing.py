@@ -1,4 +1,4 @@
-"""Pictures compared: how many pixels differ, where, and what the picture of it shows."""
+"""Tests pictures compared: how many pixels differ, where, and what the picture of it shows."""
 
 import base64
 import io

@@ -1,4 +1,5 @@
-"""Downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than allowed."""
+"""Tests downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than
+allowed."""
 
 import threading
 from pathlib import Path
@@ -22,7 +23,7 @@ function blob() { const a = document.createElement('a');
 
 
 def attached(name: str, data: bytes = CSV, **more: AnyJson) -> Answer:
-    """An answer that a browser saves; Any: what an Answer takes."""
+    """Return an answer that a browser saves. Any: what an Answer takes."""
     headers = {"content-disposition": f"attachment; filename={name}", **more.pop("headers", {})}
     return Answer(data, content_type="application/octet-stream", headers=headers, **more)
 

@@ -1,4 +1,4 @@
-"""The focus and pasting, and the short names of click and fill."""
+"""Tests the focus and pasting, and the short names of click and fill."""
 
 import pytest
 

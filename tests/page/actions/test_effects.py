@@ -1,4 +1,4 @@
-"""What an act causes is told by that act: its requests, what their answers change, and where it leads."""
+"""Tests that what an act causes is told by that act: its requests, what their answers change, and where it leads."""
 
 import threading
 from typing import Any
@@ -27,7 +27,7 @@ def _late(body: str) -> Any:  # Any: a route
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is waited for is waited for longer than any call may take."""
+    """Let waits last longer than any call may take."""
     monkeypatch.setattr(observer, "_REQUESTS_END_WITHIN_S", 100.0)
     monkeypatch.setattr(observer, "_EFFECTS_END_WITHIN_S", 100.0)
 

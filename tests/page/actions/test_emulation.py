@@ -1,4 +1,5 @@
-"""Another device, place, language or network for one page, as the page and the server see it; no other page does."""
+"""Tests another device, place, language or network for one page, as the page and the server see it; no other page
+does."""
 
 import pytest
 

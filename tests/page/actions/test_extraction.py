@@ -1,4 +1,4 @@
-"""Extracting data: texts, attributes, tables, links, pictures, styles, and what a page says of itself."""
+"""Tests extracting data: texts, attributes, tables, links, pictures, styles, and what a page says of itself."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 SOON = 300
-"""Milliseconds after which a test gives up on what is not there."""
+"""Bounds, in milliseconds, how long a test waits for what is not there."""
 
 
 # --- texts, HTML, attributes -----------------------------------------------------------------------------------------

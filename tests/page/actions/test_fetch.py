@@ -1,4 +1,4 @@
-"""Requests sent from within a page: what the server gets, and what comes back."""
+"""Tests requests sent from within a page: what the server gets, and what comes back."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Uploads and drops: what the page and its server get, and what may not be sent."""
+"""Tests uploads and drops: what the page and its server get, and what may not be sent."""
 
 import base64
 import re
@@ -30,7 +30,7 @@ def file(name: str, data: bytes = BYTES, **more: str) -> dict[str, str]:
 
 
 def _parts(received: Received) -> list[tuple[str, str, bytes]]:
-    """Of a form that was sent: each file's name, type and bytes."""
+    """Return each file's name, type and bytes from a form that was sent."""
     shape = rb'filename="([^"]*)"\r\nContent-Type: ([^\r]*)\r\n\r\n(.*?)\r\n------'
     return [(n.decode(), t.decode(), data) for n, t, data in re.findall(shape, received.body, re.DOTALL)]
 

@@ -1,4 +1,4 @@
-"""Many fields in one call, as the page and the server see them."""
+"""Tests many fields in one call, as the page and the server see them."""
 
 from typing import Any
 from urllib.parse import parse_qs

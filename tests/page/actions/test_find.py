@@ -1,4 +1,4 @@
-"""Searching a page: a dozen handles instead of the whole, each with its state and with where it is."""
+"""Tests searching a page: a dozen handles instead of the whole, each with its state and with where it is."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Filling, typing, pressing and choosing, as the page sees it; what the reply says is what the page shows."""
+"""Tests filling, typing, pressing and choosing, as the page sees it; what the reply says is what the page shows."""
 
 import threading
 

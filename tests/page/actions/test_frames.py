@@ -1,4 +1,4 @@
-"""What the page itself has not and one of its frames has: named by readings, and by acts that miss it."""
+"""Tests what the page itself has not and one of its frames has: named by readings, and by acts that miss it."""
 
 import anyio
 import pytest
@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 PAY = """<body><button onclick="this.textContent = 'Paid'">Pay</button><a href=/terms>Terms</a><b class=sum>12</b>
 <input id=card><img src=/seal.png alt=Seal>"""
 AT_ONCE_S = 15
-"""For a machine that is busy; the calls may take twice as long."""
+"""Bounds the time of a test on a busy machine; the calls may take twice as long."""
 PATIENT_MS = 30_000
 
 

@@ -1,4 +1,4 @@
-"""Traffic as an archive, and waiting for a request or its answer."""
+"""Tests traffic as an archive, and waiting for a request or its answer."""
 
 import asyncio
 import base64
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def exported(tab: Tab, **arguments: Any) -> dict[str, Any]:  # Any: JSON
-    """The log of a HAR that is valid."""
+    """Return the log of a HAR, and check that it is valid."""
     artifact = (await tab.call("export_har", **arguments))["artifact"]
     assert (artifact["mimeType"], artifact["name"].endswith(".har")) == ("application/json", True)
     har = json.loads(base64.b64decode(artifact["data"]))
@@ -105,7 +105,7 @@ async def test_attached_bodies_are_files_beside_the_archive(tab: Tab, site: Site
 
 
 async def armed(service: RunningService) -> None:
-    """A call waits for traffic of the page."""
+    """Wait until a call waits for traffic of the page."""
     pages = service.host.pages
     await become(lambda: pages["tab"].settings.network.traffic.awaited)
 
@@ -113,7 +113,7 @@ async def armed(service: RunningService) -> None:
 async def after(
     service: RunningService, tab: Tab, script: str, action: str, **arguments: AnyJson
 ) -> dict[str, AnyJson]:
-    """The result of a wait that was asked for before a script ran; Any: JSON."""
+    """Return the result of a wait that began before a script ran. Any: JSON."""
     waiting = asyncio.create_task(tab.call(action, timeout=10_000, **arguments))
     await armed(service)
     await tab.sees(script)

@@ -1,4 +1,4 @@
-"""Scripts that run in each document before its own, for a page and for a session."""
+"""Tests scripts that run in each document before its own, for a page and for a session."""
 
 import pytest
 

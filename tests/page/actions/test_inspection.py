@@ -1,4 +1,4 @@
-"""A page's console, what its scripts threw, and the frames that it is made of."""
+"""Tests a page's console, what its scripts threw, and the frames that it is made of."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 @pytest.fixture(autouse=True)
 def icon(site: Site) -> None:
-    """What browsers ask every site for: where it is missing they say so on the console."""
+    """Serve the icon that browsers request of every site, because they report a missing one on the console."""
     site.page("/favicon.ico", Answer("", 204))
 
 
@@ -78,7 +78,7 @@ setTimeout(broken);
 
 
 async def _messages(agent: Agent, least: int, **arguments: object) -> list[dict[str, str]]:
-    """Told by the browser a moment after it was said."""
+    """Wait for so many messages, which the browser reports a moment after they were written."""
     async with asyncio.timeout(10):
         while len(found := (await agent.call("get_console_messages", **arguments))["messages"]) < least:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.02)  # between two calls

@@ -1,4 +1,4 @@
-"""Clicking and hovering, as the page sees it, and what the reply says was observed."""
+"""Tests clicking and hovering, as the page sees it, and what the reply says was observed."""
 
 import threading
 

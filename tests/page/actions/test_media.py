@@ -1,4 +1,4 @@
-"""Pictures: their size, their form, and what is on them."""
+"""Tests pictures: their size, their form, and what is on them."""
 
 import base64
 import io
@@ -43,7 +43,7 @@ async def _bytes(agent: Agent, result: dict[str, object]) -> bytes:
 
 
 async def _picture(tab: Tab, **arguments: object) -> Image.Image:
-    """The picture of a call, whose size must be the one that the reply says."""
+    """Return the picture of a call, and check that its size is the one that the reply says."""
     result = await tab.call("screenshot", **arguments)
     picture = Image.open(io.BytesIO(await _bytes(tab.agent, result))).convert("RGBA")
     assert (result["width"], result["height"]) == picture.size

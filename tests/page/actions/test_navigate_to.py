@@ -1,4 +1,4 @@
-"""`navigate_to`: `goto` by a second name, which without a page makes a session of its own."""
+"""Tests `navigate_to`: `goto` by a second name, which without a page makes a session of its own."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Going somewhere: what the server is asked for, and where the page then is."""
+"""Tests going somewhere: what the server is asked for, and where the page then is."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Mocks, blocks and extra headers of a page, as the page and the server see them; and the log of its requests."""
+"""Tests mocks, blocks and extra headers of a page, as the page and the server see them; and the log of its requests."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ async def got(tab: Tab, url: str, **init: Any) -> Any:  # Any: JSON
 
 
 def served(site: Site, path: str) -> dict[str, str]:
-    """The headers of the last request for a path, as the server got it."""
+    """Return the headers of the last request for a path, as the server got them."""
     found = next(each for each in reversed(site.received) if each.path == path)
     return {name.lower(): value for name, value in found.headers.items()}
 

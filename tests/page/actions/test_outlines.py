@@ -1,4 +1,4 @@
-"""What a reply tells of the page unasked: an outline of a new document, and of the same what is otherwise now."""
+"""Tests what a reply tells of the page unasked: an outline of a new document, and of the same what is otherwise now."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""Opening, listing and closing pages, second names of actions, and the bag of Playwright's options."""
+"""Tests opening, listing and closing pages, second names of actions, and the bag of Playwright's options."""
 
 import inspect
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Permissions: granted on request to one origin, and felt by nobody elsewhere."""
+"""Tests permissions: granted on request to one origin, and felt by nobody elsewhere."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Dragging, the mouse by coordinates, and scrolling: as the page sees it, and what the reply says came of it."""
+"""Tests dragging, the mouse by coordinates, and scrolling: as the page sees it, and what the reply says came of it."""
 
 import threading
 

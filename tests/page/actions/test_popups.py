@@ -1,4 +1,4 @@
-"""Popups: named before the reply, owned by who opened them, and quick to act on."""
+"""Tests popups: named before the reply, owned by who opened them, and quick to act on."""
 
 import asyncio
 

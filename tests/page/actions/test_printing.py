@@ -1,4 +1,4 @@
-"""PDF: how many sheets of which size, and what is on them."""
+"""Tests PDF: how many sheets of which size, and what is on them."""
 
 import io
 
@@ -34,7 +34,7 @@ def _inches(pdf: PdfReader) -> tuple[float, float]:
 
 
 def _paints(pdf: PdfReader) -> bool:
-    """Whether something red is filled on the first sheet."""
+    """Return whether something red is filled on the first sheet."""
     return b"1 0 0 rg" in pdf.pages[0].get_contents().get_data()  # type: ignore[union-attr] # a sheet has contents
 
 

@@ -1,4 +1,4 @@
-"""Reading a page: its content in three forms, and its accessibility tree with refs."""
+"""Tests reading a page: its content in three forms, and its accessibility tree with refs."""
 
 import re
 
@@ -19,7 +19,7 @@ SHOP = """<header><h1>Tea &amp; more</h1></header>
 
 
 def _ref(tree: str, what: str) -> str:
-    """The ref on the line of a tree that shows `what`."""
+    """Return the ref on the line of a tree that shows `what`."""
     line = next(line for line in tree.splitlines() if what in line)
     return line.split("[ref=")[1].split("]")[0]
 

@@ -1,4 +1,4 @@
-"""Revisions: they move with what was done to a page, and with nothing else."""
+"""Tests revisions: they move with what was done to a page, and with nothing else."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is saved: tables as CSV, and files under the names that were asked for."""
+"""Tests what is saved: tables as CSV, and files under the names that were asked for."""
 
 import asyncio
 import csv

@@ -1,4 +1,4 @@
-"""Running JavaScript in a page."""
+"""Tests running JavaScript in a page."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The kinds of selectors: on the page, in a frame of another origin, and in open shadow DOM."""
+"""Tests the kinds of selectors: on the page, in a frame of another origin, and in open shadow DOM."""
 
 from collections.abc import Awaitable, Callable
 
@@ -33,7 +33,7 @@ async def _in_shadow_dom(tab: Tab) -> dict[str, str]:
 
 
 async def _was_hit(tab: Tab, where: dict[str, str]) -> bool:
-    """Whether the button was clicked since the last time that this was asked."""
+    """Return whether the button was clicked since the last call of this function."""
     script = """const find = root => root.querySelector('#buy');
     const b = find(document) || find(document.querySelector('#host').shadowRoot);
     const hit = b.dataset.hit; delete b.dataset.hit; hit === '1'"""

@@ -1,4 +1,5 @@
-"""The seven browser tools: a page of one's own that launch opens and quit closes, and replies in their own words."""
+"""Tests the seven browser tools: a page of one's own that launch opens and quit closes, and replies in their own
+words."""
 
 import os
 from collections.abc import AsyncIterator
@@ -22,7 +23,7 @@ PAGE = """<!doctype html><title>Example</title><h1>Items</h1><p id=said></p>
 
 @pytest.fixture(scope="module")
 async def browsing(service: RunningService, shared_site: Site) -> AsyncIterator[Agent]:
-    """An agent that launched its browser, and went to a page with one of each."""
+    """Return an agent that launched its browser, and went to a page with one of each element."""
     shared_site.page("/seven", Answer(PAGE))
     async with service.agent("Seven") as agent:
         await agent.call("browser_launch")
@@ -33,7 +34,7 @@ async def browsing(service: RunningService, shared_site: Site) -> AsyncIterator[
 
 @pytest.fixture(autouse=True)
 def _page(browsing: Agent, shared_site: Site) -> None:  # noqa: ARG001 - it is there first
-    """Where another test has cleared the site."""
+    """Set the page again, where another test has cleared the site."""
     shared_site.page("/seven", Answer(PAGE))
 
 

@@ -1,4 +1,4 @@
-"""Each tool of extraction on one page of a shop, as somebody would use it there."""
+"""Tests each tool of extraction on one page of a shop, as somebody would use it there."""
 
 import pytest
 

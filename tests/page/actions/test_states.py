@@ -1,4 +1,4 @@
-"""What resources are made of: a page's state, an element, a picture, and how old an answer may be."""
+"""Tests what resources are made of: a page's state, an element, a picture, and how old an answer may be."""
 
 import base64
 import io

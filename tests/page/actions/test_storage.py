@@ -1,4 +1,4 @@
-"""Local and session storage of a page's origin, and what its cookies are set to."""
+"""Tests local and session storage of a page's origin, and what its cookies are set to."""
 
 import json
 import time
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 ALL = "({...localStorage})"
 EMPTIED = "new Promise(ok => { const look = () => localStorage.length ? setTimeout(look, 20) : ok(true); look() })"
-"""Another page of the origin has a process of its own, which is told of a change a little later."""
+"""Waits in the page until its storage is empty, because another page's process hears of a change a little later."""
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Videos of a page: what is on them, how they end, and who keeps them."""
+"""Tests videos of a page: what is on them, how they end, and who keeps them."""
 
 import asyncio
 import io
@@ -27,20 +27,20 @@ async def _bytes(agent: Agent, url: str) -> bytes:
 
 
 def _watched(data: bytes, x: int = 600, y: int = 500) -> list[tuple[float, Colour]]:
-    """When each frame is shown, and its colour at a point."""
+    """Return when each frame is shown, and its colour at a point."""
     with av.open(io.BytesIO(data), "r") as video:
         frames: list[Any] = list(video.decode(video=0))  # Any: its to_image has no type
         return [(frame.time, _colour(frame.to_image().getpixel((x, y)))) for frame in frames]
 
 
 def _colour(pixel: Sequence[int]) -> Colour:
-    """To the next of a few steps: a video keeps colours roughly."""
+    """Round a colour to a few steps, because a video keeps colours roughly."""
     red, green, blue = (round(value / 80) * 80 for value in pixel)
     return red, green, blue
 
 
 async def _told(agent: Agent, told: Callable[[str], bool]) -> str:
-    """The first notice of that kind, as soon as there is one."""
+    """Return the first notice of that kind, as soon as there is one."""
     async with asyncio.timeout(10):
         while True:
             for notice in (await agent.reply("list_pages")).json()["notices"]:
@@ -115,7 +115,7 @@ async def test_record_video_ends_before_it_shows_what_became_private_to_another(
 
 
 def _file(told: str) -> str:
-    """The address of the file that a notice names."""
+    """Return the address of the file that a notice names."""
     return f"/api/files/{told.split(' is kept: ', 1)[1].split(',', 1)[0]}"
 
 

@@ -1,4 +1,4 @@
-"""Waiting beside the turns of a page: for an element, and for time to pass."""
+"""Tests waiting beside the turns of a page: for an element, and for time to pass."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
 class Under:
-    """A call that runs while the test goes on."""
+    """Represents a call that runs while the test goes on."""
 
     def __init__(self) -> None:
         self.replies: list[httpx.Response] = []
@@ -27,7 +27,8 @@ class Under:
 
 @asynccontextmanager
 async def _under_way(tab: Tab, action: str, **arguments: AnyJson) -> AsyncIterator[Under]:
-    """The service has the call when the block begins, and has answered when it has ended."""
+    """Run a call around the block: the service has it when the block begins, and has answered when the block has
+    ended."""
     under, call_id = Under(), f"under-way-{time.monotonic_ns()}"
 
     async def run() -> None:

@@ -24,9 +24,9 @@ class Liar:
     then: str = ""
     truth: dict[str, Any] = field(default_factory=dict)  # Any: what each expression is in the page afterwards
     server: dict[str, int] = field(default_factory=dict)
-    """How often each path was asked for."""
+    """Counts the requests for each path."""
     error: str = ""
-    """The code; none for a success."""
+    """Is the error's code; None for a success."""
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
 

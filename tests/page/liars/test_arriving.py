@@ -1,4 +1,4 @@
-"""Going to pages that do not end loading, or that lead nowhere."""
+"""Tests going to pages that do not end loading, or that lead nowhere."""
 
 import threading
 

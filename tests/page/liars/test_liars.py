@@ -1,4 +1,5 @@
-"""What a reply says is true: pages that mislead, asked afterwards what they show, and their server what it got."""
+"""Tests that what a reply says is true: pages that mislead, asked afterwards what they show, and their server what it
+got."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -13,7 +14,7 @@ from tests.support.tab import Tab
 pytestmark = pytest.mark.anyio
 
 IMPATIENT_MS = 700
-"""For what fails; what succeeds does not wait it out."""
+"""Bounds the calls that fail. Those that succeed do not take that long."""
 PATIENT_MS = 3_000
 
 
@@ -25,7 +26,7 @@ def own_site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 async def page(service: RunningService, own_site: Site) -> AsyncIterator[Tab]:
-    """One page for all of them."""
+    """Return one page for all of these tests."""
     async with service.agent() as agent:
         yield Tab(agent, own_site)
         await agent.call("close_page", pageId="tab")

@@ -1,4 +1,4 @@
-"""The account of who did what: recorded in the one spine, told to whom it may be, found again by its filters."""
+"""Tests the account of who did what: recorded in the one spine, told to whom it may be, found again by its filters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
+"""Tests the end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ ASKING = "<button>b</button><script>onbeforeunload = event => event.preventDefau
 
 
 def windows(service: RunningService) -> list[Page]:
-    """The pages that the browser has."""
+    """Return the pages that the browser has."""
     context = service.context()
     return list(context.pages)
 

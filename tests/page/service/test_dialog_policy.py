@@ -1,4 +1,4 @@
-"""A page's dialogs answered at once, as its holder wants it: the page goes on, and the reply still names them."""
+"""Tests a page's dialogs answered at once, as its holder wants it: the page goes on, and the reply still names them."""
 
 import pytest
 

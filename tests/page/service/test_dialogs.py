@@ -1,4 +1,4 @@
-"""Dialogs: a page that asks waits for its answer, no call waits with it, and nobody answers for another."""
+"""Tests dialogs: a page that asks waits for its answer, no call waits with it, and nobody answers for another."""
 
 import asyncio
 import re

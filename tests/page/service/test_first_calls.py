@@ -1,4 +1,4 @@
-"""Many first calls for one page: one page comes of it, and one owner."""
+"""Tests many first calls for one page: one page comes of it, and one owner."""
 
 import asyncio
 import json
@@ -110,13 +110,13 @@ async def test_a_page_that_nobody_opened_is_not_found_and_not_made(agent: Agent)
 
 
 def open_windows(service: RunningService) -> int:
-    """As the browser counts them, not as the service believes."""
+    """Count the windows in the browser itself, whatever the service believes."""
     context = service.host.sessions[DEFAULT_SESSION].opened
     return len(context.pages) if context is not None else 1
 
 
 def offered(hint: str, action: str = "open_page") -> tuple[str, dict[str, AnyJson]]:
-    """The call of a hint, taken out of its text as a model would."""
+    """Return the call that a hint names, taken out of its text as a model would."""
     found = re.search(rf"{action} (\{{.*?\}})", hint)
     assert found is not None, hint
     return action, json.loads(found.group(1))

@@ -1,4 +1,4 @@
-"""Logins from other browsers: brought into the shared one by their content, and what cannot be is told."""
+"""Tests logins from other browsers: brought into the shared one by their content, and what cannot be is told."""
 
 import json
 import logging

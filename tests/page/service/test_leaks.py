@@ -1,4 +1,4 @@
-"""What leaks between clients where one browser is shared without rules, and does not here. A test for each."""
+"""Tests what leaks between clients where one browser is shared without rules, and does not here. A test for each."""
 
 import base64
 
@@ -195,6 +195,6 @@ async def test_headers_for_the_shared_session_are_refused_while_another_works_th
 
 
 async def text(client: Agent, page_id: str, path: str) -> str:
-    """What a page's own request for a path is answered."""
+    """Return the answer to a page's own request for a path."""
     script = f"fetch('{path}').then(r => r.text(), () => 'failed')"
     return str((await client.call("evaluate_script", pageId=page_id, expression=script))["value"])

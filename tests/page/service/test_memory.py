@@ -1,4 +1,4 @@
-"""Memory: what ended is let go, so that a service that runs for months holds no more than one of yesterday."""
+"""Tests memory: what ended is let go, so that a service that runs for months holds no more than one of yesterday."""
 
 import asyncio
 

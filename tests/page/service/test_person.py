@@ -1,4 +1,4 @@
-"""What a person is asked for, on real pages: one test of each rule."""
+"""Tests what a person is asked for, on real pages: one test of each rule."""
 
 import pytest
 

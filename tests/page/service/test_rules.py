@@ -1,7 +1,6 @@
-"""One test of each rule of sharing on real pages: the others do without a browser.
+"""Tests each rule of sharing once on real pages. The other tests of the rules need no browser.
 
-That both pass shows that the host without a browser does as the real one.
-"""
+That both pass shows that the host without a browser does as the real one."""
 
 import pytest
 

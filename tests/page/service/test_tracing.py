@@ -1,4 +1,4 @@
-"""Traces: what is in the file, and whose pages are never in it."""
+"""Tests traces: what is in the file, and whose pages are never in it."""
 
 import asyncio
 import io
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def own(agent: Agent, site: Site) -> str:
-    """A session of the agent's own, with a page in it."""
+    """Make a session of the agent's own, with a page in it."""
     session_id = (await agent.call("create_session"))["sessionId"]
     site.page("/shop", "<title>Shop</title><button onclick=\"this.textContent = 'bought'\">Buy</button>")
     await agent.call("goto", pageId="mine", sessionId=session_id, url=site.url("/shop"))

@@ -1,4 +1,4 @@
-"""Turns: calls on one page go one at a time and in order, and no page waits for another's."""
+"""Tests turns: calls on one page go one at a time and in order, and no page waits for another's."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ LINK = '<a id="go" href="/held">go</a>'
 
 
 async def running(service: RunningService, page_id: str) -> None:
-    """Until a call has the page's turn."""
+    """Wait until a call has the page's turn."""
     pages = service.host.pages
     await become(lambda: page_id in pages and pages[page_id].queue.current is not None)
 

@@ -1,4 +1,4 @@
-"""What was done on our side can be taken back for ten minutes, by who did it, under the rules of the act."""
+"""Tests that what was done on our side can be taken back for ten minutes, by who did it, under the rules of the act."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Elements and addresses that cannot be had: each error says why and what to do, and the page stays usable."""
+"""Tests elements and addresses that cannot be had: each error says why and what to do, and the page stays usable."""
 
 from pathlib import Path
 

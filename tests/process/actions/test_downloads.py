@@ -1,4 +1,5 @@
-"""Downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than allowed."""
+"""Tests downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than
+allowed."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Uploads and drops: what the page and its server get, and what may not be sent."""
+"""Tests uploads and drops: what the page and its server get, and what may not be sent."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

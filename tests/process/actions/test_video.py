@@ -1,4 +1,4 @@
-"""Videos of a page: what is on them, how they end, and who keeps them."""
+"""Tests videos of a page: what is on them, how they end, and who keeps them."""
 
 from pathlib import Path
 

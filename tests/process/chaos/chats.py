@@ -1,4 +1,4 @@
-"""A chat on a gateway process of its own, which has many calls in flight and can be killed at any moment."""
+"""Runs a chat on its own gateway process, which has many calls in flight and can be killed at any moment."""
 
 import asyncio
 import json
@@ -10,9 +10,9 @@ from typing import Any, Final
 import psutil
 
 NO_REPLY: Final = "NO_REPLY"
-"""What came of a call whose gateway was killed."""
+"""Is the code of a call whose gateway was killed."""
 _PROTOCOLS: Final = {"No browser instance found. Call browser_launch first.": "PAGE_REQUIRED"}
-"""Errors of the protocol that stand for one of ours."""
+"""Maps errors of the protocol to the error codes that they stand for."""
 _READY_WITHIN_S: Final = 60
 _ENDS_WITHIN_S: Final = 30
 _LONGEST_LINE: Final = 32 * 1024 * 1024
@@ -21,27 +21,27 @@ _LONGEST_LINE: Final = 32 * 1024 * 1024
 @dataclass(frozen=True)
 class Answer:
     code: str
-    """Of the error, or `ok`."""
+    """Is the code of the error, or `ok`."""
     text: str
-    """What a model is told."""
+    """Is the text that a model gets."""
     result: dict[str, Any] = field(default_factory=dict)  # Any: JSON
 
     @property
     def came_to(self) -> str:
-        """Its code; of an act whose request was sent and not seen answered, that."""
+        """Return the reply's code, or "begun" for an act whose request was sent and not yet answered."""
         return "begun" if self.code == "ok" and "no answer yet" in self.text else self.code
 
 
 @dataclass(eq=False)
 class Sent:
-    """A call that is under way."""
+    """Represents a call that is under way."""
 
     action: str
     answer: "asyncio.Future[Answer]"
 
 
 class Chat:
-    """The same client through all of its gateways' lives."""
+    """Represents one client through the lives of all its gateways."""
 
     def __init__(self, name: str, env: dict[str, str], log: Path) -> None:
         self.name = name
@@ -90,7 +90,7 @@ class Chat:
             await self._reading
 
     async def close(self) -> None:
-        """The end of the chat, as its client ends it."""
+        """End the chat as its client does."""
         if self._process is None or self._process.stdin is None:
             return
         if self._process.returncode is None:
@@ -105,7 +105,7 @@ class Chat:
             return await self.send(action, **arguments).answer
 
     async def do(self, action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
-        """The result of a call that must succeed."""
+        """Return the result of a call that must succeed."""
         answer = await self.call(action, **arguments)
         assert answer.code == "ok", f"{self.name}: {action} {arguments}: {answer.text}"
         return answer.result

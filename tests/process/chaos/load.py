@@ -1,4 +1,5 @@
-"""What is in flight when something dies: acts that the site counts by key, and all actions of the catalogue in turn."""
+"""Makes what is in flight when something dies: acts that the site counts by key, and all actions of the catalogue in
+turn."""
 
 import random
 from dataclasses import dataclass, field
@@ -17,12 +18,12 @@ _CHOSEN: Final[dict[str, dict[str, Any]]] = {  # Any: JSON
     "wait_for_selector": {"selector": "#never"},
     "find": {"text": "Scratch"},
 }
-"""Where the smallest body would do nothing, or too long."""
+"""Replaces arguments where the smallest body would do nothing, or take too long."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """An act that the site counts."""
+    """Represents an act that the site counts."""
 
     key: str
     action: str
@@ -31,12 +32,12 @@ class Act:
 
 @dataclass
 class Ledger:
-    """What came of every act, by its key."""
+    """Records the outcome of every act, by its key."""
 
     codes: dict[str, str] = field(default_factory=dict)
 
     def wrongs(self, did: dict[str, int]) -> list[str]:
-        """The acts that were done otherwise than was answered."""
+        """Return the acts that were done otherwise than their answer said."""
         return [
             f"{key}: {code}, and done {did.get(key, 0)} times"
             for key, code in self.codes.items()
@@ -45,7 +46,7 @@ class Ledger:
 
 
 def may_be(code: str, times: int) -> bool:
-    """Whether an act with this answer may have been done so often."""
+    """Return whether an act with this answer may have been done so often."""
     match code:
         case "ok":
             return times == 1
@@ -56,7 +57,7 @@ def may_be(code: str, times: int) -> bool:
 
 
 def desk_acts(page_id: str, key: str, dice: random.Random, most: int) -> list[Act]:
-    """Some acts on a desk, which take their turns."""
+    """Return some acts on a desk, which take their turns."""
     post = f"fetch('/did?key={key}-evaluate_script', {{method: 'POST'}}).then(reply => reply.status)"
     batched = f"fetch('/did?key={key}-batch', {{method: 'POST'}}).then(reply => reply.status)"
     known: dict[str, dict[str, Any]] = {  # Any: JSON
@@ -74,7 +75,7 @@ def desk_acts(page_id: str, key: str, dice: random.Random, most: int) -> list[Ac
 
 
 def catalogue_body(action: type[Action], page_id: str, session_id: str) -> dict[str, Any]:  # Any: JSON
-    """The action on a page and a session that are there to be spoiled."""
+    """Return the body of the action on a page and a session that may be spoiled."""
     body = smallest(action, **_CHOSEN.get(action.name(), {}))
     if "timeout" in action.model_fields and action.name() != "browser_launch":
         body["timeout"] = _SHORT_MS
@@ -86,7 +87,8 @@ def catalogue_body(action: type[Action], page_id: str, session_id: str) -> dict[
 
 
 class Catalogue:
-    """All actions, in an order of the seed's; those that were in flight at a kill give way to those that were not."""
+    """Gives all actions in an order that the seed decides. Actions that were not in flight at a kill come before those
+    that were."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -94,7 +96,7 @@ class Catalogue:
         self.uncovered = dice.sample(self._all, len(self._all))
 
     def next(self, kills_left: int) -> list[type[Action]]:
-        """Enough to be through well before the end, and a few at least."""
+        """Return enough actions to finish the catalogue well before the end, and a few at least."""
         many = max(4, -(-3 * len(self.uncovered) // (2 * max(kills_left, 1))))
         names = self.uncovered[:many]
         more = self._dice.sample(self._all, max(0, 4 - len(names)))

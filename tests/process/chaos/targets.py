@@ -1,4 +1,4 @@
-"""What is open in a browser, as it counts itself."""
+"""Asks a browser what it has open."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,7 +7,8 @@ from playwright.async_api import async_playwright
 
 
 async def leaks(data_dir: Path, pages: list[str], sessions: list[str]) -> list[str]:
-    """What is open besides these pages and sessions: nothing but the blank page that the browser begins with."""
+    """Return what is open besides these pages and sessions. The blank page with which the browser begins does not
+    count."""
     port = (data_dir / "profile" / "DevToolsActivePort").read_text(encoding="utf-8").split()[0]
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}")

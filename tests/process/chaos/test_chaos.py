@@ -1,8 +1,7 @@
-"""Whatever is killed, at whatever moment: nobody's page, login, owner or act is lost, or done twice.
+"""Tests that no page, login, owner or act is lost or done twice, whatever is killed, at whatever moment.
 
 Each step puts acts of three chats and some of the catalogue's actions in flight, and kills one process with signal 9.
-`make chaos` does it at length; BROWSE_CHAOS_SEED repeats a run as far as the machine's own timing lets it.
-"""
+`make chaos` does it at length; BROWSE_CHAOS_SEED repeats a run as far as the machine's own timing lets it."""
 
 import asyncio
 import os
@@ -39,13 +38,14 @@ pytestmark = pytest.mark.anyio
 
 KINDS: Final = ("renderer", "browser", "driver", "service", "gateway")
 FIRST_S: Final = (0.0, 0.05, 0.2, 0.5)
-"""How long the acts have been going on when the catalogue's actions come."""
+"""Lists how many seconds after the acts the catalogue's actions may come."""
 THEN_S: Final = (0.005, 0.02, 0.05, 0.1, 0.3)
-"""And how long these have when something dies."""
+"""Lists how many seconds after these something may die."""
 MORE_HANDLES: Final = 12
 _ANEW: Final = 0.3
 _LAST: Final = 6
-"""At so many kills the catalogue's actions have no time at all: some are too quick to be met otherwise."""
+"""Counts the last kills, before which the catalogue's actions get no time, because some are too quick to be met
+otherwise."""
 
 
 def _seed() -> int:
@@ -54,7 +54,7 @@ def _seed() -> int:
 
 
 def plan(kills: int, dice: random.Random) -> list[str]:
-    """What dies when. In the last third no service does, so that its handles can be counted."""
+    """Return what dies when. In the last third no service dies, so that its handles can be counted."""
     kinds = [KINDS[number % len(KINDS)] for number in range(kills)]
     dice.shuffle(kinds)
     last = kills - kills // 3
@@ -73,7 +73,8 @@ class Chaos:
         self.handles: dict[int, int] = {}
         self._last = ""
         self.wrongs: list[str] = []
-        """What was answered or done otherwise than it should; a run goes on, and tells all at its end."""
+        """Collects what was answered or done otherwise than it should be. A run goes on, and reports all of it at its
+        end."""
 
     async def run(self) -> None:
         for number, kind in enumerate(plan(self.kills, self.here.dice)):
@@ -129,7 +130,8 @@ class Chaos:
         await (self.here.go if anew else self.here.go_further)(place, key)
 
     def _spoil(self, chat: Chat, key: str, number: int) -> list[Sent]:
-        """Those that read come first: others may close what they read."""
+        """Return the actions in an order in which those that only read come first, because others may close what they
+        read."""
         actions = sorted(self.catalogue.next(self.kills - number), key=lambda action: action.effect is Effect.DESTROYS)
         page_id, session_id = f"{key}-{chat.name}", f"s-{chat.name}"
         return [chat.send(action.name(), **catalogue_body(action, page_id, session_id)) for action in actions]
@@ -151,7 +153,7 @@ class Chaos:
     async def _ended(
         self, sent: dict[str, tuple[Place, Sent]], spoilt: list[Sent], kind: str, lights: dict[str, int]
     ) -> None:
-        """All calls came to an end, each as it says."""
+        """Check that all calls ended, each as its answer says."""
         here = self.here
         async with asyncio.timeout(ANSWERED_WITHIN_S):
             await asyncio.gather(*(each.answer for _, each in sent.values()), *(each.answer for each in spoilt))
@@ -173,7 +175,7 @@ class Chaos:
         self._lights = {place: (each.answer.result(), lights) for place, each in sent.values() if place.light}
 
     async def _goes_on(self, kind: str) -> None:
-        """The very next calls work."""
+        """Check that the very next calls work."""
         here = self.here
         survivors = [place for place in PLACES if kind != "service" or place.session_id != APART]
         await asyncio.gather(*(here.check(place, may_fail=kind == "renderer") for place in survivors))
@@ -210,13 +212,13 @@ class Chaos:
         assert not wrongs, "\n".join(wrongs)
 
     def _handles(self) -> dict[int, int]:
-        """Of the processes that nobody kills from here on."""
+        """Count the handles of the processes that nobody kills from here on."""
         kept = [victims.service(self.here.data_dir), self.here.chats[0].process]
         return {process.pid: process.num_fds() for process in kept}
 
 
 async def _scratch(here: World, chat: Chat, key: str) -> None:
-    """A page and a session that are there to be spoiled."""
+    """Open a page and a session that may be spoiled."""
     session = f"s-{chat.name}"
     known = {each["sessionId"] for each in (await chat.do("list_sessions"))["sessions"]}
     if session not in known:

@@ -1,4 +1,4 @@
-"""The processes that the chaos started, known by the data directory in their environment, and their sudden end."""
+"""Finds the processes that the chaos started, by the data directory in their environment, and kills them."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ _GONE_WITHIN_S: Final = 20
 
 
 def family(data_dir: Path) -> list[psutil.Process]:
-    """All processes that were started with this data directory, wherever they stand by now."""
+    """Return all processes that were started with this data directory, whatever their parent is now."""
     return [
         process for process in psutil.process_iter() if _environment(process).get("BROWSE_DATA_DIR") == str(data_dir)
     ]

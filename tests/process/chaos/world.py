@@ -1,4 +1,4 @@
-"""Three chats, a service, a browser and a site, and what must be true of them whatever dies."""
+"""Builds three chats, a service, a browser and a site, and checks what must be true of them whatever dies."""
 
 import json
 import random
@@ -23,7 +23,7 @@ from tests.support.gateways import environment
 
 CHATS: Final = 3
 APART: Final = "apart"
-"""A session that is not persistent: it ends with the service."""
+"""Names a session that is not persistent, so that it ends with the service."""
 KEPT: Final = "kept"
 TYPED: Final = {error.code for error in every_error()} - {"INTERNAL_ERROR"}
 ACTS_END_AS: Final = {"ok", "UNKNOWN_OUTCOME", "BROWSER_CRASHED"}
@@ -37,13 +37,13 @@ _WHO: Final = "document.querySelector('.person strong')?.textContent + ' ' + loc
 
 @dataclass(frozen=True)
 class Place:
-    """A page that is to survive everything."""
+    """Represents a page that must survive everything."""
 
     page_id: str
     chat: int
     session_id: str | None = None
     light: str = ""
-    """Its switch, where it is a page of the house; else it is a desk."""
+    """Names the switch of a page of the house. Without one the page is a desk."""
 
     def path(self, key: str) -> str:
         return f"/?key={key}" if self.light else f"/desk/{self.page_id}?key={key}"
@@ -65,7 +65,7 @@ class World:
     dice: random.Random
     ledger: Ledger = field(default_factory=Ledger)
     paths: dict[str, str] = field(default_factory=dict)
-    """Where each page is."""
+    """Maps the id of each page to the path where it is."""
 
     def chat_of(self, place: Place) -> Chat:
         return self.chats[place.chat]
@@ -77,7 +77,7 @@ class World:
         await self.chat_of(place).do("goto", pageId=place.page_id, url=url, **session)
 
     async def go_further(self, place: Place, key: str) -> None:
-        """Without loading anything: the same document has another URL."""
+        """Give the same document another URL without loading anything."""
         self.paths[place.page_id] = path = place.path(key)
         await self.chat_of(place).do("evaluate_script", pageId=place.page_id, expression=_FURTHER.replace("PATH", path))
 
@@ -92,7 +92,7 @@ class World:
         await self.check(place)
 
     async def open_apart(self) -> None:
-        """The session that ended with its service, anew."""
+        """Open the session anew that ended with its service."""
         (place,) = (place for place in PLACES if place.session_id == APART)
         await self.chat_of(place).do("create_session", sessionId=APART)
         await self.log_in(place)
@@ -112,7 +112,7 @@ class World:
         )
 
     async def check_owners(self) -> None:
-        """Each chat has its own pages, at their URLs, and knows the others'."""
+        """Check that each chat has its own pages, at their URLs, and knows those of the others."""
         for number, chat in enumerate(self.chats):
             mine = {page["pageId"]: page["url"] for page in (await chat.do("list_pages"))["yours"]}
             for place in PLACES:
@@ -145,7 +145,7 @@ class World:
 
 @asynccontextmanager
 async def world(tmp_path: Path, site: ChaosSite, dice: random.Random) -> AsyncIterator[World]:
-    """Everything runs, everybody is logged in. At the end all that was started is ended, come what may."""
+    """Start everything and log everybody in. At the end, end all that was started, come what may."""
     data_dir = tmp_path / "data"
     data_dir.mkdir()
     env = environment(data_dir, **_settings(tmp_path))
@@ -166,7 +166,8 @@ async def world(tmp_path: Path, site: ChaosSite, dice: random.Random) -> AsyncIt
 
 
 def _settings(tmp_path: Path) -> dict[str, str]:
-    """A port that all services in turn have; none of the usual limits; a browser whose targets can be counted."""
+    """Return settings with one port for all services in turn, none of the usual limits, and a browser whose targets can
+    be counted."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
     return {
@@ -186,7 +187,7 @@ def _settings(tmp_path: Path) -> dict[str, str]:
 
 
 def _countable_browser(tmp_path: Path) -> Path:
-    """The browser, with a port beside its pipe by which the test counts what is open in it."""
+    """Return a browser with a port beside its pipe, by which the test counts what is open in it."""
     found = browsers.executable() or installed_browser()
     assert found is not None
     wrapper = tmp_path / "browser"
@@ -196,7 +197,7 @@ def _countable_browser(tmp_path: Path) -> Path:
 
 
 def failures(world: World) -> list[str]:
-    """What the services' logs call unexpected, each kind once."""
+    """Return what the services' logs call unexpected, each kind once."""
     found = set()
     for line in (world.data_dir / LOG_FILE).read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("{"):

@@ -1,4 +1,4 @@
-"""One detached service for all tests that only use it; those that end one start their own."""
+"""Provides one detached service for all tests that only use it. Tests that end a service start their own."""
 
 import signal
 from collections.abc import Iterator
@@ -13,14 +13,15 @@ VIEWPORT = (640, 400)
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
-    """A shell starts what runs in its background deaf to SIGINT, and commands inherit that."""
+    """Make SIGINT work again in commands, because a shell lets its background processes ignore it, and commands inherit
+    that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """With a data directory where nothing is yet."""
+    """Return a terminal with an empty data directory."""
     fresh = Terminal(tmp_path / "data")
     yield fresh
     fresh.end()
@@ -28,7 +29,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """Where a service runs, with a viewport that came by flags."""
+    """Return a terminal where a service runs, with a viewport that came by flags."""
     shared = Terminal(tmp_path_factory.mktemp("cli") / "data")
     width, height = map(str, VIEWPORT)
     try:

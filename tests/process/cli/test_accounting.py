@@ -1,4 +1,4 @@
-"""`activity` and `forget`: who did what, on the command line."""
+"""Tests `activity` and `forget`: who did what, on the command line."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.support.terminal import Terminal
 
 
 class Caller:
-    """Another client of the same service, over plain HTTP."""
+    """Represents another client of the same service, over plain HTTP."""
 
     def __init__(self, terminal: Terminal, client_id: str, label: str) -> None:
         token = mint(ensure_secret(terminal.data_dir), client_id, label)
@@ -29,7 +29,7 @@ class Caller:
 
 @pytest.fixture
 def robin(running: Terminal, site: Site) -> Iterator[Caller]:
-    """Robin has logged out, on a page named `robin`."""
+    """Let Robin log out, on a page named `robin`."""
     site.page("/logout", Answer("", 204))
     url = site.page("/robin", "<form method=post action=/logout><button>Log out</button></form>")
     caller = Caller(running, "the-id-of-robin", "Robin · shop")

@@ -1,4 +1,4 @@
-"""`pages`, `run` and `token`: the command line as a client of the service."""
+"""Tests `pages`, `run` and `token`: the command line as a client of the service."""
 
 import getpass
 import json
@@ -19,7 +19,7 @@ from tests.support.terminal import Terminal, eventually
 
 @pytest.fixture
 def page(running: Terminal, site: Site) -> str:
-    """A page of the command line's own."""
+    """Open a page of the command line's own."""
     url = site.page("/cli", "<h1>Hello</h1><input id=name><button>Send</button>")
     with Client(running.data_dir) as client:
         assert client.call({"action": "goto", "url": url, "pageId": "cli"})["success"]

@@ -1,4 +1,4 @@
-"""`requests`: what agents ask people for, seen and answered on the command line."""
+"""Tests `requests`: what agents ask people for, seen and answered on the command line."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tests.support.terminal import Terminal
 
 
 class Robin:
-    """A client over plain HTTP, with a page named `robin`."""
+    """Represents a client over plain HTTP, with a page named `robin`."""
 
     def __init__(self, terminal: Terminal, url: str) -> None:
         token = mint(ensure_secret(terminal.data_dir), "the-id-of-robin", "Robin")

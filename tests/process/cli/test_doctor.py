@@ -1,4 +1,4 @@
-"""`doctor`: what is missing, and what to do about it."""
+"""Tests `doctor`: what is missing, and what to do about it."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The end of a service: calls get their answers, logins are saved, and no process is left, whatever pages do."""
+"""Tests the end of a service: calls get their answers, logins are saved, and no process is left, whatever pages do."""
 
 import signal
 import threading
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.whole_browser
 
 
 class Caller:
-    """A client of the service, whose calls wait for their answers in threads."""
+    """Represents a client of the service, whose calls wait for their answers in threads."""
 
     def __init__(self, terminal: Terminal) -> None:
         token = mint(ensure_secret(terminal.data_dir), "chat", "Claude")
@@ -43,7 +43,7 @@ class Caller:
 
 @pytest.fixture
 def release(site: Site) -> Iterator[threading.Event]:
-    """`/file` is a download whose last byte comes when this is set."""
+    """Return the event on which `/file`, a download, sends its last byte."""
     waits = threading.Event()
     site.page("/file", Answer("x" * 100, headers={"content-disposition": "attachment"}, pause=waits))
     yield waits
@@ -51,7 +51,7 @@ def release(site: Site) -> Iterator[threading.Event]:
 
 
 def left(data_dir: Path) -> list[str]:
-    """Processes that still work in this data directory."""
+    """Return the processes that still work in this data directory."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -69,7 +69,7 @@ def tree(terminal: Terminal) -> list[psutil.Process]:
 
 
 def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those that run on."""
+    """Return the processes that run on."""
     _, alive = psutil.wait_procs(processes, timeout=5)
     return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 

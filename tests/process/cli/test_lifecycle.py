@@ -1,4 +1,4 @@
-"""`up`, `down`, `status` and `logs`: the service as a process."""
+"""Tests `up`, `down`, `status` and `logs`: the service as a process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`login` and `import`: a person at the terminal."""
+"""Tests `login` and `import`: a person at the terminal."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.whole_browser
 
 @pytest.fixture
 def known(site: Site) -> str:
-    """A page that tells what its visitor brings."""
+    """Serve a page that tells what its visitor brings."""
 
     def home(received: Received) -> Answer:
         return Answer(f"<title>home</title><h1>{received.headers.get('Cookie', 'a stranger')}</h1>")

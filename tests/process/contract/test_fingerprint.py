@@ -1,4 +1,4 @@
-"""The catalogue's fingerprint: the same in every process, another after every change."""
+"""Tests the catalogue's fingerprint: the same in every process, another after every change."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The calls that the contract's documents show, sent as they stand there, and the whole replies to them."""
+"""Tests the calls that the contract's documents show, sent as they stand there, and the whole replies to them."""
 
 import base64
 import io
@@ -43,13 +43,13 @@ SCRIPT: Final = """fetch({url}, {options}).then(response => {{
 
 @dataclass
 class Documented:
-    """One service with a browser that has a screen, a chat, and a caller by HTTP."""
+    """Holds a service with a browser that has a screen, a chat, and a caller by HTTP."""
 
     site: NamedSite
     chat: Chat
     http: httpx.AsyncClient
     initialized: Json = field(default_factory=dict)
-    """The reply to the handshake."""
+    """Is the reply to the handshake."""
 
     async def shake_hands(self) -> None:
         client_info = {"name": "claude-desktop", "version": "1.0.0"}
@@ -58,11 +58,11 @@ class Documented:
         await self.chat.notify("notifications/initialized")
 
     async def ask(self, message: Json) -> Json:
-        """The reply to a message, whole, under the id that it has."""
+        """Return the whole reply to a message, under the id that it has."""
         return await self.told(json.dumps(message))
 
     async def told(self, line: str) -> Json:
-        """The reply to a line."""
+        """Return the reply to a line."""
         await self.chat.write(line.encode() + b"\n")
         return {**await self.chat.receive()}
 
@@ -88,7 +88,7 @@ def failed(number: int, message: str, data: Json) -> Json:
 
 
 def _masked(value: Any) -> Any:  # Any: JSON
-    """Without ids and times."""
+    """Return the value without ids and times."""
     if isinstance(value, dict):
         hidden = {"revision", "timestamp", "requestId"}
         return {key: "…" if key in hidden else _masked(item) for key, item in value.items()}

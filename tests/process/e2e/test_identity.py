@@ -1,4 +1,4 @@
-"""Who a chat is: itself, whatever it is called, and still itself after its gateway was killed."""
+"""Tests who a chat is: itself, whatever it is called, and still itself after its gateway was killed."""
 
 from collections.abc import AsyncIterator
 from typing import cast
@@ -24,7 +24,7 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 
 def gateway_of(client_id: str) -> psutil.Process:
-    """The gateway process of a chat that this process has started."""
+    """Return the gateway process of a chat that this process has started."""
     return next(child for child in psutil.Process().children() if child.environ().get("BROWSE_CLIENT_ID") == client_id)
 
 
@@ -53,11 +53,11 @@ async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_ow
 
 
 ONE, TWO = "dm9uIGVpbnM/Pg==", "dm9uIHp3ZWk/Pg=="
-"""Ids as VS Code makes them: base64, which is more than a client id may have."""
+"""Lists ids as VS Code makes them: base64, which has characters that no client id may have."""
 
 
 async def call(host: Client, conversation: str, tool: str, **arguments: str) -> CallToolResult:
-    """As VS Code calls: all of its conversations through one gateway, each under its name."""
+    """Call as VS Code does: all of its conversations through one gateway, each under its name."""
     meta = cast("RequestParamsMeta", {"vscode.conversationId": conversation})
     return await host.call_tool(tool, {**arguments}, meta=meta)
 

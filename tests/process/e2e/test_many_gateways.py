@@ -1,8 +1,7 @@
-"""Eight gateways and three sessions, at random: never a foreign effect, never a lost reply, never a deadlock.
+"""Tests eight gateways and three sessions, at random: never a foreign effect, never a lost reply, never a deadlock.
 
 First one step after the other, each foretold by a model of the rules; then all at once, where what was answered and
-what the pages got must agree. The seed is printed; BROWSE_TEST_SEED repeats a run.
-"""
+what the pages got must agree. The seed is printed; BROWSE_TEST_SEED repeats a run."""
 
 import asyncio
 import json
@@ -28,12 +27,12 @@ STEPS_AT_ONCE: Final = 15
 WITHIN_S: Final = 150
 HTML = "<h1>Log</h1><script>window.log = []</script>"
 PAGES: Final = {"a": "default", "b": "default", "c": "default", "d": "open", "e": "open", "f": "closed"}
-"""Each page with its session. `open` belongs to gateway 0, who shares it; `closed` to gateway 1, who does not."""
+"""Maps each page to its session. `open` belongs to gateway 0, who shares it; `closed` to gateway 1, who does not."""
 
 
 @dataclass
 class Known:
-    """A page as the rules have it."""
+    """Represents a page as the rules know it."""
 
     session: str
     owner: int | None = None
@@ -50,11 +49,11 @@ class World:
     dice: random.Random
 
     async def call(self, who: int, action: str, **arguments: Any) -> str:  # Any: JSON
-        """The code of the error, or `ok`."""
+        """Make a call, and return the code of the error, or `ok`."""
         return code_of(await self.gateways[who].call_tool(action, arguments))
 
     async def log_of(self, page_id: str) -> list[str]:
-        """What was done to a page, read by who may."""
+        """Return what was done to a page, read by a client that may."""
         who = self.pages[page_id].owner
         reader = {"open": 0, "closed": 1}.get(PAGES[page_id], 0) if who is None else who
         await self.call(reader, "claim_page", pageId=page_id, reason="to look")
@@ -75,7 +74,7 @@ async def gateways(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[li
 
 @pytest.fixture
 async def world(gateways: list[Client], site: Site) -> AsyncIterator[World]:
-    """Sessions and no pages; of the test before nothing is left."""
+    """Return a world with sessions and no pages, in which nothing is left of the test before."""
     seed = int(os.environ.get("BROWSE_TEST_SEED") or random.SystemRandom().randrange(1_000_000))
     print(f"BROWSE_TEST_SEED={seed}")  # noqa: T201 - shown where the test fails
     pages = {page_id: Known(session) for page_id, session in PAGES.items()}
@@ -99,7 +98,7 @@ def may_enter(known: Known, who: int) -> bool:
 
 
 def refusal(known: Known, who: int, *, acts: bool = True) -> str | None:
-    """Why a call is refused, by the rules; None where it is not."""
+    """Return why the rules refuse a call; None if they do not."""
     if not known.is_open:
         return "PAGE_NOT_FOUND"
     if not may_enter(known, who):
@@ -213,7 +212,7 @@ async def test_every_step_of_eight_gateways_is_answered_as_the_rules_foretell(wo
 
 @dataclass
 class Told:
-    """What the gateways were told of what they did."""
+    """Collects what the gateways were told of what they did."""
 
     done: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})
     refused: dict[str, set[str]] = field(default_factory=lambda: {page_id: set() for page_id in PAGES})

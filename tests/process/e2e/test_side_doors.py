@@ -1,7 +1,8 @@
-"""No side doors: whatever names another's page or session is refused, at every door, and changes nothing.
+"""Tests that there are no side doors: whatever names another's page or session is refused, at every door, and changes
+nothing.
 
-The attempts are made from the catalogue: each action, through each of its arguments that can name a page or a session.
-"""
+The attempts are made from the catalogue: each action, through each of its arguments that can name a page or a
+session."""
 
 import asyncio
 import json
@@ -45,14 +46,14 @@ PUBLIC = PAGE.replace(SECRET, "cart")
 READABLE, PRIVATE, INSIDE, SESSION = "cart", "diary", "inside", "vault"
 POPUP = f"{READABLE}~1"
 LISTINGS = {"list_pages", "list_sessions", "get_activity"}
-"""They may name what is another's, and tell nothing of it that is private."""
+"""Lists the actions that may name what is another's, and tell nothing private of it."""
 NAME_NOTHING = {*LISTINGS, "create_session"}
-"""A name that is given to what is made is refused where it is taken."""
+"""Lists the arguments that name something new; they are refused where the name is taken."""
 
 
 @dataclass
 class Scene:
-    """Alice's pages and session, and the doors by which Mallory tries them."""
+    """Holds Alice's pages and session, and the doors by which Mallory tries them."""
 
     alice: Client
     site: Site
@@ -60,7 +61,7 @@ class Scene:
     intruder: httpx.AsyncClient
 
     async def facts(self) -> str:
-        """All that could have changed."""
+        """Return all that could have changed."""
         found = [await self.told("list_pages", {}), await self.told("list_sessions", {})]
         for page_id in (READABLE, POPUP, PRIVATE, INSIDE):
             found += [await self.told(action, {"pageId": page_id}) for action in ("content", "get_current_url")]
@@ -75,7 +76,7 @@ class Scene:
 
 
 def _lasting(value: Any) -> Any:  # Any: JSON
-    """Without what goes on by itself: when somebody acted last, which a list's lines say too."""
+    """Return the value without what changes by itself: when somebody acted last, which the lines of a list say too."""
     if isinstance(value, dict):
         return {name: _lasting(item) for name, item in value.items() if name not in {"actedMsAgo", "notices"}}
     if isinstance(value, str):
@@ -117,7 +118,8 @@ async def scene(tmp_path_factory: pytest.TempPathFactory, own_site: Site) -> Asy
 
 
 def _service(data_dir: Path) -> AbstractAsyncContextManager[ServiceProcess]:
-    """Without the limits on calls and requests, of which there are more here than an agent makes in a minute."""
+    """Start a service without limits on calls and requests, of which there are more here than an agent makes in a
+    minute."""
     return service_process(data_dir, BROWSE_CLIENT_CALLS_PER_MINUTE="0", BROWSE_ORIGIN_PER_MINUTE="0")
 
 
@@ -176,14 +178,14 @@ def _through(door: Door) -> Door:
 class Attempt:
     action: type[Action]
     way: str
-    """The arguments by which it names what is Alice's, as JSON."""
+    """Holds, as JSON, the arguments by which the action names what is Alice's."""
     codes: frozenset[str]
     carrier: type[Action] | None = None
-    """The action that carries it, if any."""
+    """Is the action that carries it, if any."""
     beside: str = "{}"
-    """Arguments of the carrier by which that names what is Alice's, as JSON."""
+    """Holds, as JSON, the arguments by which the carrier names what is Alice's."""
     after: str = ""
-    """An action before it in its batch, which makes each of them a call of its own."""
+    """Is an action before it in its batch, which makes each of them a call of its own."""
 
     def __str__(self) -> str:
         within = f" within {self.carrier.name()} {self.beside} {self.after}" if self.carrier else ""
@@ -205,7 +207,7 @@ class Attempt:
 
 
 def attempts() -> list[Attempt]:
-    """Of every action: each way to name each of Alice's things, and how that must be answered."""
+    """Yield, for every action, each way to name each of Alice's things, and how that must be answered."""
     found = []
     for action in catalogue.ACTIONS.values():
         if action.scope is Scope.PAGE:
@@ -219,7 +221,7 @@ def attempts() -> list[Attempt]:
 
 
 def carried_attempts() -> list[Attempt]:
-    """The same within every action that carries others."""
+    """Yield the same attempts inside every action that carries others."""
     found = []
     for carrier in (one for one in catalogue.ACTIONS.values() if one.part_fields):
         for action in catalogue.ACTIONS.values():
@@ -243,7 +245,7 @@ def _may_be_in(carrier: type[Action], action: type[Action]) -> bool:
 
 
 def _carried(carrier: type[Action], action: type[Action], after: str) -> list[Attempt]:
-    """Named by the part, and by its carrier where that names the page of it."""
+    """Yield attempts in which the part names the thing, and the carrier too where it names the part's page."""
     found = []
     inherits = action is not OpenPage and action.unaddressed is not Unaddressed.OWN_PAGE
     for page_id, code in {READABLE: "PAGE_OWNED", PRIVATE: "PAGE_OWNED", INSIDE: "FORBIDDEN"}.items():

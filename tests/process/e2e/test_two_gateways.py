@@ -1,4 +1,4 @@
-"""The main job through the front door: real clients, real gateway processes, a real service, a real browser."""
+"""Tests the main job through the front door: real clients, real gateway processes, a real service, a real browser."""
 
 import asyncio
 import json

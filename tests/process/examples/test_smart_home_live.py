@@ -1,4 +1,4 @@
-"""The smart home on a real port: its event stream, how it stops, and its page in a real browser."""
+"""Tests the smart home on a real port: its event stream, how it stops, and its page in a real browser."""
 
 import json
 import re
@@ -25,7 +25,7 @@ LOGIN = {"username": "ana", "password": "casa"}
 
 
 class Site:
-    """A running process of the site."""
+    """Represents a running process of the site."""
 
     def __init__(self, process: anyio.abc.Process, url: str) -> None:
         self.process = process
@@ -67,7 +67,7 @@ async def views(reply: httpx.Response) -> AsyncIterator[View]:
 
 
 async def assert_ends(stream: AsyncIterator[View]) -> None:
-    """No more comes after what is under way; the connection closes in its proper way, else httpx raises."""
+    """Check that nothing comes after what is under way, and that the connection closes properly, else httpx raises."""
     with anyio.fail_after(5):
         async for _ in stream:
             pass
@@ -135,7 +135,7 @@ async def test_a_site_inside_another_program_stops_in_the_same_way() -> None:
 
 @pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    """The light one; else an installed Chromium, or Playwright's own."""
+    """Start the light browser, else an installed Chromium, or Playwright's own."""
     executable = browsers.executable() or shutil.which("chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=executable)

@@ -1,4 +1,4 @@
-"""The tool server of the smart home, spoken to line by line: a real process where the process is the point."""
+"""Tests the tool server of the smart home, spoken to line by line: a real process where the process is the point."""
 
 import io
 import json
@@ -21,7 +21,7 @@ LONGEST_LINE = 100_000
 
 
 class ToolServer:
-    """A running `--mcp` process, spoken to line by line."""
+    """Represents a running `--mcp` process, to which a test speaks line by line."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         assert process.stdin
@@ -55,7 +55,7 @@ async def tool_server() -> AsyncIterator[ToolServer]:
 
 @pytest.fixture
 async def tools() -> AsyncIterator[ToolServer]:
-    """A tool server that has said that it is ready."""
+    """Return a tool server that has said that it is ready."""
     async with tool_server() as server:
         await server.reply()
         yield server
@@ -96,7 +96,7 @@ async def test_a_whole_session_gets_a_reply_to_each_line(tools: ToolServer) -> N
 
 
 def replies(home: Home, *lines: str) -> list[str]:
-    """What a server in this process answers to these lines, without what it says first."""
+    """Return what a server in this process answers to these lines, without what it says first."""
     said = io.StringIO()
     serve_json_lines(home, io.StringIO("".join(f"{line}\n" for line in lines)), said)
     return said.getvalue().splitlines()[1:]

@@ -1,4 +1,4 @@
-"""The service is started by whoever needs it first, once, and outlives its starter."""
+"""Tests that the service is started by whoever needs it first, once, and outlives its starter."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ END_WITHIN_S = 15
 
 
 class Place:
-    """A data directory and a port that nobody uses yet."""
+    """Holds a data directory and a port that nobody uses yet."""
 
     def __init__(self, data_dir: Path, port: int) -> None:
         self.data_dir = data_dir
@@ -43,7 +43,8 @@ class Place:
         return psutil.Process(instance["pid"])
 
     def started(self) -> list[psutil.Process]:
-        """Every service that a gateway started here, also one that does not answer yet: they run in this directory."""
+        """Return every service that a gateway started here, those too that do not answer yet. They run in this
+        directory."""
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
@@ -52,7 +53,7 @@ class Place:
         return found
 
     async def refuses(self) -> None:
-        """Until nobody listens: the sockets of a killed process close a moment after it."""
+        """Wait until nobody listens, because the sockets of a killed process close a moment after it."""
         async with asyncio.timeout(END_WITHIN_S):
             while True:
                 try:
@@ -71,7 +72,7 @@ class Place:
 
 
 async def gone(process: psutil.Process) -> None:
-    """Until a process has ended; the machine's init may leave it a zombie."""
+    """Wait until a process has ended; the machine's init may leave it a zombie."""
     async with asyncio.timeout(END_WITHIN_S):
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.02)  # between two looks at what only a parent could wait for
@@ -95,7 +96,7 @@ async def place(tmp_path: Path, free_port: int) -> AsyncIterator[Place]:
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
-    """A port that is somebody's, who does not listen."""
+    """Return a port that somebody has bound and does not listen on."""
     with socket.socket() as somebody:
         somebody.bind(("127.0.0.1", 0))
         yield int(somebody.getsockname()[1])

@@ -1,4 +1,4 @@
-"""A client that shows forms: its person answers what an agent asks a person for. Real service, real gateways."""
+"""Tests a client that shows forms: its person answers what an agent asks a person for. Real service, real gateways."""
 
 import asyncio
 import sys
@@ -37,7 +37,7 @@ class Person:
     """Answers the forms of a client."""
 
     def __init__(self, action: str = "accept", nothing: int = 0, **content: str) -> None:
-        """`nothing`: how often the form comes back empty first."""
+        """Let the form come back empty `nothing` times first."""
         self.answer = ElicitResult.model_validate({"action": action, "content": content or None})
         self.nothing = nothing
         self.shown: asyncio.Queue[ElicitRequestFormParams] = asyncio.Queue()
@@ -71,7 +71,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 async def chat_beside(
     service: ServiceProcess, person: "Person | Follower | None", mode: str = "legacy"
 ) -> AsyncIterator[Client]:
-    """With a gateway in this process: where forms cross no wire that counts."""
+    """Start a chat with a gateway in this process, for tests in which the wire does not matter."""
     settings = Settings(url=service.url, data_dir=service.data_dir, autostart=False)
     connection = connection_to(settings)
     connection.chats.own.appear()
@@ -91,7 +91,7 @@ async def chat_beside(
 async def chat(
     service: ServiceProcess, person: "Person | Follower | None", mode: str = "legacy"
 ) -> AsyncIterator[Client]:
-    """With a gateway that is a process."""
+    """Start a chat with a gateway that is a process."""
     env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd=ROOT)
     info = Implementation(name="Claude", version="1")
@@ -103,7 +103,7 @@ async def chat(
 
 
 async def asks(client: Client, site: Site, *, through: bool = False, **what: Any) -> str:  # Any: JSON
-    """`through`: by call_tool, as a host does that has not listed the tool."""
+    """Call `request_human`. With `through` it goes by call_tool, as from a host that has not listed the tool."""
     await client.call_tool("goto", {"url": site.page("/form", "<h1>Form</h1>")})
     tool, arguments = (
         ("call_tool", {"name": "request_human", "arguments": what}) if through else ("request_human", what)
@@ -112,7 +112,7 @@ async def asks(client: Client, site: Site, *, through: bool = False, **what: Any
 
 
 async def answered(service: ServiceProcess, **said: str) -> None:
-    """The account's person answers what is open, elsewhere."""
+    """Let the account's person answer the open request elsewhere."""
     token = mint(ensure_secret(service.data_dir), "cli", "CLI", operator=True)
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, trust_env=False) as http:
@@ -175,7 +175,7 @@ async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Sit
 
 
 class Follower:
-    """A person whose client shows links too: opens the one it is shown, and answers there."""
+    """Represents a person whose client shows links too: it opens the link, and answers there."""
 
     def __init__(self, *, follows: bool = True) -> None:
         self.follows = follows

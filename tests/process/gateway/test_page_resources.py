@@ -1,4 +1,4 @@
-"""Pages, elements and pictures as resources: read as the caller, and told when they change, in both eras."""
+"""Tests pages, elements and pictures as resources: read as the caller, and told when they change, in both eras."""
 
 import asyncio
 import base64
@@ -97,10 +97,10 @@ class Shop:
     alice: Client
     bob: Client
     updates: "asyncio.Queue[str]"
-    """The URIs that Alice is told of."""
+    """Collects the URIs that Alice is told of."""
 
     async def updated(self, *uris: str) -> None:
-        """Of these, and of none that has not changed."""
+        """Wait until Alice is told of these URIs, and check that she is told of no unchanged one."""
         missing = {*uris}
         async with asyncio.timeout(PATIENCE_S):
             while missing:
@@ -192,7 +192,7 @@ async def test_a_picture_is_read_as_bytes(shop: Shop) -> None:
 
 async def test_the_files_of_a_reply_are_read_by_its_links_and_opened_by_their_paths(shop: Shop) -> None:
     async def linked(tool: str, **arguments: AnyJson) -> tuple[ResourceLink, bytes, str]:
-        """The link of a reply, what is in the file that its text names, and that text."""
+        """Return the link of a reply, the contents of the file that its text names, and that text."""
         done = await shop.alice.call_tool(tool, {"pageId": "shop", **arguments})
         (link,) = [block for block in done.content if isinstance(block, ResourceLink)]
         (path,) = [word.rstrip(";,") for word in text_of(done).split() if word.startswith("/")]

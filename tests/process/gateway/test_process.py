@@ -1,4 +1,4 @@
-"""The process: its protocol revisions, what its stdout carries, and how it ends."""
+"""Tests the process: its protocol revisions, what its stdout carries, and how it ends."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ StartChat = Callable[..., AbstractAsyncContextManager[Chat]]
 
 @pytest.fixture
 async def client(chat: StartChat) -> AsyncIterator[Chat]:
-    """A chat that has shaken hands, with a gateway that serves."""
+    """Return a chat that has shaken hands, with a gateway that serves."""
     async with chat() as started:
         await started.initialize()
         yield started
@@ -227,7 +227,8 @@ async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_al
 
 
 async def ends_soon(process: asyncio.subprocess.Process) -> None:
-    """By itself, or by its last resort. A busy machine may take a while to notice either."""
+    """Check that the process ends, by itself or by its last resort. A busy machine may take a while to notice
+    either."""
     assert await asyncio.wait_for(process.wait(), EXIT_WITHIN_S + BUSY_S) == 0
 
 

@@ -1,4 +1,4 @@
-"""Every tool is within a chat's reach: through call_tool, by a longer list, and as replies advise it."""
+"""Tests that every tool is within a chat's reach: through call_tool, by a longer list, and as replies advise it."""
 
 import json
 import re

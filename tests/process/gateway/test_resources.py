@@ -1,4 +1,4 @@
-"""The resources: listed at once, and read through the service by the action that each names."""
+"""Tests the resources: listed at once, and read through the service by the action that each names."""
 
 import base64
 import io
@@ -124,7 +124,7 @@ async def read(client: Client, uri: str) -> str:
 
 @pytest.fixture(scope="module")
 async def chats(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Client, Client]]:
-    """Alice and Bob, at one service."""
+    """Start the chats of Alice and Bob, at one service."""
     async with (
         service_process(tmp_path_factory.mktemp("data")) as service,
         chatting_with(service, "Alice") as alice,

@@ -1,4 +1,5 @@
-"""A service that is restarted under a gateway: calls in flight are answered truly, and the chat goes on as it was."""
+"""Tests a service that is restarted under a gateway: calls in flight are answered truly, and the chat goes on as it
+was."""
 
 import asyncio
 from pathlib import Path
@@ -75,7 +76,7 @@ async def test_calls_that_come_while_it_is_down_wait_for_it(place: Place, site: 
 
 
 async def updates_until(chat: Chat, request_id: int) -> set[str]:
-    """The resources that were told to have changed before a request was answered."""
+    """Return the resources that were reported as changed before a request was answered."""
     told = set()
     while (message := await chat.receive()).get("id") != request_id:
         if message["method"] == "notifications/resources/updated":

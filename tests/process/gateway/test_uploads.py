@@ -1,4 +1,4 @@
-"""Files of this machine, uploaded from the roots that a chat's client names. Real service, real gateways."""
+"""Tests files of this machine, uploaded from the roots that a chat's client names. Real service, real gateways."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ FORM = "<form><input type=file id=one><input type=file id=many multiple></form>"
 
 
 class Roots:
-    """The folders of a client, which may change."""
+    """Holds the folders of a client, which may change."""
 
     def __init__(self, *paths: Path) -> None:
         self.paths = [*paths]
@@ -40,7 +40,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A root with a space in its name, and beside it what is not in it."""
+    """Make a root with a space in its name, and files beside it that it does not have."""
     root = tmp_path / "my work"
     (root / "deep").mkdir(parents=True)
     (root / "deep" / "report.csv").write_bytes(b"a,b\n1,2\n")

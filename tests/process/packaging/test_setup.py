@@ -1,4 +1,4 @@
-"""What sets a checkout up: pins, scripts, and the Makefile."""
+"""Tests what sets a checkout up: pins, scripts, and the Makefile."""
 
 import os
 import re
@@ -87,7 +87,7 @@ def test_without_the_means_to_make_an_environment_setup_names_the_package(tmp_pa
 
 
 def checkout(folder: Path) -> tuple[Path, Path]:
-    """What setup reads of a checkout, and a PATH with little more than a shell."""
+    """Make what setup reads of a checkout, and a PATH with little more than a shell."""
     copy, tools = folder / "checkout", folder / "bin"
     (copy / "scripts").mkdir(parents=True)
     tools.mkdir()

@@ -1,4 +1,4 @@
-"""The outermost check: requests of foreign origin, of the wrong kind, or too large do not come in."""
+"""Tests the outermost check: requests of foreign origin, of the wrong kind, or too large do not come in."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""A secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor in logs."""
+"""Tests that a secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor
+in logs."""
 
 import asyncio
 import contextlib

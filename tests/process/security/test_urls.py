@@ -1,4 +1,4 @@
-"""Where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
+"""Tests where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +13,8 @@ from tests.support.site import Answer, Site
 
 @pytest.fixture(scope="module")
 async def proxied(tmp_path_factory: pytest.TempPathFactory, shared_site: Site) -> AsyncIterator[RunningService]:
-    """A service whose browser sends every request, to whatever address, to the site: it sees what is asked for."""
+    """Start a service whose browser sends every request, to whatever address, to the site, which sees what is
+    requested."""
     settings = settings_for(
         tmp_path_factory.mktemp("proxied"), proxy=shared_site.url().rstrip("/"), deny_hosts=["denied.example"]
     )
@@ -23,7 +24,7 @@ async def proxied(tmp_path_factory: pytest.TempPathFactory, shared_site: Site) -
 
 @pytest.fixture
 async def visitor(proxied: RunningService) -> AsyncIterator[Agent]:
-    """An agent whose pages are closed when it leaves."""
+    """Return an agent whose pages are closed when it leaves."""
     async with proxied.agent() as agent:
         yield agent
         for page in (await agent.call("list_pages"))["yours"]:
@@ -31,7 +32,8 @@ async def visitor(proxied: RunningService) -> AsyncIterator[Agent]:
 
 
 async def arrive(visitor: Agent) -> None:
-    """Chromium's own page about a blocked navigation may come late, and then interrupts the next one."""
+    """Wait for Chromium's own page about a blocked navigation, which may come late and then interrupt the next
+    navigation."""
     async with asyncio.timeout(10):
         while (await visitor.reply("goto", pageId="p", url=SHOP)).status_code != 200:
             pass

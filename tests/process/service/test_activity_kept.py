@@ -1,4 +1,4 @@
-"""The account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
+"""Tests that the account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
 
 import asyncio
 from pathlib import Path

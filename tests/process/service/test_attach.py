@@ -1,4 +1,4 @@
-"""A browser that runs already: attached to, worked in beside its people, and left as it was."""
+"""Tests a browser that runs already: attached to, worked in beside its people, and left as it was."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Persons:
-    """A person's browser: an ordinary one that listens for whoever attaches to it."""
+    """Runs a person's browser: an ordinary one that accepts whoever attaches to it."""
 
     def __init__(self, profile: Path, port: int = 0) -> None:
         executable = installed_browser()
@@ -58,13 +58,13 @@ class Persons:
         return self.process.poll() is None
 
     async def tabs(self) -> list[str]:
-        """The URLs of its tabs, as it says itself."""
+        """Return the URLs of its tabs, as the browser itself lists them."""
         async with httpx.AsyncClient(trust_env=False) as http:
             targets = (await http.get(f"{self.url}/json/list")).json()
         return sorted(target["url"] for target in targets if target["type"] == "page")
 
     async def open(self, url: str) -> None:
-        """As a person would, in a new tab."""
+        """Open a URL in a new tab, as a person would."""
         async with httpx.AsyncClient(trust_env=False) as http:
             (await http.put(f"{self.url}/json/new?{url}")).raise_for_status()
 
@@ -89,7 +89,7 @@ async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
 
 @pytest.fixture
 def bank(site: Site) -> Site:
-    """A site with a login, which tells who is there."""
+    """Serve a site with a login, which tells who is there."""
     site.page("/login", Answer("<title>in</title>", headers={"Set-Cookie": "sid=s3cret; Path=/"}))
 
     def home(received: Received) -> Answer:

@@ -1,4 +1,4 @@
-"""The end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
+"""Tests the end of a page: whoever closes it, it is gone from the browser, and no later page of its name with it."""
 
 import pytest
 

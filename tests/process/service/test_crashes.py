@@ -1,4 +1,4 @@
-"""Crashes: whatever dies, the next call works under the same pageId, owner and URL, and says what was lost."""
+"""Tests crashes: whatever dies, the next call works under the same pageId, owner and URL, and says what was lost."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -52,7 +52,7 @@ async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 @pytest.fixture
 async def service(lasting: RunningService) -> AsyncIterator[RunningService]:
-    """The same through all disasters: it works on after each."""
+    """Return the same service for all disasters; it works on after each."""
     yield lasting
     async with visiting(lasting):
         pass
@@ -238,7 +238,7 @@ async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_
 
 
 class Losing:
-    """Chromium, where the first windows that are asked for never come, or come to their end at once."""
+    """Starts a Chromium in which the first windows never come, or end at once."""
 
     def __init__(self, windows: Windows, loses: Literal["window", "renderer"]) -> None:
         self._cdp = windows.cdp
@@ -274,6 +274,6 @@ async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_ove
 
 
 def drivers_of(service: RunningService) -> list[psutil.Process]:
-    """Drivers that are children of this process, but for those of services that other tests share."""
+    """Return the drivers that are children of this process, except those of services that other tests share."""
     found = {processes.driver(service.settings.data_dir)}
     return [*found]

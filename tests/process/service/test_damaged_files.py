@@ -1,4 +1,5 @@
-"""Files that cannot be used are set aside and told, never deleted; a full disk costs what it must, and no more."""
+"""Tests that files that cannot be used are set aside and told, never deleted; a full disk costs what it must, and no
+more."""
 
 import contextlib
 import os
@@ -30,7 +31,7 @@ async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]
 
 @contextlib.contextmanager
 def full_disk() -> Iterator[None]:
-    """For this process, whose browsers run already: no file can be written, that of the test's log neither."""
+    """Make this process, whose browsers run already, unable to write any file, that of the test's log too."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     with structlog.testing.capture_logs():
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
@@ -41,7 +42,7 @@ def full_disk() -> Iterator[None]:
 
 
 def told(reply: dict[str, object]) -> str:
-    """All notices of a reply."""
+    """Return all notices of a reply."""
     return " ".join(str(notice["text"]) for notice in reply["notices"])  # type: ignore[attr-defined] # a reply is JSON
 
 
@@ -57,7 +58,7 @@ def cut(file: Path) -> None:
 
 
 def overwritten(file: Path) -> None:
-    """One page of it, of which the header knows nothing."""
+    """Overwrite one page of the file, about which the header knows nothing."""
     with file.open("r+b") as opened:
         opened.seek(4096 * 3)
         opened.write(b"\xff" * 4096)

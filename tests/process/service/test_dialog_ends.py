@@ -1,4 +1,4 @@
-"""How dialogs end that nobody answers, or that somebody else does: nothing hangs, and nothing is claimed."""
+"""Tests how dialogs end that nobody answers, or that somebody else does: nothing hangs, and nothing is claimed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Many first calls for one page: one page comes of it, and one owner."""
+"""Tests many first calls for one page: one page comes of it, and one owner."""
 
 import asyncio
 

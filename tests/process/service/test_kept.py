@@ -1,4 +1,5 @@
-"""What outlives the service: logins with the ones from before, sessions without their key, holds, people's requests."""
+"""Tests what outlives the service: logins with the ones from before, sessions without their key, holds, people's
+requests."""
 
 import asyncio
 import contextlib
@@ -30,7 +31,7 @@ async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]
 
 @contextlib.asynccontextmanager
 async def journal_of(data_dir: Path) -> AsyncIterator[tuple[Journal, Seal]]:
-    """Of a service that does not run."""
+    """Open the journal of a service that does not run."""
     journal = Journal(data_dir / JOURNAL_FILE)
     await journal.open()
     try:

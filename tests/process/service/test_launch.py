@@ -1,4 +1,4 @@
-"""How the browser is started."""
+"""Tests how the browser is started."""
 
 import re
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _browsers(found: set[psutil.Process]) -> Iterator[psutil.Process]:
 
 
 def _switches(process: psutil.Process) -> dict[str, list[str]]:
-    """The values of each switch, in their order."""
+    """Return the values of each switch, in their order."""
     found: dict[str, list[str]] = {}
     for word in process.cmdline()[1:]:
         name, _, value = word.partition("=")

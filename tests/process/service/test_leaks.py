@@ -1,4 +1,4 @@
-"""What leaks between clients where one browser is shared without rules, and does not here. A test for each."""
+"""Tests what leaks between clients where one browser is shared without rules, and does not here. A test for each."""
 
 import pytest
 

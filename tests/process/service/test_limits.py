@@ -1,4 +1,5 @@
-"""Manners on one account: what a client may ask for, what all may ask of a site, and the pauses that sites ask for."""
+"""Tests the limits of one account: what a client may ask for, what all may ask of a site, and the pauses that sites ask
+for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The shared login: it survives restarts and crashes, is shared by all, and is a secret at rest."""
+"""Tests the shared login: it survives restarts and crashes, is shared by all, and is a secret at rest."""
 
 import asyncio
 import stat
@@ -29,7 +29,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shop(site: Site) -> Site:
-    """A site with a login: `/login` sets its cookies, `/` says who is there."""
+    """Serve a site with a login: `/login` sets its cookies, `/` says who is there."""
     cookies = {"Set-Cookie": f"sid={SESSION_COOKIE}; HttpOnly; Path=/"}
     site.page("/login", Answer(f"<title>in</title><script>{LOGIN}</script>", headers=cookies))
     keep = {"Set-Cookie": "keep=me; Max-Age=86400; Path=/"}
@@ -51,14 +51,14 @@ async def log_in(agent: Agent, shop: Site) -> None:
 
 
 async def seen(agent: Agent, page_id: str) -> tuple[str, str, str | None]:
-    """Whether the site knows us, whether it remembers us, and what its localStorage has."""
+    """Return whether the site knows us, whether it remembers us, and what its localStorage has."""
     script = "[document.querySelector('h1').innerText, document.querySelector('p').innerText, localStorage.theme]"
     login, remembered, theme = (await agent.call("evaluate_script", pageId=page_id, expression=script))["value"]
     return login, remembered, theme
 
 
 async def saved_cookies(service: RunningService) -> AsyncIterator[str]:
-    """The names of the cookies that the journal has, again and again."""
+    """Yield the names of the cookies in the journal, again and again."""
     data_dir = service.settings.data_dir
     journal = Journal(data_dir / "journal.sqlite3")
     await journal.open()
@@ -79,7 +79,7 @@ async def cookie_is_saved(service: RunningService, name: str) -> None:
 
 
 def local_storage_is_written(data_dir: Path) -> bool:
-    """Chromium does so within some 5 s."""
+    """Return whether Chromium has written the local storage, which it does within some 5 s."""
     files = (data_dir / "profile" / "Default" / "Local Storage" / "leveldb").glob("*.log")
     return any(b"dark" in file.read_bytes() for file in files)
 

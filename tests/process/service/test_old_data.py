@@ -1,4 +1,4 @@
-"""A data directory that version 0.1.0 left is opened, and what was in it goes on."""
+"""Tests that a data directory that version 0.1.0 left is opened, and what was in it goes on."""
 
 import contextlib
 import re
@@ -21,7 +21,7 @@ DOWNLOAD = "art-NBPRAYEsLcrF5B9w"
 
 
 def written(data_dir: Path, site: Site) -> Path:
-    """A directory with the old journal, a key that its sealed values are encrypted with, and the file that it names."""
+    """Make a directory with the old journal, the key of its encrypted values, and the file that it names."""
     key = Fernet.generate_key()
     (data_dir / "output").mkdir(parents=True)
     (data_dir / "state.key").write_bytes(key)

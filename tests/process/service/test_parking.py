@@ -1,4 +1,4 @@
-"""Pages that nobody uses are parked: their windows are closed, and the next call finds them as they were."""
+"""Tests that pages that nobody uses are parked: their windows are closed, and the next call finds them as they were."""
 
 import asyncio
 import threading
@@ -29,7 +29,7 @@ async def resting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 
 def windows(service: RunningService) -> int:
-    """Those that are open in the shared browser."""
+    """Return the windows that are open in the shared browser."""
     context = service.host.sessions[DEFAULT_SESSION].opened
     return len(context.pages) if context is not None else 0
 

@@ -1,4 +1,4 @@
-"""The page behind the link of a request: a person in an ordinary browser sees what is asked, and answers it."""
+"""Tests the page behind the link of a request: a person in an ordinary browser sees what is asked, and answers it."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 async def window() -> AsyncIterator[Page]:
-    """The person's own browser, which has nothing to do with the shared one."""
+    """Return the person's own browser, which has nothing to do with the shared one."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"))
         page = await browser.new_page()
@@ -30,7 +30,7 @@ async def window() -> AsyncIterator[Page]:
 
 
 async def link(running: RunningService, request_id: str) -> str:
-    """As the account's own command line shows it."""
+    """Return the link as the account's own command line shows it."""
     token = mint(running.parts.secret, "cli", operator=True)
     async with httpx.AsyncClient(base_url=running.base_url, headers={"Authorization": f"Bearer {token}"}) as http:
         requests = (await http.get(wire.REQUESTS)).json()["result"]["requests"]

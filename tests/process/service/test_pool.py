@@ -1,4 +1,4 @@
-"""Browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
+"""Tests that browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -1,4 +1,5 @@
-"""Signing in by a person: an ordinary window on the shared profile, for a site that refuses automated browsers."""
+"""Tests signing in by a person: an ordinary window on the shared profile, for a site that refuses automated
+browsers."""
 
 import asyncio
 import json
@@ -50,8 +51,8 @@ def seen_start(start: StartService, display: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def bank(site: Site) -> Site:
-    """It signs in nobody whose browser looks automated (no bars above its pages, if nothing else), and tells at `/` who
-    is there."""
+    """Serve a site that signs in nobody whose browser looks automated (by the bars above its pages, if nothing else),
+    and tells at `/` who is there."""
 
     def session(received: Received) -> Answer:
         said = json.loads(received.body)
@@ -83,7 +84,7 @@ async def home(agent: Agent, bank: Site, page_id: str = "home") -> str:
 
 
 def window(service: RunningService) -> psutil.Process | None:
-    """The person's, once it is there."""
+    """Return the person's window, once it is there."""
     found = [
         process
         for process in processes.browsers(service.settings.data_dir)
@@ -93,7 +94,7 @@ def window(service: RunningService) -> psutil.Process | None:
 
 
 async def opened(service: RunningService, bank: Site, path: str = "/open") -> psutil.Process:
-    """The window, when it shows its page."""
+    """Return the window when it shows its page."""
     await become(lambda: bank.counts[path] > 0)
     process = window(service)
     assert process is not None
@@ -150,7 +151,7 @@ async def test_the_window_is_the_same_browser_on_the_same_profile_without_any_sw
 
 
 def system_switches(process: psutil.Process) -> set[str]:
-    """What the distribution's own launcher adds for everybody."""
+    """Return the switches that the distribution's own launcher adds for everybody."""
     ours = {"--enable-automation", "--headless", "--remote-debugging-pipe", "--remote-debugging-port"}
     found = {word.partition("=")[0] for word in process.cmdline()[1:] if word.startswith("--")}
     assert not found & ours

@@ -1,4 +1,4 @@
-"""Recovery: what is told of calls that ran when something died, what comes back, and what is left alone."""
+"""Tests recovery: what is told of calls that ran when something died, what comes back, and what is left alone."""
 
 import asyncio
 import json
@@ -244,7 +244,7 @@ async def test_a_page_that_crashes_again_and_again_is_left_alone_until_somebody_
 
 
 async def crash(service: RunningService, page_id: str) -> None:
-    """This page's renderer, and no other's."""
+    """Crash this page's renderer and no other."""
     entry = service.host.pages[page_id]
     page = service.window(page_id)
     session = await page.context.new_cdp_session(page)

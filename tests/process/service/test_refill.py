@@ -1,4 +1,4 @@
-"""What a client had filled and not sent when its page died: offered to it, and filled again when it asks."""
+"""Tests what a client had filled and not sent when its page died: offered to it, and filled again when it asks."""
 
 import pytest
 
@@ -20,14 +20,14 @@ FORM = """
 
 
 async def crashed(service: RunningService, page_id: str) -> None:
-    """Its renderer is gone, and the service knows it."""
+    """Crash the page's renderer, and wait until the service knows it."""
     await processes.kill(*processes.renderers(service.settings.data_dir))
     entry = service.host.pages[page_id]
     await become(lambda: entry.life.died)
 
 
 async def notice(agent: Agent, page_id: str) -> str:
-    """What the next call on the page is told."""
+    """Return the notice that the next call on the page gets."""
     reply = (await agent.reply("get_page_title", pageId=page_id)).json()
     assert reply["success"], reply
     return " ".join(each["text"] for each in reply["notices"])

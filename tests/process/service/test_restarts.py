@@ -1,4 +1,5 @@
-"""Restarts: pages come back as they were, under revisions of their own, and a failing journal costs nobody a reply."""
+"""Tests restarts: pages come back as they were, under revisions of their own, and a failing journal costs nobody a
+reply."""
 
 import asyncio
 import contextlib
@@ -20,14 +21,14 @@ pytestmark = pytest.mark.anyio
 
 @contextlib.asynccontextmanager
 async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]:
-    """A service on this data directory, and the client that comes back each time."""
+    """Start a service on this data directory, with the client that comes back each time."""
     async with running_service(settings_for(data_dir)) as service, service.agent("Claude", client_id="chat") as agent:
         yield service, agent
 
 
 @contextlib.asynccontextmanager
 async def locked(service: RunningService) -> AsyncIterator[None]:
-    """Another process writes to the journal's file, and the service has no patience with it."""
+    """Lock the journal's file as another process does that writes to it; the service waits for nothing."""
     journal = service.parts.artifacts.journal
     await journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
     writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
@@ -40,7 +41,7 @@ async def locked(service: RunningService) -> AsyncIterator[None]:
 
 
 async def kept_now(service: RunningService) -> dict[str, str]:
-    """The pages that a restarted service would find, with their URLs."""
+    """Return the pages that a restarted service would find, with their URLs."""
     return {page.page_id: page.url for page in await service.parts.artifacts.journal.pages()}
 
 

@@ -1,4 +1,4 @@
-"""One test of each rule that settings change, on real pages: the others do without a browser."""
+"""Tests each rule that settings change once on real pages. The other tests of the rules need no browser."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The seam: the two halves of the spine work the same where every value between them crosses as JSON, late or twice."""
+"""Tests the seam: the two halves of the spine work the same where every value between them crosses as JSON, late or
+twice."""
 
 import asyncio
 import random
@@ -23,7 +24,7 @@ STEPS = 8
 
 @pytest.fixture
 async def remote(start: StartService) -> RunningService:
-    """A service whose host might as well be on another machine."""
+    """Start a service whose host might as well be on another machine."""
     return await start(carrier=JsonCarrier, queue_wait_ms=60_000)
 
 

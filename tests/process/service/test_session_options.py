@@ -1,4 +1,4 @@
-"""What a session is made with, how long it lasts, and how its logins are saved, restored and taken elsewhere."""
+"""Tests what a session is made with, how long it lasts, and how its logins are saved, restored and taken elsewhere."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Turns: calls on one page go one at a time and in order, and no page waits for another's."""
+"""Tests turns: calls on one page go one at a time and in order, and no page waits for another's."""
 
 import asyncio
 import re
@@ -67,7 +67,7 @@ async def test_a_page_that_does_not_respond_is_refused_with_a_hint_and_replaced_
 
 
 async def _renderer(service: RunningService, agent: Agent) -> psutil.Process:
-    """The process of the agent's page: the one that works when it does."""
+    """Return the process of the agent's page: the one that works when the page does."""
     renderers = processes.renderers(service.settings.data_dir)
     before = [renderer.cpu_times().user for renderer in renderers]
     await agent.call("evaluate_script", expression="const end = Date.now() + 400; while (Date.now() < end) {}")

@@ -1,4 +1,4 @@
-"""Options are computed: from the settings, and from the catalogue."""
+"""Tests that options are computed: from the settings, and from the catalogue."""
 
 import re
 from typing import Any, Literal, get_args, get_origin
@@ -22,7 +22,7 @@ SAMPLES: dict[object, JsonValue] = {int: 1234, int | None: 1234, bool: False, st
 
 
 def offered(app: typer.Typer, *command: str) -> list[str]:
-    """The options in a command's help as they are written there, without what switches them off."""
+    """Return the options in a command's help as they are written there, without those that switch them off."""
     text = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
     lines = re.findall(r"^  ((?:-\w, )?--.*?)(?:  | / |$)", text, re.MULTILINE)
     return [option for line in lines for option in re.findall(r"--[A-Za-z][\w-]*", line)]

@@ -1,4 +1,4 @@
-"""Generated examples: no deadline, because a busy machine is no defect."""
+"""Gives generated examples no deadline, because a busy machine is no defect."""
 
 from hypothesis import settings
 

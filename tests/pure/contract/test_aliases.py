@@ -1,4 +1,4 @@
-"""Second names, option bags, and the bodies that callers are used to sending."""
+"""Tests second names, option bags, and the bodies that callers are used to sending."""
 
 import pytest
 from pydantic import JsonValue

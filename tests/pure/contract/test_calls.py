@@ -1,4 +1,4 @@
-"""What crosses the seam between the service and its hosts comes out of JSON as it went in."""
+"""Tests that what crosses the seam between the service and its hosts comes out of JSON as it went in."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The tree of errors is as it is drawn, and every error crosses every boundary whole."""
+"""Tests that the tree of errors is as it is drawn, and every error crosses every boundary whole."""
 
 import re
 from datetime import datetime
@@ -58,7 +58,7 @@ every_class = pytest.mark.parametrize("error", [*every_error()], ids=lambda each
 
 
 def drawn() -> dict[str, tuple[str, str, int]]:
-    """Class → its parent, code and status, read from the drawing in the module's docstring."""
+    """Map each class to its parent, code and status, read from the drawing in the module's docstring."""
     found: dict[str, tuple[str, str, int]] = {}
     for line in str(errors.__doc__).splitlines():
         if not (node := re.fullmatch(r"([│ ]+[├└]── )(\w+) +(?:([A-Z_]+) +)?(\d{3})", line)):

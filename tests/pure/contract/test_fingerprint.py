@@ -1,4 +1,4 @@
-"""The catalogue's fingerprint: the same in every process, another after every change."""
+"""Tests the catalogue's fingerprint: the same in every process, another after every change."""
 
 import pytest
 from pydantic import Field
@@ -18,25 +18,25 @@ def test_it_does_not_depend_on_the_order_of_actions() -> None:
 
 
 class OneMore(interaction.Click):
-    """Click with an argument more."""
+    """Is Click with one more argument."""
 
     pressure: float = Field(default=0, description="How hard.")
 
 
 class OtherDefault(interaction.Click):
-    """Click with another default."""
+    """Is Click with another default."""
 
     click_count: int = Field(default=2, ge=1, le=3, description="2 is a double click.")
 
 
 class OtherLimit(interaction.Click):
-    """Click with another limit."""
+    """Is Click with another limit."""
 
     click_count: int = Field(default=1, ge=1, le=4, description="2 is a double click.")
 
 
 class Unchanged(interaction.Click):
-    """Click, under another name in Python."""
+    """Is Click under another name in Python."""
 
 
 @pytest.mark.parametrize("changed", [OneMore, OtherDefault, OtherLimit])

@@ -1,4 +1,5 @@
-"""Every action has one handler, and no handler is without an action: the service does not start otherwise."""
+"""Tests that every action has one handler, and no handler is without an action: the service does not start
+otherwise."""
 
 from types import ModuleType
 
@@ -11,7 +12,7 @@ from shared.model import Json
 
 
 def module_with(*names: str) -> ModuleType:
-    """A module with a handler under each name."""
+    """Return a module with a handler under each name."""
     module = ModuleType("extra")
 
     async def handler() -> Json:

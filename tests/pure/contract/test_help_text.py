@@ -1,4 +1,4 @@
-"""What `help` says of each action: all of it, and an example that can be sent as it stands."""
+"""Tests what `help` says of each action: all of it, and an example that can be sent as it stands."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""The calls that errors, hints and notices name: none is typed by hand, and each could be made."""
+"""Tests the calls that errors, hints and notices name: none is typed by hand, and each could be made."""
 
 import ast
 import json
@@ -38,7 +38,7 @@ def hole(node: ast.AST) -> str:
 
 
 def texts(module: ast.AST) -> Iterator[str]:
-    """All strings but docstrings, each as a whole."""
+    """Yield all strings except docstrings, each as a whole."""
     known: set[int] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Expr):
@@ -75,7 +75,7 @@ def test_no_call_is_typed_by_hand() -> None:
 
 
 def calls() -> Iterator[tuple[str, ast.Call, ast.AST]]:
-    """Each call that is named, where, and the function or the file that it stands in."""
+    """Yield each call that is named, with its place, and the function or file around it."""
     for path in SOURCES:
         for around in ast.walk(tree(path)):
             if isinstance(around, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -92,7 +92,7 @@ def within(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def given(call: ast.Call, around: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """The arguments of a call, those too that a mapping made in the same function brings."""
+    """Return the arguments of a call, also those from a mapping made in the same function."""
     for keyword in call.keywords:
         if keyword.arg is not None:
             yield keyword.arg, keyword.value
@@ -114,7 +114,7 @@ def bound(node: ast.Assign | ast.AnnAssign, name: str) -> bool:
 
 
 def problem(name: str, value: ast.expr, fields: dict[str, FieldInfo]) -> str:
-    """What is wrong with an argument; a value that is computed, or a placeholder, may be anything."""
+    """Return what is wrong with an argument. A computed value or a placeholder may be anything."""
     (written,) = json.loads(next_call("", **{name: 1}))
     field = next((field for field in fields.values() if field.alias == written), None)
     if field is None:

@@ -1,4 +1,4 @@
-"""What a page or a session may be called: the pattern decides, and a refusal shows a name that would do."""
+"""Tests what a page or a session may be called: the pattern decides, and a refusal shows a name that would do."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A body that cannot be understood is refused in words that name what is wrong and what to send instead."""
+"""Tests that a body that cannot be understood is refused in words that name what is wrong and what to send instead."""
 
 import pytest
 from hypothesis import given

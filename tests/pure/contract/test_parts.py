@@ -1,4 +1,4 @@
-"""Actions that carry actions: each part is parsed, addressed and told like a call of its own."""
+"""Tests actions that carry actions: each part is parsed, addressed and told like a call of its own."""
 
 from typing import Any, cast
 

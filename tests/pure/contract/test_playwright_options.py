@@ -1,4 +1,5 @@
-"""Every option that Playwright's own call takes is an argument of the action, or is left out for a reason."""
+"""Tests that every option that Playwright's own call takes is an argument of the action, or is left out for a
+reason."""
 
 import inspect
 from collections.abc import Iterator
@@ -83,7 +84,7 @@ def options(method: Method) -> dict[str, inspect.Parameter]:
 
 
 def choices(annotation: object) -> Iterator[str]:
-    """The words of every Literal in an annotation."""
+    """Return the words of every Literal in an annotation."""
     for inner in get_args(annotation):
         yield from [inner] if get_origin(annotation) is Literal else choices(inner)
 
@@ -97,7 +98,7 @@ EVERY_OPTION = [
 
 
 def some(node: Schema) -> JsonValue:
-    """A value that a schema allows."""
+    """Return a value that a schema allows."""
     if isinstance(listed := node.get("enum"), list):
         return listed[0]
     if isinstance(either := node.get("anyOf"), list):

@@ -1,4 +1,4 @@
-"""The prompts: their text has what is given, and what is wrong with an argument is said with its name."""
+"""Tests the prompts: their text has what is given, and what is wrong with an argument is said with its name."""
 
 import json
 
@@ -20,7 +20,7 @@ URL = "https://example.com/shop"
 
 
 def text(name: str, **arguments: JsonValue) -> str:
-    """As a host asks for it: everything is text."""
+    """Return the prompt's text for arguments as a host sends them: everything is text."""
     given = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
     return named(name).text(given)
 

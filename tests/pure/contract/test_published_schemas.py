@@ -1,7 +1,7 @@
-"""The tools that callers were promised before: every name can be called, with the same arguments, defaults and limits.
+"""Tests the tools that callers were promised before: every name can be called, with the same arguments, defaults and
+limits.
 
-Where ours differ, they differ as the tables here say, and in no other way.
-"""
+Where ours differ, they differ as the tables here say, and in no other way."""
 
 import re
 from typing import Any, Final, cast
@@ -55,7 +55,7 @@ def number(**limits: int) -> Published:
 
 
 def pair(first: str, second: str, one: int | None = None, two: int | None = None) -> Published:
-    """An object of two numbers."""
+    """Return the schema of an object of two numbers."""
     named = {first: one, second: two}
     members = {name: number(default=value) if value else NUMBER for name, value in named.items()}
     return {"type": "object", "properties": members}
@@ -225,7 +225,7 @@ def named(name: str) -> tuple[type[Action], dict[str, Schema]]:
 
 
 def kept(name: str, before: Schema, now: Schema) -> None:
-    """`now` accepts what `before` did, under the same name, with the same default and limits."""
+    """Check that `now` accepts what `before` did, under the same name, with the same default and limits."""
     kinds = {"integer", "number"} if name in WHOLE and before["type"] == "number" else {before["type"]}
     assert now["type"] in kinds, name
     assert now.get("default") == before.get("default", DEFAULTS.get(name) if "default" in now else None), name

@@ -1,4 +1,4 @@
-"""The reference page is made from the catalogue, complete and up to date."""
+"""Tests that the reference page is made from the catalogue, complete and up to date."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a schema allows is accepted, and what it forbids is refused: the two say the same."""
+"""Tests that what a schema allows is accepted, and what it forbids is refused: the two say the same."""
 
 import string
 from functools import cache
@@ -50,7 +50,7 @@ schema_of = cache(full_schema)
 
 
 def allowed(node: Schema) -> st.SearchStrategy[JsonValue]:
-    """Values that a schema allows."""
+    """Return a strategy of the values that a schema allows."""
     if isinstance(choices := node.get("enum"), list):
         return st.sampled_from(choices)
     if isinstance(options := node.get("anyOf"), list):
@@ -90,7 +90,7 @@ def of_type(node: Schema) -> st.SearchStrategy[JsonValue]:
 
 
 def arguments(schema: Schema) -> st.SearchStrategy[Arguments]:
-    """Objects with all that a schema requires, and some of what it allows."""
+    """Return a strategy of objects with all that a schema requires and some of what it allows."""
     required = cast("list[str]", schema.get("required", []))
     values = {name: allowed(node) for name, node in cast("dict[str, Schema]", schema["properties"]).items()}
     return st.fixed_dictionaries(
@@ -163,7 +163,7 @@ def test_what_the_schema_requires_is_missed(action: type[Action], data: st.DataO
 
 
 def beyond(node: Schema) -> list[JsonValue]:
-    """Values just outside what a schema allows."""
+    """Return a strategy of the values just outside what a schema allows."""
     outside: list[JsonValue] = ["never-a-choice"] if "enum" in node else []
     outside += [cast("float", node["minimum"]) - 1] if "minimum" in node else []
     outside += [cast("float", node["maximum"]) + 1] if "maximum" in node else []

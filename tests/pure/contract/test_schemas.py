@@ -1,4 +1,4 @@
-"""Every schema is plain enough for every client, and says all that a model needs."""
+"""Tests that every schema is plain enough for every client, and says all that a model needs."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def properties(schema: Schema) -> dict[str, Schema]:
 
 
 def nodes(schema: Schema) -> Iterator[Schema]:
-    """The schema and every schema in it."""
+    """Yield the schema and every schema in it."""
     yield schema
     inner: list[object] = [*properties(schema).values(), schema.get("items"), schema.get("additionalProperties")]
     inner += cast("list[object]", schema.get("anyOf", []))
@@ -109,7 +109,7 @@ def test_a_client_that_validates_by_the_list_can_send_whatever_is_accepted(actio
 
 
 def sample(node: Schema) -> object:
-    """A value of the kind."""
+    """Return a value of the kind."""
     node = cast("list[Schema]", node.get("anyOf", [node]))[0]
     required = {name: properties(node)[name] for name in cast("list[str]", node.get("required", []))}
     kinds: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""Toolsets: what is in each, what that costs a model, and that they filter the list alone."""
+"""Tests toolsets: what is in each, what that costs a model, and that they filter the list alone."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The README says what every usual setting of a browser server is here, and names only settings that exist."""
+"""Tests that the README says what every usual setting of a browser server is here, and names only settings that
+exist."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the README says is so: its tables, its tools, its links, its configuration."""
+"""Tests that what the README says is so: its tables, its tools, its links, its configuration."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The command line of the gateway: it helps, tells its version, refuses the rest, and starts nothing."""
+"""Tests the command line of the gateway: it helps, tells its version, refuses the rest, and starts nothing."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a reply of the service becomes for a model."""
+"""Tests what a reply of the service becomes for a model."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ PICTURE: Json = {"artifactId": "shot-1", "mimeType": "image/png", "size": 70, "u
 
 
 def made(envelope: Json, tool: str = "screenshot", version: str = "2025-11-25", advice: str = "") -> list[object]:
-    """Blocks, then what a client that asked for the JSON gets, then whether it is an error."""
+    """Return the blocks, then what a client that asked for the JSON gets, then whether it is an error."""
     links = version >= "2025-06-18"
     plain = carried(envelope, tool, ForModel(links=links, local=True), advice)
     asked = carried(envelope, tool, ForModel(links=links, local=True, structured=True), advice)
@@ -38,7 +38,7 @@ def made(envelope: Json, tool: str = "screenshot", version: str = "2025-11-25", 
 
 
 def carried(envelope: Json, tool: str, form: ForModel, advice: str = "") -> CallToolResult:
-    """What the service makes of a reply, and the gateway of that, which comes to it as JSON."""
+    """Return what the gateway makes of a reply that came from the service as JSON."""
     sent = json.loads(json.dumps(rendered(envelope, {"action": tool}, form, advice)))
     reply = Reply.model_validate(sent)
     return results.result(results.shown(reply, tool, form), is_error=not reply.success)

@@ -1,4 +1,4 @@
-"""What can be set, and what it is when it is not."""
+"""Tests what can be set, and what it is when it is not."""
 
 from pathlib import Path
 

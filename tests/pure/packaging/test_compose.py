@@ -1,4 +1,4 @@
-"""The container files, as far as they can be checked without an engine."""
+"""Tests the container files, as far as they can be checked without an engine."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def arguments(instruction: str) -> list[str]:
 
 
 def variables() -> set[str]:
-    """Every name by which a setting may be given."""
+    """Return every name by which a setting may be given."""
     names = {f"BROWSE_{name.upper()}" for name in Settings.model_fields}
     aliases = [field.validation_alias for field in Settings.model_fields.values()]
     return names | {str(choice) for alias in aliases if isinstance(alias, AliasChoices) for choice in alias.choices}
@@ -56,7 +56,7 @@ def paths(app: FastAPI) -> set[str]:
 
 
 def checked_address(test: list[str]) -> tuple[str, int, str]:
-    """Host, port and path that a health check's script asks."""
+    """Return the host, port and path that a health check's script requests."""
     script = test[-1]
     compile(script, "healthcheck", "exec")
     host, port = re.findall(r"HTTPConnection\('([^']+)', (\d+)", script)[0]

@@ -1,4 +1,5 @@
-"""A secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor in logs."""
+"""Tests that a secret that goes through a call is not told of it afterwards: not in the journal, nor to who asks, nor
+in logs."""
 
 import json
 import string
@@ -137,7 +138,7 @@ def test_what_an_action_names_so_is_an_argument_of_it(action: type[Action]) -> N
 
 
 def _named(schema: JsonValue) -> set[str]:
-    """The arguments of a schema, and theirs."""
+    """Return the names of a schema's arguments, nested ones included."""
     if isinstance(schema, list):
         return set().union(*map(_named, schema))
     if not isinstance(schema, dict):

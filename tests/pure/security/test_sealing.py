@@ -1,4 +1,4 @@
-"""The key of saved logins: in a file, or in the system's keyring."""
+"""Tests the key of saved logins: in a file, or in the system's keyring."""
 
 import stat
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is lon
 
 
 class Ring(keyring.backend.KeyringBackend):
-    """A keyring of this test, which may be locked."""
+    """Is a keyring of this test, which may be locked."""
 
     priority = 1
 

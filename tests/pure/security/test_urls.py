@@ -1,4 +1,4 @@
-"""Where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
+"""Tests where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
 
 import pytest
 from hypothesis import example, given

@@ -1,4 +1,4 @@
-"""What a page does without end, or loses again and again, is noted within bounds."""
+"""Tests that what a page does without end, or loses again and again, is noted within bounds."""
 
 from typing import cast
 

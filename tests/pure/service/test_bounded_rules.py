@@ -1,4 +1,4 @@
-"""The rules of what is remembered within bounds, in whatever order it comes: by count, by weight, for a time."""
+"""Tests the rules of what is remembered within bounds, in whatever order it comes: by count, by weight, for a time."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ KEYS = st.sampled_from("abcdefgh")
 
 
 class Remembering(RuleBasedStateMachine):
-    """What was set is a list, the oldest first, that a reader trims by hand."""
+    """Models what was set as a list, the oldest first, that a reader trims by hand."""
 
     @initialize()
     def begin(self) -> None:

@@ -1,4 +1,5 @@
-"""The rules of claims, in whatever order things happen: never two holders, first come first served, offers pass on."""
+"""Tests the rules of claims, in whatever order things happen: never two holders, first come first served, offers pass
+on."""
 
 from collections import defaultdict
 from typing import Any
@@ -17,7 +18,7 @@ KEYS = st.sampled_from(["ticket/1", "ticket/2"])
 
 
 class Sharing(RuleBasedStateMachine):
-    """Each client believes what it was told and nothing else; the beliefs must never contradict each other."""
+    """Lets each client believe what it was told and nothing else; the beliefs must never contradict each other."""
 
     @initialize()
     def begin(self) -> None:
@@ -30,7 +31,7 @@ class Sharing(RuleBasedStateMachine):
         self.line: dict[str, list[Candidate[Claim]]] = defaultdict(list)
 
     def told(self, move: Move[Claim]) -> None:
-        """Every change that its loser did not make itself is told, and names the right loser."""
+        """Check that every change that its loser did not make is reported, and names the right loser."""
         believer = self.believers.pop(move.key, None)
         assert believer == (move.before.client_id if move.before else None)
         if believer is not None and move.cause is not MoveCause.FORCED:

@@ -1,4 +1,4 @@
-"""Files that calls made: how many bytes of them are kept, for how long, and of whom."""
+"""Tests files that calls made: how many bytes of them are kept, for how long, and of whom."""
 
 import time
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The rules of leases, in whatever order things happen: when a page is its holder's, and who gets it next."""
+"""Tests the rules of leases, in whatever order things happen: when a page is its holder's, and who gets it next."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ CLIENTS = st.sampled_from("abcd")
 
 
 class Sharing(RuleBasedStateMachine):
-    """Clients act on one page, leave it, keep it and wait for it; what protects a holder always does."""
+    """Lets clients act on one page, leave it, keep it and wait for it. What protects a holder must always do so."""
 
     @initialize()
     def begin(self) -> None:
@@ -42,7 +42,7 @@ class Sharing(RuleBasedStateMachine):
         return Call(call_id=f"k{self.seq}", seq=self.seq, client_id=client_id, body={}, remaining_ms=1_000)
 
     def protected(self, lease: Lease) -> bool:
-        """Whether its holder has a right that time does not end now."""
+        """Return whether its holder has a right that time does not end now."""
         now = self.clock()
         works = not lease.gone and lease.client_id in self.busy
         if lease.offered_until is not None:
@@ -53,7 +53,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(client_id=CLIENTS)
     def act(self, client_id: str) -> None:
-        """As a call is let in that acts."""
+        """Act on the page, as an acting call is admitted."""
         holder, call = self.page.holder(), self.call(client_id)
         if holder is None:
             self.page.take(call, "")

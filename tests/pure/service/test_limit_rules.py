@@ -1,4 +1,4 @@
-"""The rules of limits, without a browser: turns that are fair to each client, and what a site's words mean."""
+"""Tests the rules of limits, without a browser: turns that are fair to each client, and what a site's words mean."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,5 @@
-"""The rules of lines and turns, in whatever order things happen: who is served next, and that all are told rightly."""
+"""Tests the rules of lines and turns, in whatever order things happen: who is served next, and that all are told
+rightly."""
 
 from collections import Counter
 from typing import Any
@@ -18,7 +19,7 @@ SEQS = st.integers(0, 20)
 
 
 class FairLine(RuleBasedStateMachine):
-    """Clients come, go and are served; each believes the position that it was told last."""
+    """Lets clients come, go and be served. Each believes the position that it was told last."""
 
     @initialize()
     def begin(self) -> None:

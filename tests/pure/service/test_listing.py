@@ -1,4 +1,5 @@
-"""What is listed of the open pages: one's own whole, of people's the latest, and of many other agents' their number."""
+"""Tests what is listed of the open pages: one's own whole, of people's the latest, and of many other agents' their
+number."""
 
 from browser_service.clients.listing import listing
 from shared.pages import PageState, Parked

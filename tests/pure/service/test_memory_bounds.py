@@ -1,4 +1,5 @@
-"""What is remembered of callers is bounded, however many names they send: nothing grows with them for ever."""
+"""Tests that what is remembered of callers is bounded, however many names they send: nothing grows with them for
+ever."""
 
 from pathlib import Path
 
@@ -18,7 +19,7 @@ MEGABYTE = "x" * 1_000_000
 
 
 def did(undos: UndoStore, client: str, call_id: str, state: str = "") -> str:
-    """The call that undoes an act of a client, as its reply has it; empty if it cannot be undone."""
+    """Return the call that undoes an act of a client, as its reply has it; empty if it cannot be undone."""
     step = Undoable(body={"action": "clear_cookies"}, session_id="s", what="cookies cleared", state={"cookies": state})
     outcome = Outcome(call_id=call_id, result={}, undo=[step])
     kept = undos.keep(Identity(client_id=client), call_id, "clear_cookies", outcome)

@@ -1,4 +1,4 @@
-"""The life of a page: whatever happens to it in whatever order, it is in one of the legal states."""
+"""Tests the life of a page: whatever happens to it in whatever order, it is in one of the legal states."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ MANY = st.lists(st.sampled_from(LifeEvent), max_size=40)
 
 
 def lived(events: Sequence[LifeEvent], born: Life = Life.NEW) -> list[Life]:
-    """The states that a page goes through; what cannot happen to it does not."""
+    """Return the states that a page goes through. What cannot happen to it does not."""
     states = [born]
     for event in events:
         try:

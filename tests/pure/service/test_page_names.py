@@ -1,4 +1,4 @@
-"""Which names are pages, without a browser: one directory knows the open, the reserved and the closed ones."""
+"""Tests which names are pages, without a browser: one directory knows the open, the reserved and the closed ones."""
 
 import pytest
 

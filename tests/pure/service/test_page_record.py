@@ -1,4 +1,4 @@
-"""The record of a page: what is known of it without a browser."""
+"""Tests the record of a page: what is known of it without a browser."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Patterns for URLs: the forms that callers write, and what holds for every glob."""
+"""Tests patterns for URLs: the forms that callers write, and what holds for every glob."""
 
 import re
 
