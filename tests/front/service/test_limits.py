@@ -43,7 +43,7 @@ def throttle(site: Site, path: str, retry_after: str | None = None, status: int 
 
 
 async def refused(agent: Agent, action: str, **arguments: AnyJson) -> tuple[httpx.Response, dict[str, AnyJson]]:
-    """Return the error of a call that a limit refuses, and the facts in it. Any: JSON."""
+    """Return the reply to a call that a limit refuses, and the facts in its error. Any: JSON."""
     reply = await agent.reply(action, **arguments)
     error = reply.json()["error"]
     assert (reply.status_code, error["code"]) == (429, "RATE_LIMITED"), error

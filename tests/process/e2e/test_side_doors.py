@@ -48,7 +48,8 @@ POPUP = f"{READABLE}~1"
 LISTINGS = {"list_pages", "list_sessions", "get_activity"}
 """Lists the actions that may name what is another's, and tell nothing private of it."""
 NAME_NOTHING = {*LISTINGS, "create_session"}
-"""Lists the arguments that name something new; they are refused where the name is taken."""
+"""Lists the actions whose arguments need not name a thing of Alice's; the name of something new is refused if it is
+taken."""
 
 
 @dataclass
@@ -207,7 +208,7 @@ class Attempt:
 
 
 def attempts() -> list[Attempt]:
-    """Yield, for every action, each way to name each of Alice's things, and how that must be answered."""
+    """Return, for every action, each way to name each of Alice's things, and how that must be answered."""
     found = []
     for action in catalogue.ACTIONS.values():
         if action.scope is Scope.PAGE:
@@ -221,7 +222,7 @@ def attempts() -> list[Attempt]:
 
 
 def carried_attempts() -> list[Attempt]:
-    """Yield the same attempts inside every action that carries others."""
+    """Return the same attempts inside every action that carries others."""
     found = []
     for carrier in (one for one in catalogue.ACTIONS.values() if one.part_fields):
         for action in catalogue.ACTIONS.values():
@@ -245,7 +246,7 @@ def _may_be_in(carrier: type[Action], action: type[Action]) -> bool:
 
 
 def _carried(carrier: type[Action], action: type[Action], after: str) -> list[Attempt]:
-    """Yield attempts in which the part names the thing, and the carrier too where it names the part's page."""
+    """Return attempts in which the part names the thing, and the carrier too where it names the part's page."""
     found = []
     inherits = action is not OpenPage and action.unaddressed is not Unaddressed.OWN_PAGE
     for page_id, code in {READABLE: "PAGE_OWNED", PRIVATE: "PAGE_OWNED", INSIDE: "FORBIDDEN"}.items():

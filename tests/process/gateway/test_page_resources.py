@@ -100,7 +100,7 @@ class Shop:
     """Collects the URIs that Alice is told of."""
 
     async def updated(self, *uris: str) -> None:
-        """Wait until Alice is told of these URIs, and check that she is told of no unchanged one."""
+        """Wait until Alice is told of all these URIs, and check that she is told of no other."""
         missing = {*uris}
         async with asyncio.timeout(PATIENCE_S):
             while missing:

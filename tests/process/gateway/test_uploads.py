@@ -40,7 +40,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make a root with a space in its name, and files beside it that it does not have."""
+    """Make a root with a space in its name, and a secret file beside it."""
     root = tmp_path / "my work"
     (root / "deep").mkdir(parents=True)
     (root / "deep" / "report.csv").write_bytes(b"a,b\n1,2\n")

@@ -32,8 +32,8 @@ async def visitor(proxied: RunningService) -> AsyncIterator[Agent]:
 
 
 async def arrive(visitor: Agent) -> None:
-    """Wait for Chromium's own page about a blocked navigation, which may come late and then interrupt the next
-    navigation."""
+    """Go to the shop, again and again while Chromium's own page about a blocked navigation comes late and interrupts
+    it."""
     async with asyncio.timeout(10):
         while (await visitor.reply("goto", pageId="p", url=SHOP)).status_code != 200:
             pass

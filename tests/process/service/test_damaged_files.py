@@ -58,7 +58,7 @@ def cut(file: Path) -> None:
 
 
 def overwritten(file: Path) -> None:
-    """Overwrite one page of the file, about which the header knows nothing."""
+    """Overwrite a page in the middle of the file, where its header does not show it."""
     with file.open("r+b") as opened:
         opened.seek(4096 * 3)
         opened.write(b"\xff" * 4096)

@@ -28,7 +28,7 @@ async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]
 
 @contextlib.asynccontextmanager
 async def locked(service: RunningService) -> AsyncIterator[None]:
-    """Lock the journal's file as another process does that writes to it; the service waits for nothing."""
+    """Lock the journal's file as another process does that writes to it, so that the service's writes fail at once."""
     journal = service.parts.artifacts.journal
     await journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
     writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
