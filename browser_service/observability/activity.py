@@ -185,15 +185,15 @@ class Activity:
             return [row for row in rows if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
 
         unwritten = [ended.row for ended in reversed([*self._unwritten.values()]) if ended.id < before]
-        found = select(unwritten)
+        visible = select(unwritten)
         before = unwritten[-1].id if unwritten else before
-        while len(found) <= limit:
+        while len(visible) <= limit:
             rows = await self._table.before(before, row_filter, _BATCH_ROWS)
-            found += select(rows)
+            visible += select(rows)
             if len(rows) < _BATCH_ROWS:
                 break
             before = rows[-1].id
-        return [activity_record(row, client_id) for row in found[:limit]], len(found) > limit
+        return [activity_record(row, client_id) for row in visible[:limit]], len(visible) > limit
 
     @contextlib.contextmanager
     def watch(self, row_filter: RowFilter, client_id: str) -> Iterator[Watcher]:

@@ -21,8 +21,8 @@ class Metrics:
             "browse_call_seconds", "From request to reply.", ["action"], buckets=_BUCKETS_S, registry=self._registry
         )
         self._open = {
-            name: Gauge(f"browse_{name}", said, registry=self._registry)
-            for name, said in (
+            name: Gauge(f"browse_{name}", documentation, registry=self._registry)
+            for name, documentation in (
                 ("pages", "Pages that there are."),
                 ("pages_parked", "Those of them whose window is closed until they are used."),
                 ("browsers", "Browsers that run."),
@@ -37,10 +37,10 @@ class Metrics:
         self._calls.labels(action, outcome).inc()
         self._seconds.labels(action).observe(seconds)
 
-    def text(self, now: Figures) -> bytes:
-        self._open["pages"].set(now.pages)
-        self._open["pages_parked"].set(now.parked)
-        self._open["browsers"].set(now.browsers)
-        self._open["memory_bytes"].set(now.memory_mb * _MB)
-        self._open["memory_limit_bytes"].set(now.memory_limit_mb * _MB)
+    def text(self, figures: Figures) -> bytes:
+        self._open["pages"].set(figures.pages)
+        self._open["pages_parked"].set(figures.parked)
+        self._open["browsers"].set(figures.browsers)
+        self._open["memory_bytes"].set(figures.memory_mb * _MB)
+        self._open["memory_limit_bytes"].set(figures.memory_limit_mb * _MB)
         return generate_latest(self._registry)

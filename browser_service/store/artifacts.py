@@ -174,8 +174,8 @@ class Artifacts:
             raise _unreadable(f"{artifact_id} has more than {_DATA_BYTES:,} bytes, too many to be worked with.")
         return await asyncio.to_thread(path.read_bytes), mime_type
 
-    async def upload(self, name: str, most: int) -> bytes:
-        return await asyncio.to_thread(self._uploads.read, name, most)
+    async def upload(self, name: str, max_bytes: int) -> bytes:
+        return await asyncio.to_thread(self._uploads.read, name, max_bytes)
 
     async def clean(self) -> None:
         """Remove files that are older than the limits allow."""

@@ -49,8 +49,8 @@ _VERSION_WITHIN_S: Final = 5
 
 def browser_type(playwright: "Playwright", engine: str) -> "BrowserType":
     """Return the part of Playwright that starts an engine's browsers."""
-    found: BrowserType = getattr(playwright, engine)
-    return found
+    browser: BrowserType = getattr(playwright, engine)
+    return browser
 
 
 def installed_browser() -> Path | None:

@@ -71,22 +71,20 @@ def _descendants(root: psutil.Process) -> list[psutil.Process]:
 
 def rough_mb(processes: list[psutil.Process]) -> int:
     """Over-estimate fast: add up the private memory, and the largest shared part."""
-    own, shared = 0, 0
+    private, shared = 0, 0
     for process in processes:
         with contextlib.suppress(psutil.Error):
-            found = process.memory_info()
-            common = getattr(found, "shared", 0)
-            own += found.rss - common
+            usage = process.memory_info()
+            common = getattr(usage, "shared", 0)
+            private += usage.rss - common
             shared = max(shared, common)
-    return (own + shared) // _MB
+    return (private + shared) // _MB
 
 
 def exact_mb(processes: list[psutil.Process]) -> int:
     """Add up the proportional set sizes (PSS), or estimate where the system does not tell them."""
-    found = [_pss(process.pid) for process in processes]
-    if not any(found):
-        return rough_mb(processes)
-    return sum(found) // _MB
+    total = sum(_pss(process.pid) for process in processes)
+    return total // _MB if total else rough_mb(processes)
 
 
 def _pss(pid: int) -> int:
@@ -105,7 +103,7 @@ def machine_mb() -> int:
 
 def _container_limits() -> list[int]:
     """Read the limits of both versions of control groups, those of the groups above included."""
-    found = []
+    limits = []
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
@@ -115,8 +113,8 @@ def _container_limits() -> list[int]:
         group = top / path.lstrip("/")
         for place in [group, *(each for each in group.parents if each.is_relative_to(top))]:
             limit = _read(place / name).strip()
-            found += [int(limit)] if limit.isdecimal() else []
-    return found
+            limits += [int(limit)] if limit.isdecimal() else []
+    return limits
 
 
 def _read(path: Path) -> str:

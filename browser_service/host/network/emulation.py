@@ -52,8 +52,7 @@ class Emulation:
 
     def describe(self) -> Json:
         """Describe what is emulated now."""
-        known = {name: value["name"] if name == "device" else value for name, value in self.settings.items()}
-        return {to_camel(name): value for name, value in known.items()}
+        return {to_camel(name): value["name"] if name == "device" else value for name, value in self.settings.items()}
 
     def inherit(self, opener: "Emulation") -> None:
         """Copy the opener's settings to a popup."""

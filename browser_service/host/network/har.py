@@ -172,9 +172,9 @@ def _timings(record: RequestRecord) -> Json:
     for name, start, end in _PHASES:
         begins, ends = timing[start], timing[end]  # type: ignore[literal-required] # the names above
         timings[name] = round(ends - begins, 3) if begins >= 0 and ends >= begins else -1
-    sent, first, last = timing["requestStart"], timing["responseStart"], timing["responseEnd"]
-    if sent >= 0 and first >= sent:
-        return {**timings, "send": 0, "wait": round(first - sent, 3), "receive": round(max(0.0, last - first), 3)}
+    requested, first, last = timing["requestStart"], timing["responseStart"], timing["responseEnd"]
+    if requested >= 0 and first >= requested:
+        return {**timings, "send": 0, "wait": round(first - requested, 3), "receive": round(max(0.0, last - first), 3)}
     return {**timings, "send": 0, "wait": record.ms or 0, "receive": 0}
 
 

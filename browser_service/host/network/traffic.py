@@ -223,13 +223,13 @@ class Traffic:
             arrival.cancel()
 
     def _timeout_error(self, wait: RequestWait, number: int) -> TimedOut:
-        seen = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(number)[-_MOST_NAMED:]]
+        requests = [f"{each.request.method} {each.url(wait.client_id)}" for each in self.since(number)[-_MOST_NAMED:]]
         arm = "" if wait.armed_before_act else ' To arm it before an act: "during": {"action": "click", ...}.'
         return TimedOut(
             f"{wait.name} saw nothing that matches within {wait.within_ms} ms.",
-            hint=f"Sent meanwhile: {', '.join(seen) or 'nothing'}. What was sent before: "
+            hint=f"Sent meanwhile: {', '.join(requests) or 'nothing'}. What was sent before: "
             f"{next_call('get_network_log')}.{arm}",
-            details={"context": {"timeout": wait.within_ms, "seen": [*seen]}},
+            details={"context": {"timeout": wait.within_ms, "seen": [*requests]}},
         )
 
     def _end_waits(self) -> None:

@@ -199,9 +199,9 @@ class Recorder:
                 f'"{self.record.page_id}" is not being recorded.',
                 f"Begin: {next_call('record_video', command='start')}.",
             )
-        own = recording.client_id == call.client_id
-        result = await recording.end(STOPPED if own else f'"{call.client_label}" stopped it')
-        if own:
+        is_owner = recording.client_id == call.client_id
+        result = await recording.end(STOPPED if is_owner else f'"{call.client_label}" stopped it')
+        if is_owner:
             return result
         return {"observed": f'the video that "{recording.label}" was making has ended; it is kept for them'}
 

@@ -127,9 +127,9 @@ class Tracing:
         """End it, and return it as a file of the client that began it."""
         trace = self._trace
         if trace is None or trace.client_id != session.call.client_id:
-            other = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""
+            running_note = f', but "{trace.label}" is' if trace is not None and trace.ending is None else ""
             raise ValidationFailed(
-                f"You are not tracing this session{other}.",
+                f"You are not tracing this session{running_note}.",
                 hint=f"Begin: {next_call('start_tracing')}.",
                 details={"sessionId": session.session_id},
             )
@@ -137,8 +137,8 @@ class Tracing:
         try:
             artifact = await asyncio.shield(trace.end("it was stopped"))
         except PlaywrightError as error:
-            again = f"Begin anew: {next_call('start_tracing')}."
-            raise BrowserCrashed("The trace was lost with its browser.", hint=again) from error
+            hint = f"Begin anew: {next_call('start_tracing')}."
+            raise BrowserCrashed("The trace was lost with its browser.", hint=hint) from error
         if trace.dropped:
             raise Forbidden(
                 f"The trace was dropped, because {trace.dropped}.",
