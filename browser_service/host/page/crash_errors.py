@@ -1,4 +1,4 @@
-"""The errors of calls on which a page died, with what is known of its browser."""
+"""Makes the errors of calls on which a page died, and adds what is known of its browser."""
 
 from playwright.async_api import Error as PlaywrightError
 

@@ -1,4 +1,4 @@
-"""The crash log of a page: whether its renderer dies again and again at the same URL."""
+"""Notices that the renderer of a page dies again and again at the same URL."""
 
 import time
 from collections import deque
@@ -11,7 +11,7 @@ _WITHIN_S: Final = 60.0
 
 
 class CrashLog:
-    """The last crashes, with where each was and when."""
+    """Keeps the last crashes of one page, with the URL and the time of each."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""The tab behind a pageId now. It may crash, vanish, be parked or be replaced, and the page's record says which."""
+"""Holds the tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -16,7 +16,7 @@ from browser_service.host.recovery.filled_fields import FilledFields
 
 
 class TabBrowser(Protocol):
-    """The browser that the tabs of a page are opened in."""
+    """Is the browser that the tabs of a page are opened in."""
 
     browser_id: str
 
@@ -44,7 +44,7 @@ class CurrentTab:
 
     @property
     def life(self) -> Life:
-        """The state of the page. What has become of the tab in the browser is noted first."""
+        """Return the state of the page, after noting what has become of the tab in the browser."""
         if self.tab is not None:
             self._record.note_end(self.tab.end())
         return self._record.life

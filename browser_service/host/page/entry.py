@@ -1,4 +1,4 @@
-"""The entry behind a pageId: puts the parts of a page together, and gives a call those that it may use."""
+"""Puts the parts of a page together under its pageId, and gives a call those that it may use."""
 
 from collections.abc import Awaitable, Callable
 
@@ -38,7 +38,7 @@ Busy = Callable[[str, str], bool]
 
 
 class PageEntry:
-    """A page under its pageId. Its tab may be replaced; holder, queue and revision stay."""
+    """Is a page under its pageId. Its tab may be replaced; holder, queue and revision stay."""
 
     def __init__(
         self,
@@ -112,8 +112,8 @@ class PageEntry:
 
     @property
     def irreplaceable(self) -> bool:
-        """True where another window would not show what this one does, or is not ours to close: its URL may be of the
-        answer to a form, or scripts made what it shows."""
+        """True where another window would not show the same, because the page answers a form or scripts made it, or
+        where the window is not ours to close."""
         record = self.record
         by_get = record.url.startswith(("http:", "https:")) and self.settings.network.traffic.document_by_get
         return self.session.attached or not (record.untouched or by_get or record.url.startswith("data:"))
@@ -149,7 +149,7 @@ class PageEntry:
             await restore_storage(tab, record.url, place.storage, self._background)
 
     def check_trace(self) -> None:
-        """Have the trace of the session, where one runs, heed who may see the page."""
+        """Tell the trace of the session, if one runs, who may see the page now."""
         for notice in self.session.tracing.check_page(self.record):
             self._emit(notice)
 
@@ -159,7 +159,7 @@ class PageEntry:
         self.settings.inherit(opener.settings)
 
     def add_popup(self, page_id: str) -> None:
-        """Note a window that this page opened: from now on the two share one."""
+        """Note a popup that this page opened. From now on the two share a window."""
         self.record.shares_window = True
         observer = self.current.observer
         reported = observer is not None and observer.add_popup(page_id)

@@ -1,4 +1,7 @@
-"""A page as one call sees it: what handlers are given."""
+"""Shows a page to one call: handlers are given it, and nothing else of the page.
+
+It is long because all that handlers may ask of a page stands here.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -49,7 +52,7 @@ PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
 
 @dataclass(eq=False)
 class BrowserPage:
-    """A live page as one call sees it. Handlers are given it."""
+    """Is a live page as one call sees it."""
 
     record: PageRecord
     current: CurrentTab
@@ -121,14 +124,17 @@ class BrowserPage:
 
     @property
     def url(self) -> str:
-        """Return where the page is, as it is shown. The nonce that a new window is known by is no part of it."""
+        """Return the page's URL as it is shown, without the nonce by which a new window is recognised."""
         return BLANK if self.playwright.url.startswith(f"{BLANK}#") else abridged(self.playwright.url)
 
     async def element(
         self, selector: str, frame: str | None = None, *, strict: bool = False, waits: bool = True, frames: bool = True
     ) -> Locator:
-        """The element of a selector or ref. Not strict: the first that matches. Raises ElementNotFound at once where
-        only frames have it, unless those are not asked for (`frames`), or there may be none yet (`waits`)."""
+        """Return the element of a selector or ref; if not `strict`, the first that matches.
+
+        Raises ElementNotFound at once where only frames have it, unless `frames` is false, or `waits` is false, which
+        means that there may be no element yet.
+        """
         if ref := locators.leading_ref(selector):
             await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locators.is_ref(frame):
@@ -139,7 +145,7 @@ class BrowserPage:
         return found if strict else found.first
 
     async def in_frames(self, selector: str, frame: str | None) -> Json:
-        """Say which frames have it, for a reply that found nothing on the page itself."""
+        """Name the frames that have the element, for a reply that found none on the page itself."""
         if not self._of_main_frame(selector, frame):
             return {}
         where = await in_frames.matching(self.playwright, selector)
@@ -155,7 +161,7 @@ class BrowserPage:
         return self.observer is not None and await self.observer.wait_for_responses(seconds)
 
     def pending(self) -> list[str]:
-        """Return the addresses of requests that the page waits for, without those that it sends again and again."""
+        """Return the URLs of requests that the page waits for, without those that it sends again and again."""
         observer, traffic = self.observer, self.settings.network.traffic
         waits = [sent for sent in traffic.pending() if observer is None or not observer.polling.includes(sent.request)]
         return [sent.url(self.call.client_id) for sent in waits]
@@ -191,7 +197,7 @@ class BrowserPage:
             self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
 
     def frame_of(self, selector: str, frame: str | None) -> Frame | None:
-        """Return the frame that an element is in, where that needs no looking: the main one."""
+        """Return the main frame if an element is surely in it, else None."""
         ref = locators.leading_ref(selector)
         inside = self.view is not None and ref is not None and tree.prefix_of(ref) in self.view.frames
         return None if frame or inside or "enter-frame" in selector else self.playwright.main_frame
@@ -226,7 +232,7 @@ class BrowserPage:
         return view
 
     async def state(self, turns: int = 0) -> State:
-        """Read what differs when anything on the page does, in a tenth of the time of a look."""
+        """Read a state that differs whenever the page does, in a tenth of the time of a snapshot."""
         state = await snapshot.state_of(self.playwright, turns)
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
             self.titles.note(well_formed(state.title))
@@ -234,11 +240,11 @@ class BrowserPage:
 
     @property
     def moves(self) -> int:
-        """Count how often the page has gone anywhere."""
+        """Return how often the tab has navigated."""
         return self.observer.moves if self.observer else 0
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
-        """Return the refs of the first elements of a locator; their own are this client's from now on."""
+        """Return the refs of the first `most` elements of a locator. The client may use them from now on."""
         refs = await snapshot.refs_of(self.playwright, found, most, timeout_ms)
         view = await self.refresh_view(timeout_ms)
         own = {each.own for each in refs}
@@ -277,7 +283,7 @@ class BrowserPage:
         return await self.tab.read_cache.get(key, lambda: self.record.revision, max_age_ms, read)
 
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
-        """Raise for a ref that does not mean what it meant to the client when it was given."""
+        """Raise StaleRevision or ElementGone for a ref that no longer means what it meant when the client got it."""
         view = self.view
         was = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
         if view is None or was is None:

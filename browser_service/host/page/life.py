@@ -1,4 +1,4 @@
-"""The life of a page: its legal states, and which event moves it from one to another."""
+"""Declares the legal states of a page, and which event moves it from one to another."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Life(StrEnum):
-    """The state that a page is in, as far as its host knows."""
+    """Is the state of a page, as far as its host knows."""
 
     NEW = "new"
     """It was never open here."""
@@ -51,7 +51,7 @@ class Life(StrEnum):
 
 
 class LifeEvent(StrEnum):
-    """Something that happens to a page and may change its state."""
+    """Is something that happens to a page and may change its state."""
 
     OPENED = "opened"
     """A tab is behind it from now on."""
@@ -86,7 +86,7 @@ class LifeEvent(StrEnum):
 
 
 class IllegalMove(Exception):
-    """An event came that cannot happen to a page in its state: a defect of the host."""
+    """Says that an event came that cannot happen to a page in its state, which is a defect of the host."""
 
 
 _LIVE: Final = frozenset({Life.OPEN, Life.SUSPECT, Life.LEAVING})

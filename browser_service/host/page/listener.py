@@ -1,4 +1,4 @@
-"""The listener to a page's tabs: notes in the page's record what they do, and emits events of it."""
+"""Listens to the tabs of a page, notes in its record what they do, and emits events of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -86,7 +86,7 @@ class Observer:
         return bool(under_way)
 
     async def _next_frame(self) -> None:
-        """Wait for its next frame, which shows what the page makes of an answer."""
+        """Wait until the page draws its next frame, which shows what it makes of a response."""
         with contextlib.suppress(TimeoutError, Error):
             async with asyncio.timeout(_DRAWN_WITHIN_S):
                 await self._page.evaluate("() => new Promise(requestAnimationFrame)")
@@ -119,7 +119,7 @@ class Observer:
             observation.silence = observation.silence or silence
 
     def expect_dialog(self) -> None:
-        """Note a dialog that is answered at once, and will be told."""
+        """Note a dialog that is answered at once, and that the reply will tell."""
         for observation in self._running:
             observation.expected_dialogs += 1
 
@@ -236,12 +236,12 @@ class Observer:
 
 
 def _is_refused(response: Response) -> bool:
-    """Say whether it refuses a script that wanted to read something."""
+    """Say whether a response refuses a script that wanted to read something."""
     request = response.request
     fetched = request.method in SAFE_METHODS and request.resource_type in {"fetch", "xhr"}
     return fetched and response.status >= FAILURES
 
 
 def _is_aborted(request: Request) -> bool:
-    """Say whether the page itself gave it up, because it asked for something else or went elsewhere."""
+    """Say whether the page itself gave a request up, because it asked for something else or navigated."""
     return "ERR_ABORTED" in (request.failure or "")

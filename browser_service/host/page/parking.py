@@ -1,8 +1,9 @@
-"""Parking: the window of a page that nobody uses is closed. Where it was is kept, and the next call brings it back."""
+"""Parks pages that nobody uses: closes their windows, and remembers where they were, for the next call."""
 
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from playwright.async_api import Error as PlaywrightError
@@ -22,7 +23,7 @@ _READS_WITHIN_S: Final = 2.0
 
 
 class Parkable(Protocol):
-    """The parts of a page that its parking needs."""
+    """Has the parts of a page that its parking needs."""
 
     @property
     def record(self) -> PageRecord: ...
@@ -53,26 +54,18 @@ class _Inspection(NamedTuple):
     """Something was entered that is not sent."""
 
 
+@dataclass(eq=False)
 class Parking:
     """Chooses pages that may be parked, and parks them. Whoever uses a page later waits for nothing done here."""
 
-    def __init__(
-        self,
-        pages: Mapping[str, Parkable],
-        running: Mapping[str, CallRun],
-        downloads: Downloads,
-        emit: Callable[[HostEvent], None],
-        *,
-        headed: bool,
-    ) -> None:
-        self._pages = pages
-        self._running = running
-        self._downloads = downloads
-        self._emit = emit
-        self._headed = headed
+    pages: Mapping[str, Parkable]
+    running: Mapping[str, CallRun]
+    downloads: Downloads
+    emit: Callable[[HostEvent], None]
+    headed: bool
 
     def idle(self, idle_s: float, pages: Iterable[Page]) -> list[Page]:
-        """Return those that nobody used for so long, and nothing keeps; the longest idle first."""
+        """Return the pages that nobody used for so long, and that nothing keeps; the longest idle first."""
         horizon = time.monotonic() - idle_s
         found = [
             page
@@ -83,7 +76,7 @@ class Parking:
         return sorted(found, key=lambda page: page.record.used_at)
 
     def abandoned(self, pages: Iterable[Page]) -> list[Page]:
-        """Return those that no client has any more, and nothing keeps; the longest idle first."""
+        """Return the pages that no client has any more, and that nothing keeps; the longest idle first."""
         found = [
             page
             for page in pages
@@ -92,25 +85,25 @@ class Parking:
         return sorted(found, key=lambda page: page.record.used_at)
 
     def must_stay(self, page: Parkable) -> bool:
-        """Say whether somebody needs it as it is, in its window."""
+        """Say whether somebody needs the page as it is, in its window."""
         return self.needed(page) or page.irreplaceable
 
     def needed(self, page: Parkable) -> bool:
-        """Say whether somebody needs it at all."""
+        """Say whether somebody needs the page at all."""
         page_id = page.record.page_id
-        return page.needed or self.has_call(page_id) or self._downloads.running_on(page_id)
+        return page.needed or self.has_call(page_id) or self.downloads.running_on(page_id)
 
     def has_call(self, page_id: str) -> bool:
-        """Say whether a call runs on it."""
-        return any(run.call.page_id == page_id for run in [*self._running.values()])
+        """Say whether a call runs on a page."""
+        return any(run.call.page_id == page_id for run in [*self.running.values()])
 
     def may_discard(self, page: Parkable, idle_ms: int) -> bool:
-        """Say whether it is a blank page that nobody needs."""
+        """Say whether a page is blank, idle for so long, and needed by nobody."""
         return page.record.untouched and page.record.idle_ms >= idle_ms and not self.must_stay(page)
 
     async def park(self, page: Parkable, idle_s: float) -> bool:
-        """Park a page that is idle for so long, and say whether it was: it is not where something was entered and not
-        sent, or where it is used by now."""
+        """Park a page that is idle for so long. Returns False if it was not parked, because something was entered and
+        not sent, or because it is used again."""
         tab = page.current.tab
         if tab is None:
             return False
@@ -118,18 +111,18 @@ class Parking:
         if found.has_unsent_fields or page.current.tab is not tab or page not in self.idle(idle_s, [page]):
             return False
         page.current.park(found.place)
-        self._emit(page.record.changed())
+        self.emit(page.record.changed())
         await bounded(tab.page.close())
         return True
 
     def _family(self, page: Parkable) -> list[Parkable]:
-        """Windows that scripts opened from one another know each other: they go together."""
+        """Return the live pages that scripts opened from one another: they are parked together."""
         family = page.record.family
-        return [each for each in self._pages.values() if each.record.family == family and each.current.live]
+        return [each for each in self.pages.values() if each.record.family == family and each.current.live]
 
     async def _inspect(self, page: Parkable, tab: Tab) -> _Inspection:
-        """Look at what a page has. One that does not answer is taken for what is known of it."""
-        checks_fields = page.filled_fields.has_unsent or self._headed
+        """Read where a page is, and whether it has unsent fields. If it does not answer, assume what is known."""
+        checks_fields = page.filled_fields.has_unsent or self.headed
         try:
             async with asyncio.timeout(_READS_WITHIN_S):
                 parked, storage = await place_of(tab.page)

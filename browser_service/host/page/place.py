@@ -1,4 +1,4 @@
-"""Places in a page: how far it is scrolled, what its session storage has, and where it was before."""
+"""Reads and restores where a page is: how far it is scrolled, its session storage, and its history."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ _FILL: Final = script("session_storage")
 
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
-    """Read where in its document a page is, and its session storage, which is left out and counted as lost if large."""
+    """Read how far a page is scrolled, and its session storage, which is left out and counts as lost if it is large."""
     place = await page.evaluate(_PLACE)
     storage = dict(place["storage"])
     too_large = weight(storage) > _MOST_STORAGE
@@ -56,8 +56,8 @@ async def scroll_back(page: Page, parked: Parked) -> None:
 
 
 async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], background: Background) -> None:
-    """Have the session storage there before the first script of the next document asks for it, and never again: what a
-    site removes later stays removed."""
+    """Fill the session storage before the first script of the next document runs, and never again: what a site removes
+    later stays removed."""
     cdp, page = tab.cdp, tab.page
     if cdp is None or not storage:
         return

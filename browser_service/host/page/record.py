@@ -1,4 +1,4 @@
-"""The record of a page: all that is known of it without its tab, which may be replaced or gone."""
+"""Records all that is known of a page without its tab, which may be replaced or gone."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ _NO_POLICY: Final = DialogPolicy()
 
 @dataclass(eq=False, repr=False)
 class PageRecord:
-    """A page under its pageId, for as long as somebody may use it. It needs no browser and no event loop."""
+    """Is a page under its pageId, for as long as somebody may use it. It needs no browser and no event loop."""
 
     page_id: str
     session_id: str
@@ -93,7 +93,7 @@ class PageRecord:
 
     @classmethod
     def from_state(cls, state: PageState, ownership: Ownership, *, guarded: bool) -> "PageRecord":
-        """Make the record of a page that was described so, by an earlier host or for the first time."""
+        """Make the record of a page from its state, which an earlier host described, or which is new."""
         return cls(
             state.page_id,
             state.session_id,
@@ -134,7 +134,7 @@ class PageRecord:
         return known if self.lease is None else known.model_copy(update=_lease_state(self.lease))
 
     def move(self, event: LifeEvent) -> None:
-        """Change its state by an event. Raises IllegalMove for one that cannot happen now."""
+        """Change the state of the page by an event. Raises IllegalMove for one that cannot happen now."""
         self.life = after(self.life, event)
 
     def note_end(self, end: LifeEvent | None) -> None:
@@ -151,7 +151,7 @@ class PageRecord:
 
     @property
     def holder_id(self) -> str:
-        """The client that holds it; empty for nobody."""
+        """Return the id of the client that holds the page; empty for nobody."""
         return self.lease.client_id if self.lease is not None else ""
 
     @property
@@ -160,7 +160,7 @@ class PageRecord:
         return self.ownership.access == "private"
 
     def hidden_from(self, client_id: str) -> bool:
-        """Say whether a client may not read it: it is another's alone, or a person's secrets are on it."""
+        """Say whether a client may not read the page, because it is another's alone or shows a person's secrets."""
         held_by_another = self.private and self.lease is not None and self.lease.client_id != client_id
         return held_by_another or (self.person is not None and self.person.private)
 
@@ -170,7 +170,7 @@ class PageRecord:
         return {"access": access, **(_lease_state(self.lease) if self.lease else {})}
 
     def automatic_answer(self) -> DialogPolicy | None:
-        """Return its holder's policy for dialogs; None where somebody must be asked. A person who has the page is."""
+        """Return the holder's policy for dialogs; None where the holder, or a person who has the page, must answer."""
         policy = self.dialog_policy
         is_holder = self.lease is not None and self.lease.client_id == policy.client_id
         return policy if is_holder and self.person is None and policy.accept is not None else None

@@ -1,4 +1,4 @@
-"""Recovery of a page: from one that died, by itself or with its browser, to one that works under the same pageId."""
+"""Brings a page that died, by itself or with its browser, back to life under the same pageId."""
 
 import asyncio
 import contextlib
@@ -49,7 +49,7 @@ class _Reopened:
 
 @dataclass(eq=False)
 class Recovery:
-    """The one way to a live tab of one page."""
+    """Is the one way to a live tab of one page."""
 
     record: PageRecord
     current: CurrentTab

@@ -1,4 +1,4 @@
-"""The settings of a page that calls made: routes, headers, init scripts, emulation. Each new tab of it gets them."""
+"""Keeps the settings of a page that calls made (routes, headers, init scripts, emulation), for each new tab of it."""
 
 import json
 from typing import Any
@@ -31,14 +31,14 @@ class PageSettings:
         self.init_scripts = InitScripts(holder)
 
     async def attach(self, tab: Tab, *, came_by_itself: bool) -> None:
-        """Put them on a new tab."""
+        """Apply the settings to a new tab."""
         await self.init_scripts.attach(tab.page)
         await self.emulation.attach(tab.page, tab.cdp)
         self.network.offline = self.emulation.offline
         await self.network.attach(tab.page, came_by_itself=came_by_itself)
 
     def inherit(self, opener: "PageSettings") -> None:
-        """Begin as those of the page that opened this one are."""
+        """Copy the settings of the page that opened this one."""
         self.network.inherit(opener.network)
         self.emulation.inherit(opener.emulation)
         self.init_scripts.inherit(opener.init_scripts)
@@ -49,18 +49,18 @@ class PageSettings:
         return self.network.foreign or self.emulation.foreign or self.init_scripts.foreign
 
     def set_owner(self, client_id: str) -> None:
-        """Count them as made by a client."""
+        """Make a client the owner of all settings."""
         self.network.owner = self.emulation.owner = self.init_scripts.owner = client_id
 
     async def clear(self, tab: Tab) -> None:
-        """End them all."""
+        """Remove all settings from a tab."""
         await self.init_scripts.remove(None)
         await self.network.clear(tab.page)
         await self.emulation.clear(tab.page, tab.cdp)
         await self.network.set_offline(tab.page, offline=False)
 
     def summaries(self) -> list[str]:
-        """Name those that there are, in words."""
+        """Describe each setting in words."""
         routes = len(self.network.rules)
         return [
             *([f"{routes} route{'s' * (routes > 1)}"] if routes else []),
@@ -70,7 +70,7 @@ class PageSettings:
         ]
 
     def to_json(self) -> Json:
-        """Return what it takes to make them again."""
+        """Return the settings, for `restore`."""
         return {
             "rules": [rule.to_json() for rule in self.network.rules],
             "headers": {**self.network.headers},
@@ -79,7 +79,7 @@ class PageSettings:
         }
 
     def restore(self, state: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
-        """Make them again, as those of a client."""
+        """Set what `to_json` returned, as the settings of a client."""
         self.set_owner(owner)
         self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in state["rules"]], state["headers"]
         self.emulation.settings = state["emulation"]

@@ -1,4 +1,4 @@
-"""A tab: the Playwright page that is live behind a pageId, and what observes it."""
+"""Holds the Playwright page that is live behind a pageId, and what observes it."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _MOST_VIEWS: Final = 50
 
 
 class Tab:
-    """Holds one Playwright page from its opening to its end. What was before or comes after is the record's."""
+    """Holds one Playwright page from its opening to its end. The page's record outlasts it."""
 
     def __init__(self, page: Page, owns: Callable[[Page], bool]) -> None:
         """`owns` says whether a page is of the browser that runs now."""
@@ -46,7 +46,7 @@ class Tab:
         page.on("domcontentloaded", self._on_document)
 
     async def guard(self, policy: UrlPolicy | None, on_refused: Callable[[str], None]) -> None:
-        """Have the URL policy asked about each document, and learn Chromium's name of the page."""
+        """Have the URL policy asked about each document, and learn Chromium's id of the page."""
         self.cdp, self.target_id = await guard(self.page, policy, on_refused)
 
     @property
@@ -66,7 +66,7 @@ class Tab:
         return LifeEvent.TAB_CLOSED if self.page.is_closed() else None
 
     async def responds(self) -> bool:
-        """Say whether its scripts have their turn again, within a second."""
+        """Say whether it answers a script within a second."""
         try:
             error = await self.probe()
         except TimeoutError:
@@ -128,7 +128,7 @@ class Tab:
 
 
 async def target_of(page: Page) -> str:
-    """Ask for Chromium's name of a page, which lasts as long as the page does; none for one that is just gone."""
+    """Return Chromium's id of a page, which lasts as long as the page does; empty for one that is just gone."""
     try:
         cdp = await page.context.new_cdp_session(page)
         info = await cdp.send("Target.getTargetInfo")

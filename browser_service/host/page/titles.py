@@ -1,4 +1,4 @@
-"""The title of a page: asked for behind the replies, since asking costs as much as an act."""
+"""Reads the title of a page after the replies, because asking for it costs as much as an act."""
 
 import asyncio
 from collections.abc import Callable

@@ -57,7 +57,7 @@ class IdleSweep:
             await self._close_browser(kind)
 
     async def _free_memory(self) -> None:
-        """Park idle pages, one after another, until the browsers are within their memory again."""
+        """Park idle pages, one after another, until the browsers use less memory than their limit."""
         await self.memory.measure()
         for page in self.parking.idle(self.idle.page_in_need_s, self.pages.values()) if self.memory.is_short else []:
             if await self.parking.park(page, self.idle.page_in_need_s):

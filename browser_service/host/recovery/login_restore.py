@@ -1,4 +1,4 @@
-"""Puts saved logins into a new context: the newest state that the browser takes, or what it takes of it."""
+"""Puts saved logins into a new context: the newest state that the browser accepts, or what it accepts of it."""
 
 import time
 from collections.abc import Mapping, Sequence

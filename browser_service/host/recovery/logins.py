@@ -57,7 +57,7 @@ class Logins:
                 await self._save_cookies(context, within_s)
 
     async def save(self, *, with_storage: bool = False) -> None:
-        """Save now, and the storage too with `whole`, or if it is due."""
+        """Save now, and the storage too with `with_storage`, or if it is due."""
         async with self.storage_lock:
             if (context := self.context()) is None:
                 return

@@ -1,4 +1,4 @@
-"""Takes back an act on our side, from what it left for that.
+"""Undoes an act on our side, from the state that the act left for that.
 
 A newer setting is never overwritten: it stays, and is reported. Only a whole session's restored logins come back as
 one, since half of a login is none.

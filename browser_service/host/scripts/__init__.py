@@ -24,7 +24,7 @@ def script(name: str) -> str:
 
 
 def call_of(function: str, *arguments: str) -> str:
-    """Return the source of a call of `function`, which gives another function; `given` are sources, or JSON."""
+    """Return the source of a call of `function`, which returns another function; `arguments` are sources, or JSON."""
     return f"({function})({', '.join(arguments)})"
 
 
