@@ -1,7 +1,6 @@
 """Holds the tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -13,26 +12,18 @@ from browser_service.host.page.observer import Observer
 from browser_service.host.page.record import BLANK, PageRecord, Place
 from browser_service.host.page.tab import Tab
 from browser_service.host.recovery.filled_fields import FilledFields
-
-
-class TabBrowser(Protocol):
-    """Is the browser that the tabs of a page are opened in."""
-
-    browser_id: str
-
-    def ended(self) -> str:
-        """Say in words how an earlier browser ended."""
+from browser_service.host.session import SessionEntry
 
 
 class CurrentTab:
     """Holds the tab of one page while there is one, and moves the page's life with it."""
 
     def __init__(
-        self, record: PageRecord, browser: TabBrowser, fields: FilledFields, on_lost: Callable[[Tab], None]
+        self, record: PageRecord, session: SessionEntry, fields: FilledFields, on_lost: Callable[[Tab], None]
     ) -> None:
         self.tab: Tab | None = None
         self._record = record
-        self._browser = browser
+        self._session = session
         self._fields = fields
         self._on_lost = on_lost
         self._crashes = CrashLog()
@@ -63,7 +54,7 @@ class CurrentTab:
 
     def replace(self, tab: Tab) -> None:
         """Put a tab that has just been opened behind the pageId."""
-        self.tab, self._record.browser_id = tab, self._browser.browser_id
+        self.tab, self._record.browser_id = tab, self._session.browser_id
         self._record.move(LifeEvent.OPENED)
         self._record.mark_used()
 
@@ -133,7 +124,7 @@ class CurrentTab:
         life = self.life
         if life.died:
             return "the page's renderer crashed"
-        return self._browser.ended() if life.live or life is Life.LOST else ""
+        return self._session.ended() if life.live or life is Life.LOST else ""
 
     async def died(self, error: PlaywrightError) -> bool:
         """Say whether an error is of a tab that died, which Playwright may report as a navigation that was aborted."""

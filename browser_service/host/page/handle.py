@@ -222,13 +222,13 @@ class BrowserPage:
 
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return it with what this client was shown of the page before."""
-        look = await snapshot.take(self.playwright, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
+        taken = await snapshot.take(self.playwright, lambda: self.moves, timeout_ms, boxes=boxes, known=known)
         view = self.view
-        if view is None or view.document != look.state.document:
+        if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
-            view = ClientView(look.state.document, former_elements=former)
+            view = ClientView(taken.state.document, former_elements=former)
         self.tab.views[self.call.client_id] = view
-        view.update(look)
+        view.update(taken)
         return view
 
     async def state(self, turns: int = 0) -> State:
@@ -285,21 +285,23 @@ class BrowserPage:
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """Raise StaleRevision or ElementGone for a ref that no longer means what it meant when the client got it."""
         view = self.view
-        was = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
-        if view is None or was is None:
-            raise self._stale(f"ref {ref} is of nothing that you were shown of what {self.page_id!r} shows now.", ref)
-        older = f"ref {ref} ({was}) is of an older document than {self.page_id!r} shows now."
+        old_name = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
+        if view is None or old_name is None:
+            raise self._stale_error(
+                f"ref {ref} is of nothing that you were shown of what {self.page_id!r} shows now.", ref
+            )
+        outdated = f"ref {ref} ({old_name}) is of an older document than {self.page_id!r} shows now."
         if ref not in view.elements or not await self._shows(view):
-            raise self._stale(older, ref)
+            raise self._stale_error(outdated, ref)
         element = self.playwright.locator(f"aria-ref={ref}")
         if waits and await element.count() == 0:
-            raise await self._gone(ref, was, "is gone from the page")
+            raise await self._gone_error(ref, old_name, "is gone from the page")
         if waits:
-            await self._check_identity(element, ref, was, view.rows.get(ref, ""))
-        if began := view.frames.get(tree.prefix_of(ref)):
+            await self._check_identity(element, ref, old_name, view.rows.get(ref, ""))
+        if time_origin := view.frames.get(tree.prefix_of(ref)):
             now = await element.evaluate("performance.timeOrigin", timeout=_FRAME_MS)
-            if now != began:
-                raise self._stale(older, ref)
+            if now != time_origin:
+                raise self._stale_error(outdated, ref)
 
     async def _shows(self, view: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
@@ -308,27 +310,31 @@ class BrowserPage:
             view.moves = moves
         return view.moves == moves
 
-    def _stale(self, message: str, ref: str) -> StaleRevision:
+    def _stale_error(self, message: str, ref: str) -> StaleRevision:
         hint = f"Take a new snapshot: {next_call('snapshot', page_id=self.page_id)}."
         return StaleRevision(message, hint=hint, details={"selector": ref, "url": self.url})
 
-    async def _check_identity(self, element: Locator, ref: str, was: str, row: str) -> None:
+    async def _check_identity(self, element: Locator, ref: str, old_name: str, row: str) -> None:
         """Raise ElementGone for an element that the page has made another one of, or moved to another row."""
-        now = await identity.mismatch(element, was, row)
+        now = await identity.mismatch(element, old_name, row)
         if not now:
             return
         view = await self.refresh_view(timeout_ms=5_000)
-        here = next((node for node in view.tree if node.ref == ref), None)
-        if here is None or here.role_and_name != was or identity.rows(view.tree, {ref}).get(ref, "") != row:
+        found_node = next((node for node in view.tree if node.ref == ref), None)
+        if (
+            found_node is None
+            or found_node.role_and_name != old_name
+            or identity.rows(view.tree, {ref}).get(ref, "") != row
+        ):
             of_row = f" in the row of {row!r}" if row else ""
-            raise await self._gone(ref, was + of_row, f"is not that any more: {now} now", row)
+            raise await self._gone_error(ref, old_name + of_row, f"is not that any more: {now} now", row)
 
-    async def _gone(self, ref: str, was: str, what: str, row: str = "") -> ElementGone:
+    async def _gone_error(self, ref: str, old_name: str, what: str, row: str = "") -> ElementGone:
         view = await self.refresh_view(timeout_ms=5_000)
-        role_and_name = self.view.elements.get(ref, was) if self.view else was
-        alike = [node for node in view.tree if node.ref not in {None, ref} and node.role_and_name == role_and_name]
-        in_rows = identity.rows(view.tree, {str(node.ref) for node in alike}) if row else {}
-        same = [node for node in alike if not row or in_rows.get(str(node.ref)) == row][:_SAME]
+        role_and_name = self.view.elements.get(ref, old_name) if self.view else old_name
+        similar = [node for node in view.tree if node.ref not in {None, ref} and node.role_and_name == role_and_name]
+        in_rows = identity.rows(view.tree, {str(node.ref) for node in similar}) if row else {}
+        same = [node for node in similar if not row or in_rows.get(str(node.ref)) == row][:_SAME]
         view.add_refs(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
-        return ElementGone(f"ref {ref} ({was}) {what}.", hint=hint, details={"selector": ref, "url": self.url})
+        return ElementGone(f"ref {ref} ({old_name}) {what}.", hint=hint, details={"selector": ref, "url": self.url})

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
@@ -65,10 +65,10 @@ class Observer:
         """Wait until the page shows what the act made of it: answers to the requests that it caused, and to those that
         followed from these."""
         loop = asyncio.get_running_loop()
-        ends_at, known = loop.time() + _EFFECTS_END_WITHIN_S, 0
-        while observation.awaited_requests > known and (left := ends_at - loop.time()) > 0:
-            known = observation.awaited_requests
-            await observation.wait_for_responses(min(left, _REQUESTS_END_WITHIN_S))
+        ends_at, awaited_before = loop.time() + _EFFECTS_END_WITHIN_S, 0
+        while observation.awaited_requests > awaited_before and (seconds_left := ends_at - loop.time()) > 0:
+            awaited_before = observation.awaited_requests
+            await observation.wait_for_responses(min(seconds_left, _REQUESTS_END_WITHIN_S))
             if not observation.navigating:
                 await self._next_frame()
         await observation.settle()
@@ -91,6 +91,12 @@ class Observer:
             async with asyncio.timeout(_DRAWN_WITHIN_S):
                 await self._page.evaluate("() => new Promise(requestAnimationFrame)")
 
+    def _updated(self) -> Iterator[Observation]:
+        """Yield each running observation to be changed, and wake afterwards whoever waits for its change."""
+        for observation in self._running:
+            yield observation
+            observation.changed.set()
+
     def expect_popup(self) -> None:
         for observation in self._running:
             observation.expected_popups += 1
@@ -104,13 +110,15 @@ class Observer:
 
     def had_effect(self) -> bool:
         """Say whether a running act sent something, went somewhere, or opened a window or a dialog."""
-        return any(seen.writes or seen.visited_urls or seen.expected_popups or seen.dialogs for seen in self._running)
+        return any(
+            observation.writes or observation.visited_urls or observation.expected_popups or observation.dialogs
+            for observation in self._running
+        )
 
     def add_popup(self, page_id: str) -> bool:
         """Note a popup that opened. Returns whether a reply will still tell it."""
-        for observation in self._running:
+        for observation in self._updated():
             observation.popups.append(page_id)
-            observation.changed.set()
         return bool(self._running)
 
     def add_lines(self, lines: Iterable[str], silence: str) -> None:
@@ -123,17 +131,15 @@ class Observer:
         for observation in self._running:
             observation.expected_dialogs += 1
 
-    def add_dialog(self, said: str) -> bool:
+    def add_dialog(self, line: str) -> bool:
         """Note how a dialog ended. Returns whether a reply will still tell it."""
-        for observation in self._running:
-            observation.dialogs.append(said)
-            observation.changed.set()
+        for observation in self._updated():
+            observation.dialogs.append(line)
         return bool(self._running)
 
     def _on_end(self, _: Page) -> None:
-        for observation in self._running:
+        for observation in self._updated():
             observation.page_ended = True
-            observation.changed.set()
 
     def _on_request(self, request: Request) -> None:
         navigation = self._is_document(request)
@@ -144,11 +150,8 @@ class Observer:
         for observation in self._running:
             observation.loading.add(request)
             if navigation:
-                observation.navigating, observation.navigation_request, observation.was_navigating = (
-                    True,
-                    request,
-                    False,
-                )
+                observation.navigating, observation.navigation_request = True, request
+                observation.was_navigating = False
             if not navigation or request.method not in SAFE_METHODS:
                 observation.add_request(request)
             if observation.reads and self.polling.includes(request):
@@ -169,51 +172,49 @@ class Observer:
     def _on_failed(self, request: Request) -> None:
         self._navigation_request = None if request is self._navigation_request else self._navigation_request
         navigation = bool(self._running) and self._is_document(request)
-        for observation in self._running:
-            own = request in observation.loading
+        for observation in self._updated():
+            is_loading = request in observation.loading
             observation.loading.discard(request)
             if request in observation.reads and not observation.reads[request] and _is_aborted(request):
                 observation.forget([request])
             # an answer whose body nobody read "fails" afterwards: it was an answer all the same
             observation.add_outcome(request, request.failure or "failed")
-            by_get = navigation and request not in observation.writes and (own or not _is_aborted(request))
-            if by_get and observation.status in NO_CONTENT:
-                said = f"{request.url} answered {observation.status}, no content: the page stays where it was"
-                add_line(observation.failures, said)
-            elif by_get and request not in observation.answered_documents:
+            is_get_navigation = (
+                navigation and request not in observation.writes and (is_loading or not _is_aborted(request))
+            )
+            if is_get_navigation and observation.status in NO_CONTENT:
+                line = f"{request.url} answered {observation.status}, no content: the page stays where it was"
+                add_line(observation.failures, line)
+            elif is_get_navigation and request not in observation.answered_documents:
                 add_line(observation.failures, f"navigation to {request.url} failed: {request.failure}")
             if request in observation.answered_documents and observation.status not in NO_CONTENT:
                 observation.aborted_documents.append(f"navigation to {request.url} failed: {request.failure}")
             observation.navigating = observation.navigating and not navigation
-            observation.changed.set()
 
     def _on_navigated(self, frame: Frame) -> None:
         if frame != self._page.main_frame:
             return
         self.moves += 1
         self._navigation_request = None
-        for observation in self._running:
+        for observation in self._updated():
             if frame.url.startswith("chrome-error:"):  # no place; why it came is told by _on_failed
                 observation.error_pages += 1
             else:
                 observation.visited_urls.append(abridged(frame.url))
                 observation.ready = False
                 observation.note_commit()
-            observation.changed.set()
 
     def _on_document(self, _: Page) -> None:
-        for observation in self._running:
+        for observation in self._updated():
             observation.navigating = False
             observation.ready = bool(observation.visited_urls)
-            observation.changed.set()
 
     def add_download(self, active: ActiveDownload) -> None:
         """Note that a download began: what seemed to be a navigation will not arrive."""
         self._navigation_request = None
-        for observation in self._running:
+        for observation in self._updated():
             observation.downloads.append(active)
             observation.navigating = False
-            observation.changed.set()
 
     def will_report(self, active: ActiveDownload) -> bool:
         """Say whether a reply will still tell of a download."""
@@ -223,9 +224,8 @@ class Observer:
         return bool(waiting)
 
     def _on_finished(self, request: Request) -> None:
-        for observation in self._running:
+        for observation in self._updated():
             observation.loading.discard(request)
-            observation.changed.set()
 
     def _on_script_error(self, error: Error) -> None:
         for observation in self._running:

@@ -1,24 +1,22 @@
 """Fills again what was lost with a page, and reads each field back."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
 from browser_service.host import errors
 from browser_service.host.elements.locators import read_back
+from browser_service.host.page.handle import BrowserPage
 from browser_service.host.recovery.filled_fields import FIELD, FilledField
 from shared.errors import BrowseError
 from shared.model import Json
-
-if TYPE_CHECKING:
-    from browser_service.host.page.handle import BrowserPage
 
 _EACH_MS: Final = 3_000
 _SHOWN: Final = 100
 
 
-async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
+async def refill(page: BrowserPage, timeout_ms: int) -> Json:
     """Fill the caller's lost fields. Return what was filled, what was not and why, and what has to be given again."""
     fields_of_page = page.filled_fields
     fields = fields_of_page.offered(page.call.client_id)
@@ -34,7 +32,7 @@ async def refill(page: "BrowserPage", timeout_ms: int) -> Json:
     return {"fields": [*results], "observed": _describe(fields, results)}
 
 
-async def _refill_field(page: "BrowserPage", field: FilledField, wait_ms: int) -> str:
+async def _refill_field(page: BrowserPage, field: FilledField, wait_ms: int) -> str:
     """Fill one field; return why it has another value, or ""."""
     try:
         element = await page.element(field.selector, field.frame, strict=field.strict)
@@ -63,7 +61,7 @@ async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
         await element.fill(field.value, timeout=wait_ms)
 
 
-async def _problem(page: "BrowserPage", field: FilledField, error: PlaywrightError) -> str:
+async def _problem(page: BrowserPage, field: FilledField, error: PlaywrightError) -> str:
     if errors.is_ambiguous(error):
         return "several elements match now"
     if errors.is_timeout(error) and not await (await page.element(field.selector, field.frame)).count():
