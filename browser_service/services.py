@@ -36,7 +36,6 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.ports import ServiceActions, ServicePorts
 from browser_service.spine.register import CallRegister
 from browser_service.spine.undo import UndoStore
-from browser_service.spine.undo_call import UndoPorts
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts
 from browser_service.store.health import Storage
@@ -135,8 +134,10 @@ class Services:
             drain=feed.session_closed,
         )
         addressing = Addressing(directory)
-        undo = UndoPorts(ledger, self.policy, directory, addressing, host_calls, self.lifecycle)
-        actions = ServiceActions(ServicePorts(host, undo, self.work, self.downloads), _handlers(Scope.SERVICE))
+        ports = ServicePorts(
+            *(ledger, self.policy, directory, addressing, host_calls, self.lifecycle, host, self.work, self.downloads)
+        )
+        actions = ServiceActions(ports, _handlers(Scope.SERVICE))
         intake = Intake(clients, directory, addressing, self.policy, self.quotas)
         self.dispatcher = Dispatcher(intake, host_calls, actions, ledger, feed)
         self.administration = Administration(*(directory, clients, self.work, self.revoked, ledger, host_calls, feed))

@@ -38,31 +38,31 @@ class HumanInbox:
         has it."""
         return f"{PERSON}/{request_id}#{mint_key(self.secret, request_id)}"
 
-    async def listed(self, who: Identity) -> list[Json]:
+    async def listed(self, caller: Identity) -> list[Json]:
         """Return the open requests. If the account's owner looks, note that somebody is there."""
-        requests = await self._open(who)
-        if who.operator:
+        requests = await self._open(caller)
+        if caller.operator:
             for request_id in requests:
                 await self.host.answer(request_id, Answer(state="there"))
             return [{**describe_request(page), "link": self.link(request_id)} for request_id, page in requests.items()]
         return [describe_request(page) for page in requests.values()]
 
-    async def one(self, who: Identity, request_id: str) -> Json:
+    async def one(self, caller: Identity, request_id: str) -> Json:
         """Return one open request. Raises RequestNotFound, also if it is over."""
-        page = (await self._open(who)).get(request_id)
+        page = (await self._open(caller)).get(request_id)
         if page is None:
             raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
-        if who.request_id:
+        if caller.request_id:
             await self.host.answer(request_id, Answer(state="there"))
         return describe_request(page)
 
-    async def resolve(self, who: Identity, request_id: str, body: Json) -> Json:
+    async def resolve(self, caller: Identity, request_id: str, body: Json) -> Json:
         """Give a request its answer. Raises RequestNotFound, also if it is answered already, and ValidationFailed."""
         try:
             resolution = Resolution.model_validate(body)
         except ValidationError as error:
             raise _invalid(error) from None
-        page = (await self._open(who)).get(request_id)
+        page = (await self._open(caller)).get(request_id)
         if page is None or page.person is None:
             raise RequestNotFound(
                 f"There is no open request {request_id!r}; it may be answered already.", hint=f"See GET {REQUESTS}."
@@ -79,29 +79,29 @@ class HumanInbox:
                 details=field_details("answer", choices=[*choices]),
             )
         text = resolution.answer if resolution.state == "done" else resolution.reason
-        by = _name(who, resolution)
+        by = _name(caller, resolution)
         if not await self.host.answer(request_id, Answer(state=resolution.state, text=text, by=by)):
             raise RequestNotFound(f"Request {request_id!r} was answered by somebody else first.")
         log.info("request to a person", request=request_id, kind=page.person.kind, state=resolution.state, by=by)
         return {"requestId": request_id, "state": resolution.state}
 
-    async def _open(self, who: Identity) -> dict[str, PageState]:
+    async def _open(self, caller: Identity) -> dict[str, PageState]:
         """Map the open requests that the caller may see to the page of each."""
         requests: dict[str, PageState] = {}
         for page in await self.host.describe():
-            if page.person is not None and self._may(who, page, page.person.request_id):
+            if page.person is not None and self._may(caller, page, page.person.request_id):
                 requests.setdefault(page.person.request_id, page)
         return requests
 
-    def _may(self, who: Identity, page: PageState, request_id: str) -> bool:
-        return who.operator or who.request_id == request_id or who.client_id == page.asker_id
+    def _may(self, caller: Identity, page: PageState, request_id: str) -> bool:
+        return caller.operator or caller.request_id == request_id or caller.client_id == page.asker_id
 
 
-def _name(who: Identity, resolution: Resolution) -> str:
+def _name(caller: Identity, resolution: Resolution) -> str:
     """Name the person who answers, as the account's command line says; one who came by a link stays unnamed."""
-    if who.operator:
+    if caller.operator:
         return resolution.by
-    return "" if who.request_id else f'The person at "{who.label}"'
+    return "" if caller.request_id else f'The person at "{caller.label}"'
 
 
 def describe_request(page: PageState) -> Json:

@@ -29,24 +29,24 @@ class Work:
         self._claims = Claims(idle_ms / 1000, self._notify_loser, send, clock=clock)
         self._tell = tell
 
-    async def claim(self, who: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> Json:
+    async def claim(self, client: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> Json:
         """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
         waited."""
         key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _one_line(asked.reason)
         former = self._claims.holder(key)
-        self._check_room(who, former)
-        if self._claims.claim(key, who, reason, keep_s):
-            return self._claim_reply(who, key, former)
-        if asked.wait_seconds and await self._wait(who, asked, call_id, cancel):
+        self._check_room(client, former)
+        if self._claims.claim(key, client, reason, keep_s):
+            return self._claim_reply(client, key, former)
+        if asked.wait_seconds and await self._wait(client, asked, call_id, cancel):
             return self._offer_reply(key)
         if not reason:
             raise self._owned_error(key)
         former = self._claims.holder(key)
-        self._claims.force(key, who, reason, keep_s)
-        return self._claim_reply(who, key, former)
+        self._claims.force(key, client, reason, keep_s)
+        return self._claim_reply(client, key, former)
 
-    def release(self, who: ClientRef, key: str) -> Json:
-        if self._claims.release(key, who.client_id):
+    def release(self, client: ClientRef, key: str) -> Json:
+        if self._claims.release(key, client.client_id):
             holder = self._claims.holder(key)
             state = f'offered to "{holder.who}", who waited for it' if holder else "free"
             return {"key": key, "released": True, "observed": f"{key} is {state}"}
@@ -61,24 +61,24 @@ class Work:
         """Return the labels of the clients that wait for a name, the first one first."""
         return [candidate.claim.client.label for candidate in self._claims.line(key)]
 
-    def gone(self, client_id: str) -> None:
+    def forget_client(self, client_id: str) -> None:
         self._claims.forget_client(client_id)
 
     def advance(self) -> None:
         """Do what the clock has made due for all names that somebody waits for."""
         self._claims.advance_all()
 
-    async def _wait(self, who: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> bool:
+    async def _wait(self, client: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> bool:
         """Wait in line, and return whether the name is offered to the caller now."""
         key = asked.key
-        candidate = self._claims.wait(key, who, _one_line(asked.reason), call_id)
+        candidate = self._claims.wait(key, client, _one_line(asked.reason), call_id)
         try:
             async with cancel.within(asked.wait_seconds):
                 await until_granted(candidate, partial(self._claims.free_in, key), partial(self._claims.advance, key))
         except TimeoutError:
             if cancel.requested:
                 if candidate.granted:
-                    self._claims.release(key, who.client_id)
+                    self._claims.release(key, client.client_id)
                 raise Cancelled(f"The call was cancelled while it waited for {key}; it is not yours.") from None
         finally:
             self._claims.leave(key, candidate)
@@ -90,19 +90,19 @@ class Work:
             return
         self._tell(move.before.client_id, _loss_text(move))
 
-    def _check_room(self, who: ClientRef, former: Claim | None) -> None:
-        is_own = former is not None and former.client_id == who.client_id
-        if not is_own and self._claims.count(who.client_id) >= _KEYS_EACH:
+    def _check_room(self, client: ClientRef, former: Claim | None) -> None:
+        is_own = former is not None and former.client_id == client.client_id
+        if not is_own and self._claims.count(client.client_id) >= _KEYS_EACH:
             raise ResourceExhausted(
                 f"You hold or wait for {_KEYS_EACH} pieces of work, which is the limit.",
                 hint=f"Give one up: {next_call('list_work')}, {next_call('release_work', key='...')}.",
                 details={"context": {"limit": "work", "value": _KEYS_EACH}},
             )
 
-    def _claim_reply(self, who: ClientRef, key: str, former: Claim | None) -> Json:
+    def _claim_reply(self, client: ClientRef, key: str, former: Claim | None) -> Json:
         """Describe a name that is the caller's now."""
         loser = ""
-        if former is not None and former.client_id != who.client_id:
+        if former is not None and former.client_id != client.client_id:
             loser = f'; it was taken from "{former.who}", who is told'
         free_at = self._free_at(key)
         text = f"{key} is yours until {free_at}{loser}. Claim it again to keep it longer, release_work when it is done"

@@ -34,7 +34,7 @@ class Administration:
         for record in self.ledger.register.running(client_id):
             if not ACTIONS[record.action].outlives_client:
                 await self.host_calls.stop(record)
-        await self._let_go(client_id)
+        await self._release_all(client_id)
 
     async def revoke(self, clients: set[str]) -> Json:
         """Revoke all tokens of these clients (ids or labels) at once, and end their streams. Return their ids, and how
@@ -43,7 +43,7 @@ class Administration:
         try:
             await self.revoked.clients(ids, time.time())
         finally:
-            self._cut()
+            self._end_streams()
             for record in [record for each in ids for record in self.ledger.register.running(each)]:
                 await self.host_calls.cancel(record.client_id, record.call_id)
         log.info("tokens were revoked", clients=len(ids))
@@ -53,7 +53,7 @@ class Administration:
         try:
             await self.revoked.token(token_id, time.time())
         finally:
-            self._cut()
+            self._end_streams()
         log.info("a token was revoked", token=token_id)
         return {"tokenId": token_id}
 
@@ -65,7 +65,7 @@ class Administration:
         absent_ids = [each for each in ids if not self.clients.present(each) and not running(each)]
         leases_before = sum(len(self.directory.held_by(each)) for each in absent_ids)
         for each in absent_ids:
-            await self._let_go(each)
+            await self._release_all(each)
         await self.feed.catch_up()
         leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
         notices = sum(self.clients.drop_notices(each) for each in ids)
@@ -73,11 +73,11 @@ class Administration:
         log.info("a client was forgotten", **removed)
         return removed
 
-    async def _let_go(self, client_id: str) -> None:
-        self.work.gone(client_id)
+    async def _release_all(self, client_id: str) -> None:
+        self.work.forget_client(client_id)
         await self.host_calls.release(client_id)
 
-    def _cut(self) -> None:
+    def _end_streams(self) -> None:
         """End all streams: clients that may listen reconnect before they count as gone."""
         self.clients.end_streams()
         self.ledger.activity.cut_streams()

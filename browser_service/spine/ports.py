@@ -20,11 +20,10 @@ from shared.pages import PageState
 
 
 @dataclass(frozen=True)
-class ServicePorts:
+class ServicePorts(UndoPorts):
     """Holds the parts of the service that its own actions use."""
 
     host: SessionHost
-    undo: UndoPorts
     work: Work
     downloads: Downloads
 
@@ -37,9 +36,9 @@ class ServiceContext:
         self._caller = call.caller
         self._client_id = call.client_id
         self._perform = perform
-        self._register = ports.undo.ledger.register
-        self._directory = ports.undo.directory
-        self.who = call.caller.ref
+        self._register = ports.ledger.register
+        self._directory = ports.directory
+        self.client = call.caller.ref
         self.record = call.record
         self.page: PageState | None = None
         """Is the page of the reply, if there is one."""
@@ -53,11 +52,11 @@ class ServiceContext:
 
     @property
     def sessions(self) -> SessionLifecycle:
-        return self._ports.undo.lifecycle
+        return self._ports.lifecycle
 
     @property
     def activity(self) -> Activity:
-        return self._ports.undo.ledger.activity
+        return self._ports.ledger.activity
 
     @property
     def launched_browser(self) -> LaunchedBrowser:
@@ -84,15 +83,15 @@ class ServiceContext:
         return {"callId": call_id, "state": "done", **record.reply.result()}
 
     async def cancel_call(self, call_id: str) -> Json:
-        state = await self._ports.undo.host_calls.cancel(self._client_id, call_id)
+        state = await self._ports.host_calls.cancel(self._client_id, call_id)
         return {"callId": call_id, "state": state}
 
     def list_undoable(self) -> Json:
-        return UndoCall(self._ports.undo, self._caller, self.record).listing()
+        return UndoCall(self._ports, self._caller, self.record).listing()
 
     async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
         """Undo a call, or without an id the last one that can be undone."""
-        undo = UndoCall(self._ports.undo, self._caller, self.record)
+        undo = UndoCall(self._ports, self._caller, self.record)
         try:
             return await undo.run(call_id, affects_others=affects_others)
         finally:

@@ -29,7 +29,7 @@ class UndoableCall:
 
     number: int
     """Counts such calls: a later one has a higher number."""
-    who: Identity
+    caller: Identity
     call_id: str
     action: str
     steps: list[Undoable]
@@ -45,7 +45,7 @@ class UndoableCall:
         return sum(weight(step.body) + weight(step.state) for step in self.steps)
 
     def to_listing(self, client_id: str) -> Json:
-        by: Json = {} if client_id == self.who.client_id else {"by": self.who.label}
+        by: Json = {} if client_id == self.caller.client_id else {"by": self.caller.label}
         what = "; ".join(step.what for step in self.steps)
         return {"callId": self.call_id, "action": self.action, "what": what, "until": self.until, **by}
 
@@ -68,13 +68,13 @@ class UndoStore:
             clock=clock,
         )
 
-    def keep(self, who: Identity, call_id: str, action: str, outcome: Outcome) -> Outcome:
+    def keep(self, caller: Identity, call_id: str, action: str, outcome: Outcome) -> Outcome:
         """Remember what a call did; return its outcome, with the call that undoes it if something was lost."""
         if not outcome.undo:
             return outcome
         page, session_id = outcome.page, outcome.undo[0].session_id
         owner = page.holder_id if page is not None else self._sessions.owner(session_id or "")
-        call = UndoableCall(next(self._numbers), who, call_id, action, outcome.undo, owner)
+        call = UndoableCall(next(self._numbers), caller, call_id, action, outcome.undo, owner)
         outcome = outcome.model_copy(update={"undo": []})
         if call.size > _MOST_BYTES:
             return outcome
@@ -101,19 +101,19 @@ class UndoStore:
             yield True
         finally:
             call.is_taken = False
-            if not call.steps and (calls := self._calls.get(call.who.client_id)) is not None:
+            if not call.steps and (calls := self._calls.get(call.caller.client_id)) is not None:
                 calls.pop(call.number, None)
 
     def short_id(self, call: UndoableCall) -> str:
         """Return as much of its id as tells it from the others of its client."""
-        of_client = (each for each in self.latest_first() if each.who.client_id == call.who.client_id)
+        of_client = (each for each in self.latest_first() if each.caller.client_id == call.caller.client_id)
         other_ids = [each.call_id for each in of_client if each is not call]
         lengths = range(_SHORT_ID, len(call.call_id))
         fits = (n for n in lengths if not any(other_id.startswith(call.call_id[:n]) for other_id in other_ids))
         return call.call_id[: next(fits, len(call.call_id))]
 
     def _add(self, call: UndoableCall) -> None:
-        calls = self._calls.get(call.who.client_id)
+        calls = self._calls.get(call.caller.client_id)
         if calls is None:
             calls = _CallsOfClient(
                 _MOST_CALLS,
@@ -123,7 +123,7 @@ class UndoStore:
                 clock=self._clock,
             )
         calls[call.number] = call
-        self._calls[call.who.client_id] = calls  # weighs them anew
+        self._calls[call.caller.client_id] = calls  # weighs them anew
 
 
 def _current(calls: _CallsOfClient) -> Iterable[UndoableCall]:

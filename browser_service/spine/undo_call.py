@@ -86,8 +86,8 @@ class UndoCall:
     async def _undo_step(self, call: UndoableCall, step: Undoable, action: Action) -> str:
         self.ports.policy.check(self.caller, action)
         if action.closes_session:
-            return await self.ports.lifecycle.restore(call.who.ref, ClosedSession.model_validate(step.state))
-        caller = call.who if self.caller.operator else self.caller
+            return await self.ports.lifecycle.restore(call.caller.ref, ClosedSession.model_validate(step.state))
+        caller = call.caller if self.caller.operator else self.caller
         address, limited = self._address(step, action)
         call_id, cancel = f"{self.record.call_id}.{len(call.steps)}", self.record.cancel
         task = HostTask(caller, action, call_id, address, cancel, undo=step.state, limited=limited)
@@ -119,7 +119,7 @@ class UndoCall:
     def _find(self, call_id: str | None) -> list[UndoableCall]:
         """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""
         allowed = [call for call in self._undos.latest_first() if self._may_undo(call)]
-        own = [call for call in allowed if call.who.client_id == self.caller.client_id]
+        own = [call for call in allowed if call.caller.client_id == self.caller.client_id]
         if call_id is None:
             if own:
                 return _with_parts(own, own[0].call_id)
@@ -136,7 +136,7 @@ class UndoCall:
 
     def _may_undo(self, call: UndoableCall) -> bool:
         """Return whether the caller did it, owned what it was done to, or is the account's own person."""
-        return self.caller.operator or self.caller.client_id in {call.who.client_id, call.owner}
+        return self.caller.operator or self.caller.client_id in {call.caller.client_id, call.owner}
 
     def _impossible(self, call_id: str) -> BrowseError:
         """Return the error that says why a call cannot be undone, and what to do instead."""

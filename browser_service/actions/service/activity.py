@@ -7,4 +7,4 @@ from shared.model import Json
 
 
 async def get_activity(service: ServiceContext, action: activity.GetActivity) -> Json:
-    return await search(service.activity, action, service.who.client_id)
+    return await search(service.activity, action, service.client.client_id)

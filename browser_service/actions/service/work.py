@@ -6,12 +6,12 @@ from shared.model import Json
 
 
 async def claim_work(service: ServiceContext, action: work.ClaimWork) -> Json:
-    return await service.work.claim(service.who, action, service.record.call_id, service.record.cancel)
+    return await service.work.claim(service.client, action, service.record.call_id, service.record.cancel)
 
 
 async def release_work(service: ServiceContext, action: work.ReleaseWork) -> Json:
-    return service.work.release(service.who, action.key)
+    return service.work.release(service.client, action.key)
 
 
 async def list_work(service: ServiceContext, _: work.ListWork) -> Json:
-    return service.work.listed(service.who.client_id)
+    return service.work.listed(service.client.client_id)

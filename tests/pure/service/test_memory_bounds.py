@@ -27,7 +27,7 @@ def did(undos: UndoStore, client: str, call_id: str, state: str = "") -> str:
 
 
 def undoable(undos: UndoStore, client: str) -> list[str]:
-    return [call.call_id for call in undos.latest_first() if call.who.client_id == client]
+    return [call.call_id for call in undos.latest_first() if call.caller.client_id == client]
 
 
 @pytest.fixture
