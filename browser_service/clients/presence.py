@@ -35,7 +35,7 @@ class Clients:
         self._labels = Bounded[str, str](_KNOWN)
         self._announced: deque[tuple[int, float, Notice]] = deque(maxlen=_ANNOUNCED)
         self._numbers = itertools.count(1)
-        self._heard = Bounded[str, int](_KNOWN)
+        self._last_announcement = Bounded[str, int](_KNOWN)
         """The number of the last announcement that each client was given."""
         self._closed = False
         self.on_gone: OnGone | None = None
@@ -45,14 +45,14 @@ class Clients:
 
     def find(self, label: str, *, besides: str) -> ClientRef:
         """Return the client of that label; if there are several, the one that is present. Raises ValidationFailed."""
-        others = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
-        matching = [client_id for client_id, name in others.items() if name.casefold() == label.strip().casefold()]
+        labels_of = {client_id: name for client_id, name in self._labels.items() if client_id != besides}
+        matching = [client_id for client_id, name in labels_of.items() if name.casefold() == label.strip().casefold()]
         matching = [client_id for client_id in matching if self.present(client_id)] or matching
         if len(matching) == 1:
-            return ClientRef(client_id=matching[0], label=others[matching[0]])
+            return ClientRef(client_id=matching[0], label=labels_of[matching[0]])
         problem = f"{len(matching)} clients are called {label!r}." if matching else f"No client is called {label!r}."
-        labels = ", ".join(sorted({repr(name) for name in others.values()})[:10]) or "no other"
-        hint = 'Name a page of the one that you mean: "to": "<pageId>".' if matching else f"Known: {labels}."
+        label_list = ", ".join(sorted({repr(name) for name in labels_of.values()})[:10]) or "no other"
+        hint = 'Name a page of the one that you mean: "to": "<pageId>".' if matching else f"Known: {label_list}."
         raise ValidationFailed(problem, hint=hint, details=field_details("to"))
 
     def present(self, client_id: str) -> bool:
@@ -122,8 +122,8 @@ class Clients:
     def _unheard(self, client_id: str) -> list[Notice]:
         if not self._announced:
             return []
-        last, since = self._heard.get(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
-        self._heard[client_id] = self._announced[-1][0]
+        last, since = self._last_announcement.get(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
+        self._last_announcement[client_id] = self._announced[-1][0]
         return [notice for number, at, notice in self._announced if number > last and at > since]
 
     def has_notices(self, client_id: str) -> bool:

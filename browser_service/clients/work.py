@@ -29,15 +29,15 @@ class Work:
         self._claims = Claims(idle_ms / 1000, self._notify_loser, send, clock=clock)
         self._tell = tell
 
-    async def claim(self, client: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> Json:
+    async def claim(self, client: ClientRef, action: ClaimWork, call_id: str, cancel: Cancel) -> Json:
         """Claim a name for the caller. Raises WorkOwned if another holds it, Cancelled if the call ended while it
         waited."""
-        key, keep_s, reason = asked.key, (asked.minutes or 0) * 60.0, _one_line(asked.reason)
+        key, keep_s, reason = action.key, (action.minutes or 0) * 60.0, _one_line(action.reason)
         former = self._claims.holder(key)
         self._check_room(client, former)
         if self._claims.claim(key, client, reason, keep_s):
             return self._claim_reply(client, key, former)
-        if asked.wait_seconds and await self._wait(client, asked, call_id, cancel):
+        if action.wait_seconds and await self._wait(client, action, call_id, cancel):
             return self._offer_reply(key)
         if not reason:
             raise self._owned_error(key)
@@ -48,7 +48,7 @@ class Work:
     def release(self, client: ClientRef, key: str) -> Json:
         if self._claims.release(key, client.client_id):
             holder = self._claims.holder(key)
-            state = f'offered to "{holder.who}", who waited for it' if holder else "free"
+            state = f'offered to "{holder.holder_name}", who waited for it' if holder else "free"
             return {"key": key, "released": True, "observed": f"{key} is {state}"}
         if self._claims.holder(key) is not None:
             raise self._owned_error(key)
@@ -68,12 +68,12 @@ class Work:
         """Do what the clock has made due for all names that somebody waits for."""
         self._claims.advance_all()
 
-    async def _wait(self, client: ClientRef, asked: ClaimWork, call_id: str, cancel: Cancel) -> bool:
+    async def _wait(self, client: ClientRef, action: ClaimWork, call_id: str, cancel: Cancel) -> bool:
         """Wait in line, and return whether the name is offered to the caller now."""
-        key = asked.key
-        candidate = self._claims.wait(key, client, _one_line(asked.reason), call_id)
+        key = action.key
+        candidate = self._claims.wait(key, client, _one_line(action.reason), call_id)
         try:
-            async with cancel.within(asked.wait_seconds):
+            async with cancel.within(action.wait_seconds):
                 await until_granted(candidate, partial(self._claims.free_in, key), partial(self._claims.advance, key))
         except TimeoutError:
             if cancel.requested:
@@ -103,7 +103,7 @@ class Work:
         """Describe a name that is the caller's now."""
         loser = ""
         if former is not None and former.client_id != client.client_id:
-            loser = f'; it was taken from "{former.who}", who is told'
+            loser = f'; it was taken from "{former.holder_name}", who is told'
         free_at = self._free_at(key)
         text = f"{key} is yours until {free_at}{loser}. Claim it again to keep it longer, release_work when it is done"
         return {"key": key, "yours": True, "freeAt": free_at, "observed": text}
@@ -125,7 +125,7 @@ class Work:
         line = f" Waiting for it: {waiting}." if waiting else ""
         free_at = self._free_at(key)
         return WorkOwned(
-            f'"{key}" is claimed by "{holder.who}"{reason}, claimed {idle} s ago, free at {free_at} if not '
+            f'"{key}" is claimed by "{holder.holder_name}"{reason}, claimed {idle} s ago, free at {free_at} if not '
             f"claimed again.{line}",
             hint=f"Wait: {next_call('claim_work', key=key, wait_seconds=30)}. The user asked you for this very one: "
             f"{next_call('claim_work', key=key, reason='...')}. Or do other work: {next_call('list_work')} shows what "
@@ -150,7 +150,7 @@ class Work:
 
 
 def _loss_text(move: Move[Claim]) -> str:
-    holder = move.after.who if move.after else "nobody"
+    holder = move.after.holder_name if move.after else "nobody"
     reason = f": {move.after.reason}" if move.after and move.after.reason else ""
     texts = {
         MoveCause.FORCED: f'"{holder}" took {move.key} from you{reason}',

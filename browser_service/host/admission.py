@@ -112,9 +112,9 @@ def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
     reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
     wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""
     return PageOwned(
-        f'"{page_id}" is in use by "{lease.who}" ({_holding(page, lease, free_at)}).',
+        f'"{page_id}" is in use by "{lease.holder_name}" ({_holding(page, lease, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
-        details={"url": url, "context": {"pageId": page_id, "owner": lease.who, "freeAt": free_at}},
+        details={"url": url, "context": {"pageId": page_id, "owner": lease.holder_name, "freeAt": free_at}},
     )
 
 
@@ -133,7 +133,7 @@ def _check_sibling(page: PageRecord, lease: Lease, action: Action, agent: str) -
         raise PageOwned(
             f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"A page of your own: leave pageId out. To go on with this one: {claim}.",
-            details={"context": {"pageId": page.page_id, "owner": lease.who}},
+            details={"context": {"pageId": page.page_id, "owner": lease.holder_name}},
         )
     if action.effect is Effect.ACTS and action.needs_open_page:
         page.ownership.tell_of_sibling(lease.client_id, lease.agent, agent)
@@ -141,7 +141,7 @@ def _check_sibling(page: PageRecord, lease: Lease, action: Action, agent: str) -
         raise PageOwned(
             f'"{page.page_id}" was opened by "{lease.agent}", a sibling of yours.',
             hint=f"Close it all the same: {next_call('close_page', page_id=page.page_id, confirm=True)}.",
-            details={"context": {"pageId": page.page_id, "owner": lease.who}},
+            details={"context": {"pageId": page.page_id, "owner": lease.holder_name}},
         )
 
 
@@ -209,7 +209,7 @@ def _other_user(page: PageRecord, client_id: str) -> str:
     if page.person is not None:
         return "a person"
     holder = page.ownership.holder()
-    return holder.who if holder is not None and holder.client_id != client_id else ""
+    return holder.holder_name if holder is not None and holder.client_id != client_id else ""
 
 
 def check_preconditions(action: Action, now: Callable[[], PageState]) -> None:

@@ -35,7 +35,7 @@ class Claim:
         return self.client.client_id
 
     @property
-    def who(self) -> str:
+    def holder_name(self) -> str:
         """Return the holder's name, for others to read."""
         return self.client.named
 
@@ -101,7 +101,7 @@ class Claimable(Generic[C]):
     ) -> None:
         self.claim: C | None = None
         """Is the last claim, which may have lapsed by now."""
-        self.line = Line[Candidate[C]](send, lambda: self.claim.who if self.claim else "")
+        self.line = Line[Candidate[C]](send, lambda: self.claim.holder_name if self.claim else "")
         self._key = key
         self._lapses_at = lapses_at
         self._on_move = on_move

@@ -132,7 +132,7 @@ class HumanRequest:
         holder = page.lease
         if page.private and holder is not None and holder.client_id != call.client_id:
             raise PageOwned(
-                f'"{page.page_id}" is in use by "{holder.who}" (it is private).',
+                f'"{page.page_id}" is in use by "{holder.holder_name}" (it is private).',
                 hint=f"Own page: {next_call('open_page')}.",
             )
         question = self.to_state()

@@ -33,13 +33,13 @@ class Lease(Claim):
         self.seq = seq
         """Is the front's number of the last call that used it."""
         self.agent = agent
-        self.gone = False
+        self.client_left = False
         """Is true once its client has left."""
 
     def renew(self, seq: int) -> None:
         """Renew the lease for a call of its holder."""
         self.seq = max(seq, self.seq)
-        self.gone = False
+        self.client_left = False
         self.use()
 
     @property
@@ -47,9 +47,9 @@ class Lease(Claim):
         return self.client.label
 
     @property
-    def who(self) -> str:
+    def holder_name(self) -> str:
         """Return the holder's name, for others to read: the client, and which of its agents."""
-        return f"{super().who} · {self.agent}" if self.agent else super().who
+        return f"{super().holder_name} · {self.agent}" if self.agent else super().holder_name
 
     @property
     def idle_ms(self) -> int:
@@ -69,7 +69,7 @@ class Ownership:
         self._clock = clock
         self._idle_s = idle_ms / 1000
         self._tell = tell
-        in_use = lambda lease: not lease.gone and busy(lease.client_id)  # noqa: E731 - one expression
+        in_use = lambda lease: not lease.client_left and busy(lease.client_id)  # noqa: E731 - one expression
         self._page = Claimable[Lease](state.page_id, self._lapses_at, self._on_move, send, clock=clock, in_use=in_use)
         self._page.claim = _restored(state, clock)
         self._siblings = Bounded[str, None](_TOLD_OF)
@@ -96,8 +96,8 @@ class Ownership:
     def abandoned(self) -> bool:
         """Return whether nobody holds the page or waits for it, and its last holder has left."""
         lease = self.lease
-        left = lease is None or (lease.gone and self._page.lapsed)
-        return left and not self.waiting and not self._with_person
+        is_left = lease is None or (lease.client_left and self._page.lapsed)
+        return is_left and not self.waiting and not self._with_person
 
     def take(self, call: Call, agent: str, cause: MoveCause = MoveCause.IDLE) -> Lease | None:
         """Make the caller the holder; return the lease before."""
@@ -138,9 +138,9 @@ class Ownership:
 
         The lease lapses at once unless a hold or privacy keeps it."""
         lease = self.lease
-        if lease is None or lease.client_id != client_id or lease.seq >= before_seq or lease.gone:
+        if lease is None or lease.client_id != client_id or lease.seq >= before_seq or lease.client_left:
             return False
-        lease.gone = True
+        lease.client_left = True
         if self._page.lapsed:
             self.free()
             if self.lease is None:
@@ -160,7 +160,7 @@ class Ownership:
     def keep(self, *, kept: bool) -> None:
         """Keep the lease as it is while a person has the page; afterwards its holder goes on first."""
         self._with_person = kept
-        if self.lease is not None and not self.lease.gone:
+        if self.lease is not None and not self.lease.client_left:
             self.lease.used_at = self._clock()
         self._page.line.wake()
 
@@ -197,12 +197,12 @@ class Ownership:
     def timeout_error(self, seconds: float) -> TimedOut:
         """Return the error of a wait for the page that ended after `seconds`."""
         lease = self.lease
-        who = lease.who if lease else "nobody"
+        holder_name = lease.holder_name if lease else "nobody"
         return TimedOut(
-            f'"{self.page_id}" did not become free within {seconds:.0f} s: it is in use by "{who}".',
+            f'"{self.page_id}" did not become free within {seconds:.0f} s: it is in use by "{holder_name}".',
             hint="Wait again, or take it with a reason: "
             f"{next_call('claim_page', page_id=self.page_id, reason='...')}.",
-            details={"context": {"pageId": self.page_id, "owner": who}},
+            details={"context": {"pageId": self.page_id, "owner": holder_name}},
         )
 
     def free_at(self) -> str | None:
@@ -222,7 +222,7 @@ class Ownership:
             return lease.offered_until
         if self.access == "private":
             return inf
-        return max(-inf if lease.gone else lease.used_at + self._idle_s, lease.kept_until)
+        return max(-inf if lease.client_left else lease.used_at + self._idle_s, lease.kept_until)
 
     def _on_move(self, move: Move[Lease]) -> None:
         """Reset the page for its new holder, and tell who lost it to somebody in the line."""

@@ -105,15 +105,15 @@ class OriginTurns:
             per_minute, recent, visit.client_id, visit.times
         )
 
-    def _has_room(self, limit: int, taken: Sequence[str], client_id: str, times: int = 1) -> bool:
+    def _has_room(self, limit: int, client_ids: Sequence[str], client_id: str, times: int = 1) -> bool:
         """Return whether a visit of the client fits. One that sends more requests than ever fit goes when it is alone,
         and all of its requests count."""
         further = min(times, max(1, limit // 2)) - 1
-        free = limit - len(taken) - further
+        free = limit - len(client_ids) - further
         if not limit or free > limit // 4:
             return True
-        clients = max(2, len({client_id, *taken} | self.line.clients))  # another may come at any time
-        return free > 0 and taken.count(client_id) + further < max(1, limit // clients)
+        clients = max(2, len({client_id, *client_ids} | self.line.clients))  # another may come at any time
+        return free > 0 and client_ids.count(client_id) + further < max(1, limit // clients)
 
     def _admit(self, visit: Visit) -> None:
         self._running[visit] = self._clock() + visit.allowed_s

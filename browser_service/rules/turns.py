@@ -25,7 +25,7 @@ class Turn(Place):
     """Lists the addresses that asked for a pause meanwhile."""
 
     @property
-    def who(self) -> str:
+    def description(self) -> str:
         """Return who has the turn, for others to read: label and action."""
         doing = f"{self.action}, {self.part}" if self.part else self.action
         return f"{self.call.client_label or 'a client'}: {doing}"
@@ -36,7 +36,7 @@ class PageQueue:
 
     def __init__(self, send: Send, clock: Clock = time.monotonic) -> None:
         self.current: Turn | None = None
-        self.line = Line[Turn](send, lambda: self.current.who if self.current else "")
+        self.line = Line[Turn](send, lambda: self.current.description if self.current else "")
         self._clock = clock
 
     @property
@@ -75,7 +75,7 @@ class PageQueue:
         """Return the error of a call whose turn did not come within `wait_ms`; it names who has the turn."""
         position = next((n for n, waiting in enumerate(self.line, 1) if waiting is turn), 1)
         current = self.current
-        holder = f"{current.who}, {self._clock() - current.began_at:.0f} s" if current else "nobody"
+        holder = f"{current.description}, {self._clock() - current.began_at:.0f} s" if current else "nobody"
         return TimedOut(
             f"{turn.action} waited {wait_ms} ms for its turn on the page, as number {position} behind {holder}. "
             "It did not happen.",

@@ -179,6 +179,6 @@ class Dispatcher:
 
     def _note_use(self, call: FrontCall, outcome: Outcome) -> None:
         """Count the call for the session that it was for."""
-        named = call.action.requested_session if call.action.scope is Scope.SESSION else None
-        session_id = outcome.page.session_id if outcome.page else named
+        named_id = call.action.requested_session if call.action.scope is Scope.SESSION else None
+        session_id = outcome.page.session_id if outcome.page else named_id
         self.intake.directory.sessions.count_call(session_id, failed=outcome.error is not None)

@@ -32,10 +32,10 @@ class CallRequest:
         if self.page_id is None:
             return self.body
         page_id = argument_errors.check_page_id(self.page_id)
-        given = self.body.get("pageId")
-        if given is not None and given != page_id:
+        in_body = self.body.get("pageId")
+        if in_body is not None and in_body != page_id:
             raise ValidationFailed(
-                f"pageId is {page_id!r} in the path and {given!r} in the body.",
+                f"pageId is {page_id!r} in the path and {in_body!r} in the body.",
                 hint="Give it once.",
                 details=field_details("pageId"),
             )

@@ -119,12 +119,12 @@ class UndoCall:
     def _find(self, call_id: str | None) -> list[UndoableCall]:
         """Return the call of that id, or the parts that it was made of. Raises CannotUndo, CallNotFound."""
         allowed = [call for call in self._undos.latest_first() if self._may_undo(call)]
-        own = [call for call in allowed if call.caller.client_id == self.caller.client_id]
+        done_by_caller = [call for call in allowed if call.caller.client_id == self.caller.client_id]
         if call_id is None:
-            if own:
-                return _with_parts(own, own[0].call_id)
+            if done_by_caller:
+                return _with_parts(done_by_caller, done_by_caller[0].call_id)
             raise CannotUndo("Nothing that you did in the last 10 minutes can be undone.", hint=_LIST_HINT)
-        for calls in (own, allowed):
+        for calls in (done_by_caller, allowed):
             exact = _with_parts(calls, call_id)
             matching = exact or [call for call in calls if call.call_id.startswith(call_id)]
             if exact or len(matching) == 1:

@@ -25,8 +25,8 @@ def result_text(action: type[Action], result: Json, page_url: str, spell: Spell)
     """Return what the tool is about as text, or all of the result as JSON; then how to read on."""
     if result.get("stillRunning"):
         call_id = result.get("callId")
-        on, stop = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
-        return spell(f"Still running. Read on with {on}; {stop} stops it.")
+        continuing, stopping = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
+        return spell(f"Still running. Read on with {continuing}; {stopping} stops it.")
     if result.get("suspended"):
         return f"{result.get('observed')} Its call: {json.dumps({'callId': result.get('callId')})}."
     value: JsonValue = result.get(action.text_key, result)
@@ -127,8 +127,8 @@ def _requested(result: Json) -> list[str]:
 
 def _first_lines(lines: list[str], noun: str) -> list[str]:
     """Return the first lines, and how many more there are: a page can make any number."""
-    rest = [f"and {len(lines) - _MOST_LINES} more {noun}"] if len(lines) > _MOST_LINES else []
-    return lines[:_MOST_LINES] + rest
+    remainder = [f"and {len(lines) - _MOST_LINES} more {noun}"] if len(lines) > _MOST_LINES else []
+    return lines[:_MOST_LINES] + remainder
 
 
 def _origin(url: str) -> str:

@@ -209,7 +209,7 @@ async def test_a_page_whose_holder_is_gone_is_freed_only_when_the_person_has_don
             call = sent(gone, "r", "request_human", pageId="cart", **LOGIN)
             await become(lambda: waiting(service) == 1)
         entry = service.host.pages["cart"]
-        await become(lambda: entry.lease is not None and entry.lease.gone)
+        await become(lambda: entry.lease is not None and entry.lease.client_left)
         assert (await stays.error("click", pageId="cart", selector="#b"))["code"] == "HUMAN_IN_CONTROL"
         (request,) = await asked(as_person(service, cli))
         await resolve(as_person(service, cli), request["requestId"])

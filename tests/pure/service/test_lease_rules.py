@@ -44,11 +44,11 @@ class Sharing(RuleBasedStateMachine):
     def protected(self, lease: Lease) -> bool:
         """Return whether its holder has a right that time does not end now."""
         now = self.clock()
-        works = not lease.gone and lease.client_id in self.busy
+        works = not lease.client_left and lease.client_id in self.busy
         if lease.offered_until is not None:
             return self.with_person or now < lease.offered_until or works
         kept = self.page.access == "private" or now < lease.kept_until
-        here = not lease.gone and now < lease.used_at + IDLE_S
+        here = not lease.client_left and now < lease.used_at + IDLE_S
         return self.with_person or kept or works or here
 
     @rule(client_id=CLIENTS)
