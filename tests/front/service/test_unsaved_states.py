@@ -1,4 +1,4 @@
-"""Tests states that were saved under names, and wait for a disk that takes nothing."""
+"""States and sessions that are to be stored on a disk that takes nothing: none is lost, and they stay bounded."""
 
 import sqlite3
 
@@ -41,3 +41,21 @@ async def test_they_are_bounded_and_written_once_there_is_room(start: StartServi
     await feed.catch_up()
     assert not feed.owes_logins("default", "name-1100")
     assert len(await journal.saved_names("default")) == 1_000
+
+
+async def test_a_session_that_cannot_be_stored_again_is_not_open_and_can_still_be_undone(start: StartService) -> None:
+    service = await start()
+    await service.parts.journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="mine")
+        await agent.call("open_page", sessionId="mine")
+        await agent.call("close_session", sessionId="mine")
+        writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
+        writer.execute("BEGIN IMMEDIATE")
+        try:
+            assert "undo of close_session" in (await agent.error("undo"))["message"]
+            assert "mine" not in service.parts.directory.sessions.names()
+        finally:
+            writer.execute("ROLLBACK")
+            writer.close()
+        assert "session mine is open again" in (await agent.call("undo"))["observed"]
