@@ -125,7 +125,7 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
         arguments = {**{key: wrapper[key] for key in misplaced}, **inner}
         corrected = next_call("call_tool", name=wrapper["name"], arguments=arguments)
         raise ValidationFailed(
-            f"Unknown argument {misplaced[0]!r} for call_tool: the tool's own stand in `arguments`.",
+            f"Unknown argument {misplaced[0]!r} for call_tool: the tool's own arguments go into `arguments`.",
             hint=corrected
             if len(corrected.partition(" ")[2]) <= _QUOTED_CHARACTERS
             else f"Move {', '.join(misplaced)} into arguments.",
@@ -274,8 +274,8 @@ def _check_text(body: Body) -> None:
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise ValidationFailed(
-            f"The body has half a character in its text: {error.object[error.start]!r}.",
-            hint="Send both halves of the surrogate pair, or the character itself.",
+            f"The body's text has only half of a surrogate pair: {error.object[error.start]!r}.",
+            hint="Send both halves of the pair, or the character itself.",
         ) from None
     except RecursionError:
         raise ValidationFailed("The body is nested too deeply.") from None

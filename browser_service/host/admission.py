@@ -188,8 +188,8 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
     names = ", ".join(f'"{page_id}" of "{who}"' for page_id, who in affected[:_NAMED])
     more = f" and {len(affected) - _NAMED} more" if len(affected) > _NAMED else ""
     raise AffectsOthers(
-        f"{action.name()} would be felt by {names}{more}. Nothing was done.",
-        hint=f'{action.narrower_calls()} If all of them shall feel it, repeat it with "affectOthers": true.',
+        f"{action.name()} would affect {names}{more}. Nothing was done.",
+        hint=f'{action.narrower_calls()} To affect all of them, repeat it with "affectOthers": true.',
         details={"context": {"pages": [page_id for page_id, _ in affected]}, **session},
     )
 

@@ -58,7 +58,7 @@ class InitScripts:
         """Return the new script's id. Raises ResourceExhausted for one too many."""
         if len(self.texts) >= _MOST or sum(map(len, self.texts.values())) + len(text) > _MOST_CHARACTERS:
             raise ResourceExhausted(
-                f"There may be {_MOST} init scripts, of {_MOST_CHARACTERS:,} characters together.",
+                f"At most {_MOST} init scripts are allowed, with {_MOST_CHARACTERS:,} characters together.",
                 hint=f"Remove some of them: {next_call('remove_init_scripts', ...)}.",
             )
         script_id = next(name for number in range(1, _MOST + 2) if (name := f"s{number}") not in self.texts)

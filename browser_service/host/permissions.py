@@ -29,7 +29,7 @@ class Permissions:
         before = self.by_origin.get(origin, [])
         if names and not before and len(self.by_origin) >= _MOST_ORIGINS:
             raise ResourceExhausted(
-                f"{_MOST_ORIGINS} sites of the session were granted something.",
+                f"{_MOST_ORIGINS} sites of the session have permissions, which is the limit.",
                 hint=f"Take it back from one: {next_call('grant_permissions', permissions=[], origin='...')}.",
             )
         await _put(context, windows, origin, names, [name for name in before if name not in names])

@@ -43,14 +43,13 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
             )
     except PlaywrightError as error:
         raise BrowserCrashed(
-            f"Page {page.page_id!r} ended while it was brought up; {action.name()} did not happen.",
+            f"Page {page.page_id!r} ended while it was opened; {action.name()} did not happen.",
             details={"url": page.record.url, "context": {"crashReason": str(error).splitlines()[0]}},
         ) from error
     except TimeoutError:
         run.check_not_cancelled()
         raise TimedOut(
-            f"Page {page.page_id!r} could not be brought up within {_READY_WITHIN_S} s; {action.name()} did not "
-            "happen.",
+            f"Page {page.page_id!r} could not be opened within {_READY_WITHIN_S} s; {action.name()} did not happen.",
             hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
         ) from None
 

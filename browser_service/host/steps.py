@@ -100,7 +100,7 @@ def _note_part(page: BrowserPage, part: Action) -> None:
     for url in turn.throttled:
         if (origin := origin_of(url)) in count_visits(part, page.record.url):
             raise NetworkError(
-                f"{origin} asked for a pause when a step before went there, and is left alone: nothing was sent.",
+                f"{origin} asked for a pause after an earlier step: nothing more was sent there.",
                 hint="Go on there later: RATE_LIMITED says until when.",
                 details={"url": url},
             )

@@ -139,7 +139,9 @@ async def forget(request: Request, caller: Caller) -> Response:
         raise Forbidden("Records are removed by the account's owner.", hint="browse-together forget --client LABEL")
     client = request.query_params.get("client")
     if not client:
-        raise ValidationFailed("It is not said whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL")
+        raise ValidationFailed(
+            "The request does not say whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL"
+        )
     forgotten = await services(request).administration.forget(client)
     return _done(request, forgotten)
 
@@ -155,7 +157,8 @@ async def revoke(request: Request, caller: Caller) -> Response:
         return _done(request, await services(request).administration.revoke_token(token_id))
     if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
         raise ValidationFailed(
-            "It is not said what to revoke.", hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.'
+            "The request does not say what to revoke.",
+            hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.',
         )
     return _done(request, await services(request).administration.revoke({str(one) for one in clients}))
 

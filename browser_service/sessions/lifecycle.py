@@ -267,7 +267,7 @@ class SessionLifecycle:
     def _check_room(self, owner: ClientRef) -> None:
         if self._sessions.count_owned(owner.client_id) >= _MOST_OWNED:
             raise ResourceExhausted(
-                f"You have {_MOST_OWNED} sessions.",
+                f"You have {_MOST_OWNED} sessions, which is the limit.",
                 hint=f"Close one: {next_call('list_sessions')}, {next_call('close_session', ...)}.",
             )
 

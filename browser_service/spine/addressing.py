@@ -119,7 +119,7 @@ class Addressing:
             return action.requested_session or DEFAULT_SESSION
         if action.requested_session not in {None, page_id}:
             raise ValidationFailed(
-                f"{page_id!r} is a session: of pages, its main page alone has that name.",
+                f"{page_id!r} is a session. Only its main page can have that name.",
                 hint="Give the page another name, or leave sessionId out.",
                 details=field_details("pageId"),
             )

@@ -56,7 +56,9 @@ class Workflows:
         session_id, name = call.action.requested_session or "", call.action.saved_name
         if name is None or not self.feed.owes_logins(session_id, name):
             return outcome
-        error = JournalFailed(f"The logins of {session_id!r} could not be saved: the disk takes nothing.")
+        error = JournalFailed(
+            f"The logins of {session_id!r} could not be saved because nothing can be written to the disk."
+        )
         return Outcome(call_id=call.call_id, error=error.body())
 
     async def _end_with_page(self, call: FrontCall, session_id: str, result: Json) -> None:

@@ -38,7 +38,7 @@ class Screenshot(PageAction):
     @classmethod
     def _one_of_page_and_element(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001 - pydantic's form
         if value and info.data.get("selector"):
-            raise ValueError("is of the whole page, and selector of one element: leave one of them out")
+            raise ValueError("asks for the whole page, and selector for one element: leave one of them out")
         return value
 
     @field_validator("omit_background")
@@ -167,7 +167,7 @@ class CompareScreenshots(PageAction):
         if value and info.data.get("current"):
             raise ValueError("says how to take the page now, and current names a picture: give one of them")
         if value is True and info.data.get("selector"):
-            raise ValueError("is of the whole page, and selector of one element: leave one of them out")
+            raise ValueError("asks for the whole page, and selector for one element: leave one of them out")
         return value
 
 

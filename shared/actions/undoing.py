@@ -16,7 +16,7 @@ class Undo(Action):
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"
-    hints = MappingProxyType({"AFFECTS_OTHERS": 'If all of them shall feel it, repeat undo with "affectOthers": true.'})
+    hints = MappingProxyType({"AFFECTS_OTHERS": 'To affect all of them, repeat undo with "affectOthers": true.'})
 
     call_id: CallId | None = Field(default=None, description="The call, or how its id begins; your last one without.")
     only_list: bool = Field(default=False, alias="list", description="Only tell what can be undone, and until when.")

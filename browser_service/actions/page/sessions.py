@@ -30,7 +30,7 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
 async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:
     origin = origin_of(action.origin)
     if origin is None or not session.entry.permits(origin):
-        raise Forbidden(f"{action.origin} is granted nothing: the URL policy does not allow the host.")
+        raise Forbidden(f"Nothing can be granted to {action.origin}: the URL policy does not allow the host.")
     before = await session.entry.grant(origin, [*action.permissions])
     ended = [name for name in before if name not in action.permissions]
     taken = f"; taken back: {', '.join(ended)}" if ended else ""

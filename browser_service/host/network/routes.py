@@ -157,7 +157,7 @@ class PageNetwork:
         remaining = [each for each in self.rules if each.key != rule.key]
         if len(remaining) >= _MOST_ROUTES:
             raise ResourceExhausted(
-                f"The page has {_MOST_ROUTES} routes.",
+                f"The page has {_MOST_ROUTES} routes, which is the limit.",
                 hint=f"Remove some of them: {next_call('list_routes')}, {next_call('remove_routes', ...)}.",
             )
         if sum(each.size for each in remaining) + rule.size > _MOST_COMPARED:

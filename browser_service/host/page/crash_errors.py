@@ -15,7 +15,7 @@ from shared.next_calls import next_call
 def unfinished(page: PageRecord, cause: str, action: Action) -> UnknownOutcome:
     """Make the error of an act that was done, and whose page died before its effect was seen."""
     return UnknownOutcome(
-        f"{action.name()} was done, and then {cause or 'the page ended'}: what came of it was not seen.",
+        f"{action.name()} was done, and then {cause or 'the page ended'}: its effect was not seen.",
         hint=f"Look first ({next_call('snapshot', page_id=page.page_id)} reopens the page at {page.url}), then decide "
         "whether to repeat it.",
         details={"url": page.url, "context": {"lastUrl": page.url}},

@@ -146,13 +146,13 @@ def _report(done: str, restored: Iterable[object], newer: list[str]) -> str:
     """Describe the reversal. Raises CannotUndo if all was set anew."""
     skipped = f"set anew since, and kept so: {_join(newer)}"
     if newer and not [*restored]:
-        raise CannotUndo(f"Nothing was put back: {skipped}.", hint="Set it yourself, if it shall be otherwise.")
+        raise CannotUndo(f"Nothing was put back: {skipped}.", hint="Set it yourself if you want another value.")
     return f"{done}; {skipped}" if newer else done
 
 
 def _check_same(now: object, made: object, next_step: str) -> None:
     if now != made:
-        raise CannotUndo("Nothing was put back: they were set anew since.", hint=f"Set them: {next_step}.")
+        raise CannotUndo("Nothing was put back, because they were set anew since.", hint=f"Set them: {next_step}.")
 
 
 def counted(count: int, what: str) -> str:

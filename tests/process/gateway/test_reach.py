@@ -71,7 +71,7 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
         ("hover", {}, {}, ["hover needs 'selector'."]),
         ("hover", "{", {}, ["arguments of call_tool: Input should be an object"]),
         ("hover", "[1]", {}, ["arguments of call_tool: Input should be an object"]),
-        ("hover", '{"selector": "\\ud800"}', {}, ["half a character"]),
+        ("hover", '{"selector": "\\ud800"}', {}, ["half of a surrogate pair"]),
         ("hover", {"action": "click", "selector": "#b"}, {}, ["Give the tool once, by name."]),
         (7, {}, {}, ["name of call_tool: Input should be a valid string"]),
         (

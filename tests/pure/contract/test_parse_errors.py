@@ -199,5 +199,5 @@ def test_a_body_nested_too_deeply_is_refused() -> None:
 )
 def test_half_a_character_is_refused_in_words_that_can_be_sent(body: Body) -> None:
     error = refused(body)
-    assert "half a character" in error.message
+    assert "half of a surrogate pair" in error.message
     assert ErrorBody.model_validate_json(error.model_dump_json()) == error
