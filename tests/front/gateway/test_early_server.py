@@ -1,4 +1,4 @@
-"""The early server's replies are the SDK's, only earlier."""
+"""Tests that the early server's replies are the SDK's, only earlier."""
 
 import json
 import os
@@ -28,7 +28,7 @@ Json = dict[str, JsonValue]
 
 
 class Client:
-    """The other end of an early server, in this process and with no SDK behind it."""
+    """Represents the other end of an early server, in this process and with no SDK behind it."""
 
     def __init__(self, resources: ExitStack) -> None:
         (incoming, to_server), (from_server, outgoing) = os.pipe(), os.pipe()
@@ -64,7 +64,7 @@ def handshake(version: str) -> Json:
 
 
 async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]) -> list[Json]:
-    """What the SDK's server answers by itself, as it stands on the wire."""
+    """Return what the SDK's server answers by itself, as it stands on the wire."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](9)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](9)
     server, replies = connection.server(), []

@@ -1,4 +1,4 @@
-"""Lines in, messages out; and what every other line gets."""
+"""Tests that lines become messages, and what every other line gets."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class Heard(NamedTuple):
 
 
 def hear(*chunks: bytes) -> Heard:
-    """What a pair of descriptors makes of these writes, each of which it may get in pieces."""
+    """Return what a pair of descriptors makes of these writes, each of which it may get in pieces."""
     (incoming, client_out), (client_in, outgoing) = os.pipe(), os.pipe()
 
     def write() -> None:
@@ -40,7 +40,7 @@ def hear(*chunks: bytes) -> Heard:
 
 
 def refusal(line: bytes) -> tuple[object, object]:
-    """Code and id of the one reply to a line that is no message."""
+    """Return the code and id of the only reply to a line that is no message."""
     heard = hear(line + b"\n")
     assert heard.messages == []
     (reply,) = heard.replies
