@@ -20,7 +20,7 @@ from mcp_gateway.stdio.descriptors import Descriptors
 from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyServer
 from mcp_gateway.tools import listed
 from tests.support.chat import CLIENT, MODERN, Chat
-from tests.support.standing import connection_to
+from tests.support.gateway_fixtures import connection_to
 
 pytestmark = pytest.mark.anyio
 

@@ -16,8 +16,8 @@ from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
 from shared import wire
+from tests.support.gateway_fixtures import SECRET, connection_to
 from tests.support.standin import Seen, StandIn, echo, failure
-from tests.support.standing import SECRET, connection_to
 
 pytestmark = pytest.mark.anyio
 

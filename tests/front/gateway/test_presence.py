@@ -12,8 +12,8 @@ from mcp_gateway.chats import CallEvent
 from mcp_gateway.connection import Connection
 from shared import wire
 from tests.support.chat import text
+from tests.support.gateway_fixtures import SECRET
 from tests.support.standin import Json, Seen, StandIn, success
-from tests.support.standing import SECRET
 
 pytestmark = pytest.mark.anyio
 

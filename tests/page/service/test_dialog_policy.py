@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.asking import notices
+from tests.support.dialogs import notices
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

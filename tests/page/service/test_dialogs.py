@@ -8,7 +8,7 @@ import pytest
 
 from browser_service.host.page.life import Life
 from shared import wire
-from tests.support.asking import CONFIRM, OPENER, asking, notices
+from tests.support.dialogs import CONFIRM, OPENER, asking, notices
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService

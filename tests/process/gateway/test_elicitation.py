@@ -23,9 +23,9 @@ from client.process import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.secret import ensure_secret
+from tests.support.gateway_fixtures import connection_to
 from tests.support.gateways import ROOT, environment, service_process, text_of
 from tests.support.site import Site
-from tests.support.standing import connection_to
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import processes
-from tests.support.asking import CONFIRM, OPENER, asking_no_more, notices, state
+from tests.support.dialogs import CONFIRM, OPENER, asking_no_more, notices, state
 from tests.support.listening import become, connected, listening, present
 from tests.support.sharing import StartService
 from tests.support.site import Site

@@ -9,8 +9,8 @@ import pytest
 
 from shared.events import PageChanged
 from shared.wire import DEFAULT_SESSION
+from tests.support.idle_time import HOUR_S, host_of, parked, rests
 from tests.support.listening import become, sent
-from tests.support.resting import HOUR_S, host_of, parked, rests
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site

@@ -14,9 +14,9 @@ from browser_service.rules.leases import Ownership
 from shared.calls import Call, Notice
 from shared.events import StateSaved
 from shared.pages import PageState
+from tests.support.idle_time import host_of, parked, rests
 from tests.support.listening import become, watching
 from tests.support.processes import browsers
-from tests.support.resting import host_of, parked, rests
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
