@@ -35,15 +35,15 @@ class Prompt(NamedTuple):
     title: str
     description: str
     arguments: tuple[Argument, ...]
-    written: Callable[[Json], str]
-    """Makes the text of the arguments' values."""
+    write: Callable[[Json], str]
+    """Makes the prompt's text from the values of its arguments."""
 
     def text(self, given: Mapping[str, str]) -> str:
         """Return the text for these arguments. Raises ValidationFailed, naming the one that is wrong."""
         known = {argument.name: argument for argument in self.arguments}
         if unknown := [name for name in given if name not in known]:
-            raise _wrong(self.name, unknown[0], f"is unknown; it takes {', '.join(known)}.")
-        return self.written({name: _value(self, known[name], given.get(name)) for name in known})
+            raise _invalid(self.name, unknown[0], f"is unknown; it takes {', '.join(known)}.")
+        return self.write({name: _value(self, known[name], given.get(name)) for name in known})
 
 
 def _scrape_website(given: Json) -> str:
@@ -121,23 +121,23 @@ Image format: {_text(given, "format")} (quality: {_text(given, "quality")})"""
 
 
 def _is_true(value: JsonValue) -> bool:
-    """Say whether JavaScript's templates take a value for true: an empty object is."""
+    """Return whether JavaScript counts a value as true. An empty object counts as true there."""
     return bool(value) or isinstance(value, dict)
 
 
-def _objects(of: Json, name: str) -> list[Json]:
-    return cast("list[Json]", of[name])  # the argument's kind is checked
+def _objects(arguments: Json, name: str) -> list[Json]:
+    return cast("list[Json]", arguments[name])  # the argument's kind is checked
 
 
-def _value_at(of: JsonValue, name: str) -> JsonValue:
-    return of.get(name) if isinstance(of, dict) else None
+def _value_at(value: JsonValue, name: str) -> JsonValue:
+    return value.get(name) if isinstance(value, dict) else None
 
 
-def _text(of: JsonValue, name: str) -> str:
-    return _written(_value_at(of, name))
+def _text(value: JsonValue, name: str) -> str:
+    return _as_javascript(_value_at(value, name))
 
 
-def _written(value: JsonValue) -> str:
+def _as_javascript(value: JsonValue) -> str:
     """Write a value as JavaScript does."""
     if value is None:
         return ""
@@ -146,7 +146,7 @@ def _written(value: JsonValue) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, list):
-        return ",".join(map(_written, value))
+        return ",".join(map(_as_javascript, value))
     return "[object Object]" if isinstance(value, dict) else str(value)
 
 
@@ -190,7 +190,7 @@ CAPTURE_SCREENSHOTS: Final = Prompt(
     _capture_screenshots,
 )
 
-PROMPTS: Final = MappingProxyType({one.name: one for one in (SCRAPE_WEBSITE, FILL_FORM, CAPTURE_SCREENSHOTS)})
+PROMPTS: Final = MappingProxyType({prompt.name: prompt for prompt in (SCRAPE_WEBSITE, FILL_FORM, CAPTURE_SCREENSHOTS)})
 
 
 def named(name: str) -> Prompt:
@@ -205,25 +205,30 @@ def named(name: str) -> Prompt:
 def _value(prompt: Prompt, argument: Argument, given: str | None) -> JsonValue:
     if given is None or (not given.strip() and not argument.required):
         if argument.required:
-            raise _wrong(prompt.name, argument.name, f"is missing: {argument.description}.")
+            raise _invalid(prompt.name, argument.name, f"is missing: {argument.description}.")
         return argument.default
     if argument.choices and given not in argument.choices:
-        raise _wrong(prompt.name, argument.name, f"must be one of {', '.join(argument.choices)}, not {given!r}.")
+        raise _invalid(prompt.name, argument.name, f"must be one of {', '.join(argument.choices)}, not {given!r}.")
     return given if argument.kind == "string" else _parsed(prompt, argument, given)
 
 
 def _parsed(prompt: Prompt, argument: Argument, given: str) -> JsonValue:
     try:
-        value: JsonValue = json.loads(given, parse_constant=_no_json)
+        value: JsonValue = json.loads(given, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise _wrong(prompt.name, argument.name, f"must be {_WANTED[argument.kind]} as JSON: {error}") from None
-    if not _FITS[argument.kind](value):
-        raise _wrong(prompt.name, argument.name, f"must be {_WANTED[argument.kind]}, not {given[:80]}")
+        raise _invalid(prompt.name, argument.name, f"must be {_KIND_WORDS[argument.kind]} as JSON: {error}") from None
+    if not _IS_KIND[argument.kind](value):
+        raise _invalid(prompt.name, argument.name, f"must be {_KIND_WORDS[argument.kind]}, not {given[:80]}")
     return value
 
 
-_WANTED: Final = {"array": "a list of objects", "object": "an object", "boolean": "true or false", "number": "a number"}
-_FITS: Final = {
+_KIND_WORDS: Final = {
+    "array": "a list of objects",
+    "object": "an object",
+    "boolean": "true or false",
+    "number": "a number",
+}
+_IS_KIND: Final = {
     "array": lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
     "object": lambda value: isinstance(value, dict),
     "boolean": lambda value: isinstance(value, bool),
@@ -231,9 +236,9 @@ _FITS: Final = {
 }
 
 
-def _no_json(literal: str) -> None:
+def _refuse_constant(literal: str) -> None:
     raise ValueError(f"{literal} is not JSON")
 
 
-def _wrong(prompt: str, argument: str, problem: str) -> ValidationFailed:
+def _invalid(prompt: str, argument: str, problem: str) -> ValidationFailed:
     return ValidationFailed(f"{argument} of {prompt} {problem}", details={"prompt": prompt, "argument": argument})

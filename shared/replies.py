@@ -108,7 +108,7 @@ class Completions(_Lenient):
 def error_lines(error: Json, doing: str = "") -> list[str]:
     """Say what went wrong and what to do, and what a site answered where that is why.
 
-    `error` is one of an envelope; `doing` what the tool was doing, for those whose errors begin with that.
+    `error` is the error of an envelope. `doing` is the tool's `activity_phrase`, which begins its errors; it may be empty.
     """
     details = _object(error, "details")
     if doing:
@@ -136,6 +136,6 @@ def one_line(text: str, most: int = _LINE_CHARACTERS) -> str:
     return line if len(line) <= most else f"{line[:most]}…"
 
 
-def _object(of: Json, key: str) -> Json:
-    found = of.get(key)
-    return found if isinstance(found, dict) else {}
+def _object(parent: Json, key: str) -> Json:
+    value = parent.get(key)
+    return value if isinstance(value, dict) else {}

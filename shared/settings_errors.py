@@ -9,34 +9,36 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _PREFIX: Final = "BROWSE_"
-_FOLLOWS: Final = "default_factory_not_called"
+_CONSEQUENCE: Final = "default_factory_not_called"
 """Names pydantic's error for a default that another, wrong setting would have made. It repeats that one."""
-_FORM: Final = "string_pattern_mismatch"
-_SHOWN: Final = 200
+_WRONG_FORM: Final = "string_pattern_mismatch"
+_QUOTED_CHARACTERS: Final = 200
 
 
 def explain(error: ValidationError, settings: type[BaseModel]) -> list[str]:
-    """Say what is wrong with each setting, and what it is for if that tells how to write it."""
-    return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _FOLLOWS]
+    """Return a line for each wrong setting, with its description where that says how to write it."""
+    return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
 
 
 def _line(fault: "ErrorDetails", settings: type[BaseModel]) -> str:
     field = str(fault["loc"][0]).removeprefix(_PREFIX).lower()
-    known = settings.model_fields.get(field)
-    name = _name(field, fault["input"], known.validation_alias if known else None)
-    why = "this is not how it is written" if fault["type"] == _FORM else fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "value_error" or known is None:
+    setting = settings.model_fields.get(field)
+    name = _name(field, fault["input"], setting.validation_alias if setting else None)
+    why = (
+        "this is not how it is written" if fault["type"] == _WRONG_FORM else fault["msg"].removeprefix("Value error, ")
+    )
+    if fault["type"] == "value_error" or setting is None:
         return f"{name}: {why}"
-    given = str(fault["input"])[:_SHOWN]
-    given = "" if "@" in given else f" (given: {given!r})"  # what stands before it may be a password
-    return f"{name}: {why}{given}. {known.description}"
+    text = str(fault["input"])[:_QUOTED_CHARACTERS]
+    given = "" if "@" in text else f" (given: {text!r})"  # what stands before it may be a password
+    return f"{name}: {why}{given}. {setting.description}"
 
 
 def _name(field: str, given: object, alias: object) -> str:
-    """Return the variable that has the value; if none has, the flag that was typed."""
-    bare = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
+    """Return the variable that has the value, else the flag that a person typed."""
+    short_names = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
     value = _words(",".join(given) if isinstance(given, tuple) else str(given))
-    names = [f"{_PREFIX}{field.upper()}", *bare]
+    names = [f"{_PREFIX}{field.upper()}", *short_names]
     found = (name for name in names if _words(os.environ.get(name, "")) == value)
     return next(found, f"--{field.replace('_', '-')}")
 
