@@ -37,48 +37,25 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class _EndedCall:
-    """Holds a call that has ended. Its row is made later, while no reply waits for it."""
+    """Holds a call that has ended. Its details are redacted later, while no reply waits for it."""
 
-    id: int
-    at: float
-    identity: Identity
+    summary: Row
+    """Lacks the details."""
     action: Action
-    outcome: str
-    page_id: str | None
-    session_id: str | None
-    private_to: str | None
     url_before: str | None
     url_after: str | None
     requests: list[Json]
-    ms: int
-    call_id: str
 
     @cached_property
     def row(self) -> Row:
-        return Row(
-            self.id,
-            self.at,
-            self.identity.client_id,
-            redaction.one_line(self.identity.label),
-            self.private_to,
-            self.page_id,
-            self.session_id,
-            self.action.name(),
-            self.outcome,
-            self.ms,
-            self.call_id,
-            json.dumps(self._detail()),
-        )
-
-    def _detail(self) -> Json:
         moved = self.url_after != self.url_before
-        detail: Json = {
+        details: Json = {
             "arguments": redaction.arguments(self.action),
             "urlBefore": redaction.safe_url(self.url_before) if self.url_before is not None else None,
             "urlAfter": redaction.safe_url(self.url_after) if self.url_after is not None and moved else None,
             "requests": [*redaction.requests(self.requests, _MOST_REQUESTS)],
         }
-        return {name: value for name, value in detail.items() if value}
+        return self.summary._replace(detail=json.dumps({name: value for name, value in details.items() if value}))
 
 
 class Watcher:
@@ -153,22 +130,22 @@ class Activity:
         self._last_id += 1
         page = outcome.page or self._directory.get(action.requested_page or "")
         session_id = page.session_id if page else _session(action)
-        ended = _EndedCall(
+        summary = Row(
             id=self._last_id,
             at=round(time.time(), 3),  # as precise as the record says it, so that a search by that time finds it
-            identity=identity,
-            action=action,
-            outcome=outcome.error.code if outcome.error else "ok",
+            client_id=identity.client_id,
+            label=redaction.one_line(identity.label),
+            private_to=self._directory.private_to(page, session_id, identity.client_id),
             page_id=page.page_id if page else action.requested_page,
             session_id=session_id,
-            private_to=self._directory.private_to(page, session_id, identity.client_id),
-            url_before=outcome.url_before,
-            url_after=page.url if page and outcome.url_before is not None else None,
-            requests=outcome.requests,
+            action=action.name(),
+            outcome=outcome.error.code if outcome.error else "ok",
             ms=round(seconds * 1000),
             call_id=call_id,
         )
-        self._unwritten[ended.id] = ended
+        url_after = page.url if page and outcome.url_before is not None else None
+        ended = _EndedCall(summary, action, outcome.url_before, url_after, outcome.requests)
+        self._unwritten[summary.id] = ended
         for watcher in self._watchers:
             watcher.offer(ended.row)
         if self._writing is None or self._writing.done():
@@ -184,7 +161,7 @@ class Activity:
         def select(rows: Iterable[Row]) -> list[Row]:
             return [row for row in rows if row_filter.matches(row) and may_see(row, client_id, self._may_know)]
 
-        unwritten = [ended.row for ended in reversed([*self._unwritten.values()]) if ended.id < before]
+        unwritten = [ended.row for ended in reversed([*self._unwritten.values()]) if ended.summary.id < before]
         visible = select(unwritten)
         before = unwritten[-1].id if unwritten else before
         while len(visible) <= limit:
@@ -214,9 +191,9 @@ class Activity:
     async def forget(self, client_ids: Collection[str]) -> int:
         """Remove the records of these clients, and return how many there were."""
         async with self._lock:
-            unwritten = [ended.id for ended in self._unwritten.values() if ended.identity.client_id in client_ids]
-            for call_id in unwritten:
-                del self._unwritten[call_id]
+            unwritten = [row_id for row_id, ended in self._unwritten.items() if ended.summary.client_id in client_ids]
+            for row_id in unwritten:
+                del self._unwritten[row_id]
             return len(unwritten) + await self._table.forget(client_ids)
 
     async def clean(self, days: int) -> None:
@@ -249,7 +226,7 @@ class Activity:
                 log.warning("the account of what was done cannot be written", reason=str(error))
                 return False
             for ended in batch:
-                self._unwritten.pop(ended.id, None)
+                self._unwritten.pop(ended.summary.id, None)
         return True
 
     async def _write_soon(self) -> None:

@@ -24,7 +24,7 @@ class Row(NamedTuple):
     outcome: str
     ms: int
     call_id: str
-    detail: str
+    detail: str = "{}"
     """JSON with the call's arguments, URLs and requests."""
 
 
