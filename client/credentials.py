@@ -1,7 +1,8 @@
-"""A caller proves itself with a token that it is given, or makes of the account's secret."""
+"""Proves who calls, by a token that is given or made from the account's secret."""
 
 import secrets
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ _LABEL_CHARACTERS: Final = 60
 def mint(secret: str, client_id: str, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
     """Make the token of a client. It has an id of its own, by which it alone can be revoked.
 
-    `label` is what others read of the client, and no authority. An operator may also do what no agent may.
+    `label` is the name that others read, and gives no rights. An operator may also do what no agent may.
     """
     claims = _claims(client_id, label, lifetime_s) | {"jti": secrets.token_hex(6)}
     if operator:
@@ -37,31 +38,23 @@ def token_id(token: str) -> str:
         return ""
 
 
+@dataclass(eq=False)
 class Credentials:
-    """A client has an id and a label, and a token that proves them.
+    """Holds a client's id and label, and the token that proves them.
 
-    The token is the given one, or that in a file, or made of the account's secret: the last is made anew twice a day,
-    and has no id, since revoking it alone would not keep out who makes the next.
+    The token is the given one, or that in a file, or made from the account's secret. The last is made anew twice a day,
+    and has no id, because revoking it alone would not keep out who makes the next.
     """
 
-    def __init__(
-        self,
-        client_id: str,
-        data_dir: Path,
-        *,
-        label: str = "",
-        token: str | None = None,
-        token_file: Path | None = None,
-        caller: str = "This client",
-    ) -> None:
-        self.client_id = client_id
-        self.label = label
-        self._data_dir = data_dir
-        self._given = token
-        self._file = token_file
-        self._caller = caller
-        self._token: str | None = None
-        self._made_at = 0.0
+    client_id: str
+    data_dir: Path
+    label: str = ""
+    token: str | None = field(default=None, repr=False)
+    token_file: Path | None = None
+    caller: str = "This client"
+    """Begins the sentence that says where the token comes from."""
+    _current: str | None = field(default=None, init=False, repr=False)
+    _made_at: float = field(default=0.0, init=False)
 
     def introduce(self, name: str) -> None:
         """Take another label, which people read. The next token has it."""
@@ -72,41 +65,41 @@ class Credentials:
 
     def forget(self) -> None:
         """Read the file or the secret again for the next token."""
-        self._token = None
+        self._current = None
 
     def headers(self) -> dict[str, str]:
-        """Return the header that proves the client; none where there is no secret yet: the service's refusal then says
-        what is needed. Raises ServiceUnavailable for a file or a secret that makes no token."""
-        if self._token is None or time.time() - self._made_at > _RENEWED_AFTER_S:
-            self._token, self._made_at = self._given or self._read() or self._make(), time.time()
-        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        """Return the header that proves the client; none if there is no secret yet: the service's error then says what
+        is needed. Raises ServiceUnavailable for a file or a secret that makes no token."""
+        if self._current is None or time.time() - self._made_at > _RENEWED_AFTER_S:
+            self._current, self._made_at = self.token or self._read() or self._make(), time.time()
+        return {"Authorization": f"Bearer {self._current}"} if self._current else {}
 
     @property
     def source(self) -> str:
         """Say in a sentence where the token comes from."""
-        if self._given:
-            return f"{self._caller} sends the token in BROWSE_TOKEN."
-        if self._file:
-            return f"{self._caller} sends the token in {self._file} (BROWSE_TOKEN_FILE)."
-        if self._token is None:
-            return f"{self._caller} has no token: there is no secret in {self._data_dir}."
-        return f"{self._caller} made its token from the secret in {self._data_dir}."
+        if self.token:
+            return f"{self.caller} sends the token in BROWSE_TOKEN."
+        if self.token_file:
+            return f"{self.caller} sends the token in {self.token_file} (BROWSE_TOKEN_FILE)."
+        if self._current is None:
+            return f"{self.caller} has no token: there is no secret in {self.data_dir}."
+        return f"{self.caller} made its token from the secret in {self.data_dir}."
 
     def _read(self) -> str | None:
-        if self._file is None:
+        if self.token_file is None:
             return None
         try:
-            return self._file.read_text(encoding="utf-8").strip()
+            return self.token_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ServiceUnavailable(
-                f"The token file {self._file} cannot be read: {error}.",
+                f"The token file {self.token_file} cannot be read: {error}.",
                 hint="BROWSE_TOKEN_FILE says which one; `browse-together token` prints a token for it.",
                 details={"context": {"reason": "token file"}},
             ) from None
 
     def _make(self) -> str | None:
         try:
-            secret = read_secret(self._data_dir)
+            secret = read_secret(self.data_dir)
         except FileNotFoundError:
             return None
         return jwt.encode(_claims(self.client_id, self.label, DAY_S), secret, algorithm=TOKEN_ALGORITHM)

@@ -45,9 +45,9 @@ async def send_ahead(service: ServiceClient, body: Json, folders: Sequence[Path]
 
 def _named_files(body: Json) -> Iterator[Json]:
     """Yield the files of a call, and of the calls in it, that come without content."""
-    if (named := NAMES.get(str(body.get("action")))) is None:
+    if (tool := NAMES.get(str(body.get("action")))) is None:
         return
-    action = named.action
+    action = tool.action
     for arguments in _objects([body, *(body.get(bag) for bag in action.option_bags)]):
         if "files" in action.model_fields and isinstance(files := arguments.get("files"), list):
             yield from (file for file in _objects(files) if _has_name_alone(file))

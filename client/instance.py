@@ -192,7 +192,7 @@ def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subproces
     """Start it in a session of its own, so that it outlives us. Returns at which byte its log begins."""
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]  # this tree need not be installed
-    own = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    child_env = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
         log_start = os.fstat(log).st_size
         child = subprocess.Popen(
@@ -201,7 +201,7 @@ def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subproces
             stdout=log,
             stderr=log,
             cwd=data_dir,
-            env=os.environ | settings | own,
+            env=os.environ | settings | child_env,
             start_new_session=True,
         )
     finally:

@@ -1,4 +1,4 @@
-"""The service runs as a child of ours that ends with us: for the demo, the benchmarks and the tests."""
+"""Runs the service as a child process that ends with its parent: for the demo, the benchmarks and the tests."""
 
 import asyncio
 import subprocess
@@ -13,16 +13,16 @@ from client import instance
 
 END_WITHIN_S: Final = 15.0
 _POLL_S: Final = 0.05
-_LONGEST_LINE: Final = 4_000_000
+_MAX_LINE_BYTES: Final = 4_000_000
 
 
 class Ended(Exception):
-    """A service ended before it answered."""
+    """Raised if a service ends before it answers."""
 
 
 @dataclass
 class ServiceProcess:
-    """A service that answers at `url`."""
+    """Holds the process of a service that answers at `url`."""
 
     process: asyncio.subprocess.Process
     data_dir: Path
@@ -53,7 +53,7 @@ async def running(
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.DEVNULL,
-        limit=_LONGEST_LINE,
+        limit=_MAX_LINE_BYTES,
     )
     try:
         yield process
@@ -65,15 +65,15 @@ async def running(
 async def service(data_dir: Path, env: Mapping[str, str], port: int = 0) -> AsyncIterator[ServiceProcess]:
     """Run a service on that data directory while the block lasts, by default on a free port.
 
-    Raises Ended where it ends before it answers, TimeoutError where it takes longer than `instance.START_WITHIN_S`.
+    Raises Ended if it ends before it answers, TimeoutError if it takes longer than `instance.START_WITHIN_S`.
     """
-    ours = {**env, "BROWSE_DATA_DIR": str(data_dir)}
-    async with running(sys.executable, "-m", "browser_service", "up", "--port", str(port), env=ours) as process:
-        yield ServiceProcess(process, data_dir, await _answering(data_dir, process))
+    child_env = {**env, "BROWSE_DATA_DIR": str(data_dir)}
+    async with running(sys.executable, "-m", "browser_service", "up", "--port", str(port), env=child_env) as process:
+        yield ServiceProcess(process, data_dir, await _wait_for_url(data_dir, process))
 
 
-async def _answering(data_dir: Path, process: asyncio.subprocess.Process) -> str:
-    """Return the URL of the service, once it answers. A file that another process left there is not believed."""
+async def _wait_for_url(data_dir: Path, process: asyncio.subprocess.Process) -> str:
+    """Return the URL of the service, once it answers. A file that another process left there is ignored."""
     async with asyncio.timeout(instance.START_WITHIN_S):
         while True:
             if process.returncode is not None:

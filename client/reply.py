@@ -1,4 +1,4 @@
-"""Clients read the service's replies leniently: a service that is newer than its client may say more."""
+"""Reads the service's replies leniently, because a service that is newer than its client may say more."""
 
 from typing import Self
 
@@ -10,13 +10,13 @@ from shared.model import Json
 
 
 class Lenient(BaseModel):
-    """A part of a reply keeps what is not known here."""
+    """Keeps the fields that are not known here."""
 
     model_config = ConfigDict(extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
 
 class Failure(Lenient):
-    """A failure says what went wrong."""
+    """Says what went wrong."""
 
     code: str
     message: str
@@ -25,8 +25,8 @@ class Failure(Lenient):
     request_id: str = ""
 
     @classmethod
-    def of(cls, error: BrowseError, request_id: str = "") -> Self:
-        """Make one of an error that was raised on this side."""
+    def from_error(cls, error: BrowseError, request_id: str = "") -> Self:
+        """Make the failure of an error that was raised on this side."""
         return cls.model_validate(error.body(request_id).model_dump(by_alias=True))
 
     @property
@@ -36,13 +36,13 @@ class Failure(Lenient):
 
 
 class Reply(Lenient):
-    """Every answer comes in this envelope, whatever its HTTP status."""
+    """The envelope of every response, whatever its HTTP status."""
 
     success: bool
     result: Json = {}
     error: Failure | None = None
     rendered: Json | None = None
-    """This is what the service made of the result, in the form that was asked for."""
+    """The result in the form that the request asked for."""
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> "Reply":

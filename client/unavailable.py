@@ -1,4 +1,4 @@
-"""Errors say why there is no reply to be had, and what to do about it."""
+"""Makes the errors that say why the service does not reply, and what to do."""
 
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ _LOOK_FIRST: Final = (
 
 
 def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
-    """Make the error of a service that is not there, with what starts it."""
+    """Make the error of a service that does not run, with the command that starts it."""
     port = f" --port {_port(url)}" if _port(url) != DEFAULT_PORT else ""
     start = f"Start it: browse-together up --detach{port}"
     hint = start if is_local(url) else "Start it there. BROWSE_URL says where it is looked for."
@@ -35,34 +35,33 @@ def not_started(url: str, problem: str, log: Path) -> ServiceUnavailable:
 
 
 def no_answer(url: str, action: str, call_id: str) -> ServiceUnavailable:
-    """Make the error of a call that nothing is heard of, though the service has it."""
+    """Make the error of a call that the service has received and does not answer."""
     message = f"The browser service has not answered {action} for a minute."
     hint = f"It may still be at it: {next_call('get_call', call_id=call_id)}."
     return _unavailable(url, "no answer", message, hint, tool=action, call_id=call_id)
 
 
 def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
-    """Make the error of a call whose connection broke for good: its outcome is not known."""
+    """Make the error of a call whose connection broke for good, so that its outcome is unknown."""
     message = f"The connection to the browser service broke during {action}, and it has not come back."
     return _unavailable(url, "broken off", message, _LOOK_FIRST, tool=action, call_id=call_id)
 
 
 def another_program(url: str, status: int) -> ServiceUnavailable:
-    """Make the error of an answer that is no reply of ours."""
+    """Make the error of a response that does not come from the service."""
     hint = "Another program listens there, it seems. BROWSE_URL says where the service is"
     if is_local(url):
-        other = _port(url) + 1
-        address = f"http://{urlsplit(url).hostname}:{other}"
-        start = f"browse-together up --detach --port {other}"
+        free_port = _port(url) + 1
+        address = f"http://{urlsplit(url).hostname}:{free_port}"
+        start = f"browse-together up --detach --port {free_port}"
         hint += f"; to have it at another port: {start}, and BROWSE_URL={address} for the gateway"
     message = f"{url} answered {status}, with no reply of the browser service."
     return _unavailable(url, "another program", message, f"{hint}.", status=status)
 
 
 def _unavailable(url: str, reason: str, message: str, hint: str, **context: JsonValue) -> ServiceUnavailable:
-    known = {to_camel(name): value for name, value in context.items() if value}
-    where: Json = {"service": url, "reason": reason}
-    return ServiceUnavailable(message, hint=hint, details={"context": {**where, **known}})
+    facts: Json = {to_camel(name): value for name, value in context.items() if value}
+    return ServiceUnavailable(message, hint=hint, details={"context": {"service": url, "reason": reason, **facts}})
 
 
 def _port(url: str) -> int:

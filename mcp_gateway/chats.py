@@ -7,12 +7,12 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import count
-from typing import ClassVar, Final
+from typing import Final
 from uuid import uuid4
 
 from httpx_sse import ServerSentEvent
 from mcp.server.context import ServerRequestContext as Context
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from client.credentials import Credentials
 from client.events import EventStream
@@ -39,12 +39,6 @@ _MAX_PRESENT: Final = 32
 ReportProgress = Callable[[float, float | None, str], Awaitable[None]]
 
 
-class CallEvent(CallMoved):
-    """A step of a call. A newer service may say more than is known here."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
-
-
 class Chat:
     """One client of the service, which is present while it holds a stream of events."""
 
@@ -54,12 +48,12 @@ class Chat:
         self.service = service
         self.elicitation = Elicitation(service)
         self.stream = EventStream(service, self)
-        self.toolsets = self.read_toolsets = tools.known(settings.toolsets)
+        self.toolsets = self.read_toolsets = tools.valid_toolsets(settings.toolsets)
         """The first are in the list of tools when it is read again, the others were when the host read it last."""
         self.settings = settings
         self._subscriptions = subscriptions
         self._faults = faults
-        self._call_listeners: dict[str, Callable[[CallEvent], Awaitable[None]]] = {}
+        self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
 
     def another(self, client_id: str) -> "Chat":
@@ -98,7 +92,7 @@ class Chat:
                 reply = await self.service.call(call_id, self._in_session(body), form)
                 self._faults.note_catalogue(self.service.other_catalogue)
         except BrowseError as error:
-            reply = Reply(success=False, error=Failure.of(error, call_id))
+            reply = Reply(success=False, error=Failure.from_error(error, call_id))
         except asyncio.CancelledError:
             self.service.cancel(call_id)
             raise
@@ -112,7 +106,7 @@ class Chat:
         """Report a call's steps as progress within the block, and the requests to a person that it waits for."""
         steps = count(1)
 
-        async def report(event: CallEvent) -> None:
+        async def report(event: CallMoved) -> None:
             if event.request is not None:
                 on_human_request(event.request)
             await report_progress(next(steps), None, event.progress)
@@ -128,16 +122,16 @@ class Chat:
         await self._subscriptions.all_changed()
 
     async def on_event(self, event: ServerSentEvent) -> None:
-        with contextlib.suppress(ValidationError):  # of a newer service
+        with contextlib.suppress(ValidationError):  # of a newer service, which may also say more than is known here
             if event.event == "page":
-                await self._subscriptions.page_changed(PageMoved.model_validate_json(event.data))
+                await self._subscriptions.page_changed(PageMoved.model_validate_json(event.data, extra="ignore"))
             elif event.event == "call":
-                call_event = CallEvent.model_validate_json(event.data)
+                call_event = CallMoved.model_validate_json(event.data, extra="ignore")
                 if report := self._call_listeners.get(call_event.call_id):
                     await report(call_event)
 
     def on_unavailable(self, error: ServiceUnavailable) -> None:
-        self._faults.note(self.service.credentials.client_id, Failure.of(error))
+        self._faults.note(self.service.credentials.client_id, Failure.from_error(error))
 
     def _in_session(self, body: Json) -> Json:
         """Return the body with the settings' session, if it names neither a page nor a session and may name one."""

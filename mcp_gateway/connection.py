@@ -74,7 +74,7 @@ class Connection:
             instructions=self.instructions,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
-            on_list_resources=_always(self.resources.listed),
+            on_list_resources=_always(self.resources.resources),
             on_list_resource_templates=_always(self.resources.templates),
             on_read_resource=self.read_resource,
             on_subscribe_resource=self.subscribe,
@@ -85,8 +85,8 @@ class Connection:
             on_completion=self.complete,
         )
         server.middleware.append(errors.explain)
-        announced = NotificationOptions(tools_changed=True)
-        options = functools.partial(server.create_initialization_options, announced)
+        notifications = NotificationOptions(tools_changed=True)
+        options = functools.partial(server.create_initialization_options, notifications)
         server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
         return server
 
@@ -94,14 +94,15 @@ class Connection:
         chat = self._chat(ctx)
         if params and params.cursor is not None:
             raise MCPError(protocol.INVALID_PARAMS, "Unknown cursor: the list of tools has one page")
-        return protocol.ListToolsResult(tools=_tools(self.chats.read_toolsets(chat)))
+        listed = tools.listed_tools(self.chats.read_toolsets(chat))
+        return protocol.ListToolsResult.model_validate({"tools": listed})
 
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
         if params.name not in catalogue.NAMES:
-            known = {"availableTools": [*catalogue.ACTIONS]}
-            raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", known)
+            data = {"availableTools": [*catalogue.ACTIONS]}
+            raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {params.name}", data)
         chat, body = self._chat(ctx), cast("Json", {**(params.arguments or {}), "action": params.name})  # from JSON
         form = self._form(ctx, chat)
         try:
@@ -109,10 +110,10 @@ class Connection:
             reply = await _reply(ctx, chat, params, body, form)
             if isinstance(reply, protocol.InputRequiredResult):
                 return reply
-            shown = results.shown(reply, str(body["action"]), form, self.faults.advice)
-            if shown.toolsets and chat.add_toolsets(shown.toolsets):
+            model_reply = results.model_reply(reply, str(body["action"]), form, self.faults.advice)
+            if model_reply.toolsets and chat.add_toolsets(model_reply.toolsets):
                 await self.subscriptions.tools_changed(ctx.session)
-            return results.result(shown, is_error=not reply.success)
+            return results.tool_result(model_reply, is_error=not reply.success)
         except MCPError:
             raise
         except BrowseError as error:
@@ -173,8 +174,8 @@ async def _reply(
 
 def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> protocol.CallToolResult:
     """Return the result of a call that failed on this side."""
-    reply = Reply(success=False, error=Failure.of(error))
-    return results.result(results.shown(reply, tool, form, advice), is_error=True)
+    reply = Reply(success=False, error=Failure.from_error(error))
+    return results.tool_result(results.model_reply(reply, tool, form, advice), is_error=True)
 
 
 def _always(result: ListResult) -> Callable[[Context, ListParams], Awaitable[ListResult]]:
@@ -184,8 +185,3 @@ def _always(result: ListResult) -> Callable[[Context, ListParams], Awaitable[Lis
         return result
 
     return handler
-
-
-@functools.lru_cache(maxsize=64)
-def _tools(toolsets: frozenset[str]) -> list[protocol.Tool]:
-    return [protocol.Tool.model_validate(tool) for tool in tools.listed(toolsets)]

@@ -34,7 +34,7 @@ class Resources:
         self._ages: dict[str, int] = {kind: getattr(settings, f"{kind}_ttl_ms", 0) for kind in settings.resources}
         templates = [template for template in TEMPLATES if template.kind in self._ages]
         self._known_uris = [resource.uri for resource in (*RESOURCES, *templates)]
-        self.listed = protocol.ListResourcesResult(
+        self.resources = protocol.ListResourcesResult(
             resources=[protocol.Resource.model_validate(resource._asdict()) for resource in RESOURCES]
         )
         self.templates = protocol.ListResourceTemplatesResult(
@@ -72,7 +72,7 @@ class Resources:
         try:
             file = await service.file(artifact_id)
         except BrowseError as error:
-            raise host_error("resources/read", Failure.of(error)) from None
+            raise host_error("resources/read", Failure.from_error(error)) from None
         if file is None:
             raise self._not_found(uri)
         mime_type, data = file
@@ -82,8 +82,7 @@ class Resources:
 
     def _not_found(self, uri: str, failure: Failure | None = None) -> MCPError:
         cause = {"error": failure.message, "hint": failure.hint} if failure else {}
-        known = f"There are: {', '.join(self._known_uris)}."
-        reason = " ".join(filter(None, cause.values())) if cause else known
+        reason = " ".join(filter(None, cause.values())) or f"There are: {', '.join(self._known_uris)}."
         data = {"uri": uri, **cause, "availableResources": self._known_uris}
         return MCPError(NOT_FOUND, f"Resource not found: {uri}. {reason}", data)
 

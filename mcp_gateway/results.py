@@ -18,7 +18,7 @@ from shared.toolsets import listed_names
 _BLOCKS: Final[TypeAdapter[list[ContentBlock]]] = TypeAdapter(list[ContentBlock])
 
 
-def shown(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelReply:
+def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelReply:
     """Return a reply as the service made it in that form. One that the service did not make, such as an error of this
     side, is made here; `advice` is a line for such a failure."""
     if reply.rendered is not None:
@@ -35,30 +35,30 @@ def shown(reply: Reply, tool: str, form: ForModel, advice: str = "") -> ModelRep
     return ModelReply(content=[block], structured_content=envelope if form.structured else None)
 
 
-def result(reply: ModelReply, *, is_error: bool) -> CallToolResult:
-    """Return the result of a call. Raises MCPError where the reply is an error of the protocol."""
+def tool_result(reply: ModelReply, *, is_error: bool) -> CallToolResult:
+    """Return the result of a tool. Raises MCPError if the reply is an error of the protocol."""
     if reply.refusal is not None:
         raise MCPError(INTERNAL_ERROR, str(reply.refusal["message"]), reply.refusal["data"])
-    content = _BLOCKS.validate_python([_located(block) for block in reply.content])
+    content = _BLOCKS.validate_python([_with_paths(block) for block in reply.content])
     return CallToolResult(content=content, structured_content=reply.structured_content, is_error=is_error)
 
 
-def _located(block: Json) -> Json:
-    """Return a block whose text names the files that lie on this machine by their paths."""
+def _with_paths(block: Json) -> Json:
+    """Return the block with the paths of files that are on this machine in place of their addresses."""
     if not isinstance(places := block.get("places"), list):
         return block
     text = str(block["text"])
     for place in map(Place.model_validate, reversed(places)):
-        if _is_here(place):
+        if _is_readable_here(place):
             text = text[: place.at] + place.instead + text[place.at + place.length :]
     return {"type": "text", "text": text}
 
 
-def _is_here(place: Place) -> bool:
-    """Say whether the file is there for this account, as it is where gateway and service share a machine."""
+def _is_readable_here(place: Place) -> bool:
+    """Return whether the file is on this machine and of this account, which it is if the service runs here."""
     try:
-        there = os.stat(place.path)  # noqa: PTH116 - a path of a system that may be another one
+        status = os.stat(place.path)  # noqa: PTH116 - a path of a system that may be another one
     except (OSError, ValueError):
         return False
-    own = getattr(os, "getuid", lambda: there.st_uid)()
-    return there.st_size == place.size and there.st_uid == own
+    user_id = getattr(os, "getuid", lambda: status.st_uid)()
+    return status.st_size == place.size and status.st_uid == user_id

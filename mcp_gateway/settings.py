@@ -8,9 +8,8 @@ import platformdirs
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from shared.resources import Kind
 from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
-
-_Kind = Literal["pages", "elements", "screenshots", "sessions"]
 
 
 def _names(value: object, *, none: str = "") -> object:
@@ -31,7 +30,7 @@ class Settings(BaseSettings):
         description="Port of the browser service on this machine, where no URL is given.",
     )
     url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
-        default_factory=lambda given: f"http://127.0.0.1:{given['port']}",
+        default_factory=lambda fields: f"http://127.0.0.1:{fields['port']}",
         pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
         description="Address of the browser service; http://127.0.0.1:$PORT by default.",
     )
@@ -40,7 +39,7 @@ class Settings(BaseSettings):
         default=frozenset({"core"}),
         description="Toolsets to list, separated by commas: `core`, any category, `all`. `call_tool` runs any.",
     )
-    resources: Annotated[frozenset[_Kind], NoDecode, BeforeValidator(partial(_names, none="none"))] = Field(
+    resources: Annotated[frozenset[Kind], NoDecode, BeforeValidator(partial(_names, none="none"))] = Field(
         default=frozenset({"pages", "elements", "screenshots", "sessions"}),
         description="Kinds of resources that can be read by page, separated by commas; `none` for none.",
     )

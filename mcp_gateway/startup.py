@@ -20,7 +20,7 @@ def run(early: EarlyServer) -> None:
     if problem := tools.toolset_problem(settings.toolsets):
         sys.stderr.write(f"mcp-gateway: {problem}\n")
     instructions = instructed(problem)
-    early.offer(tools.listed(tools.known(settings.toolsets)), instructions)
+    early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets)), instructions)
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()

@@ -7,7 +7,7 @@ from mcp_gateway.jsonrpc import Message
 from shared import toolsets
 
 
-def known(names: Collection[str]) -> frozenset[str]:
+def valid_toolsets(names: Collection[str]) -> frozenset[str]:
     """Return the names that are toolsets; `core` if none is."""
     return frozenset(toolsets.NAMES).intersection(names) or frozenset({"core"})
 
@@ -17,12 +17,12 @@ def toolset_problem(names: Collection[str]) -> str:
     unknown = sorted(set(names).difference(toolsets.NAMES))
     if not unknown:
         return ""
-    no_such = f"no toolset is called {', '.join(unknown)}; listed is {', '.join(sorted(known(names)))}."
+    no_such = f"no toolset is called {', '.join(unknown)}; listed is {', '.join(sorted(valid_toolsets(names)))}."
     return f"BROWSE_TOOLSETS: {no_such} There are: {', '.join(toolsets.NAMES)}."
 
 
 @lru_cache(maxsize=64)
-def listed(names: frozenset[str]) -> tuple[Message, ...]:
+def listed_tools(names: frozenset[str]) -> tuple[Message, ...]:
     """Return the tools of some toolsets as the protocol spells them."""
     return tuple(
         {

@@ -9,7 +9,7 @@ import typer
 
 from browser_service.cli import arguments, flags, output
 from browser_service.cli.client import Client, error_of
-from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, signed
+from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, with_signature
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
@@ -55,11 +55,11 @@ def run(context: typer.Context) -> None:
     if name.startswith("-"):
         _list_actions(context.command_path)
         return
-    known = catalogue.NAMES.get(name.replace("-", "_")) or catalogue.NAMES.get(name)
-    if known is None:
+    tool = catalogue.NAMES.get(name.replace("-", "_")) or catalogue.NAMES.get(name)
+    if tool is None:
         catalogue.parse({"action": name})  # raises, naming what is near
         return
-    command_of(name, known.action)(args=rest, prog_name=f"{context.command_path} {name}")
+    command_of(name, tool.action)(args=rest, prog_name=f"{context.command_path} {name}")
 
 
 def perform(body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False) -> None:
@@ -84,14 +84,14 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
         person: Annotated[
             bool, typer.Option("--person", help="Act as the person, on a page that an agent asked you to take.")
         ] = False,
-        **typed: Any,  # Any: of each option what typer made of it
+        **options: Any,  # Any: of each option what typer made of it
     ) -> None:
-        body = arguments.body(wire_name, action, typed.pop("positions", None) or [], typed)
+        body = arguments.body(wire_name, action, options.pop("positions", None) or [], options)
         run_body(body, data_dir, out, as_json=as_json, person=person)
 
     command = new_app()
     parameters = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]
-    command.command(help=action.description())(signed(act, parameters))
+    command.command(help=action.description())(with_signature(act, parameters))
     return command
 
 

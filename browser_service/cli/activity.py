@@ -93,8 +93,8 @@ def revoke(
 
 
 def _whose(revoked: Json) -> str:
-    if known := revoked["known"]:
-        return f", {known} clients." if known != 1 else "."
+    if count := revoked["known"]:
+        return f", {count} clients." if count != 1 else "."
     return ", though nobody of this name or id has been here: browse-together activity shows who has."
 
 
@@ -111,11 +111,11 @@ def _newest(service: Client, query: dict[str, str], limit: int) -> list[Activity
     return records
 
 
-def _follow(events: Iterator[tuple[str, str]], shown: set[int], *, as_json: bool) -> None:
+def _follow(events: Iterator[tuple[str, str]], shown_ids: set[int], *, as_json: bool) -> None:
     for name, data in events:
         if name == "dropped":
             output.say(f"{json.loads(data)['count']} records were too many to follow.", to_stderr=True)
-        elif name == "activity" and (record := ActivityRecord.model_validate_json(data)).id not in shown:
+        elif name == "activity" and (record := ActivityRecord.model_validate_json(data)).id not in shown_ids:
             _show([record], as_json=as_json)
     output.say("The service has ended.", to_stderr=True)
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import typer
 
-from browser_service.cli.parameters import Option, kebab, read
+from browser_service.cli.parameters import Option, kebab, to_json
 from shared.actions.base import Action
 from shared.model import Json
 from shared.schema import Schema, full_schema, second_names
@@ -26,22 +26,22 @@ def positional(action: type[Action]) -> list[Option]:
 def body(name: str, action: type[Action], positions: list[str], typed: Mapping[str, object]) -> Json:
     """Return the call's body, with only what was typed. Raises typer.BadParameter if that makes no sense."""
     by_name = {
-        option.name: read(option, value)
+        option.name: to_json(option, value)
         for option in options(action)
         if (value := typed[option.identifier]) not in (None, [])
     }
     open_places = [option for option in positional(action) if option.name not in by_name]
     if len(positions) > len(open_places):
         raise typer.BadParameter(f"What is {positions[len(open_places)]!r}? Arguments have names: see --help.")
-    by_position = {option.name: read(option, text) for option, text in zip(open_places, positions, strict=False)}
+    by_position = {option.name: to_json(option, text) for option, text in zip(open_places, positions, strict=False)}
     return {"action": name, **by_position, **by_name}
 
 
 def _spellings(action: type[Action], name: str) -> Iterator[str]:
     """Yield the ways to write an argument: `page-id`, `pageId`, and its second names."""
-    for spelled in (name, *_second_names(action, name)):
-        yield kebab(spelled)
-        yield spelled
+    for spelling in (name, *_second_names(action, name)):
+        yield kebab(spelling)
+        yield spelling
     if name == "pageId":
         yield "page"
 
@@ -54,6 +54,6 @@ def _second_names(action: type[Action], name: str) -> Iterator[str]:
 
 def _help(schema: Schema) -> str:
     notes = {"default": schema.get("default"), "at least": schema.get("minimum"), "at most": schema.get("maximum")}
-    known = ", ".join(f"{word} {str(value).lower()}" for word, value in notes.items() if value is not None)
-    text = str(schema.get("description", ""))
-    return f"{text} ({known})" if known else text
+    limits = ", ".join(f"{note} {str(value).lower()}" for note, value in notes.items() if value is not None)
+    description = str(schema.get("description", ""))
+    return f"{description} ({limits})" if limits else description

@@ -86,10 +86,12 @@ def check_secret(directory: Path) -> Check:
         return Check("secret", ok=False, found=error.message, advice=error.advice or "")
     if os.name == "posix":
         for path, mode in ((directory, 0o700), (secret, 0o600)):
-            seen = path.stat().st_mode & 0o777
-            if seen & _OTHERS:
+            actual = path.stat().st_mode & 0o777
+            if actual & _OTHERS:
                 advice = f"chmod {mode:o} {path}; if others use this machine, then remove {secret} and start anew."
-                return Check("secret", ok=False, found=f"{path} has mode {seen:04o}: others may read it", advice=advice)
+                return Check(
+                    "secret", ok=False, found=f"{path} has mode {actual:04o}: others may read it", advice=advice
+                )
     return Check("secret", ok=True, found=f"{secret}, for this account alone")
 
 
@@ -151,15 +153,15 @@ def check_running(running: instance.Instance) -> Check:
 def check_memory(running: instance.Instance) -> Check:
     """Measure what the service and its browsers use, in the same way as the service does."""
     try:
-        own = psutil.Process(running.pid)
-        started = own.children(recursive=True)
+        service = psutil.Process(running.pid)
+        children = service.children(recursive=True)
     except psutil.Error:
         return Check("memory", ok=False, found="the service has just ended")
-    browsers, limit = exact_mb(started), instance.readiness(running.url).get("memoryLimitMb")
-    most = limit if isinstance(limit, int) else 0
-    of = f"of {most:,} MB (BROWSE_MEMORY_MB)" if most else "without a limit (BROWSE_MEMORY_MB)"
-    found = f"the service has {exact_mb([own]):,} MB, its browsers {browsers:,} MB {of}"
-    if 0 < most < browsers:
+    browsers, limit = exact_mb(children), instance.readiness(running.url).get("memoryLimitMb")
+    limit_mb = limit if isinstance(limit, int) else 0
+    of_limit = f"of {limit_mb:,} MB (BROWSE_MEMORY_MB)" if limit_mb else "without a limit (BROWSE_MEMORY_MB)"
+    found = f"the service has {exact_mb([service]):,} MB, its browsers {browsers:,} MB {of_limit}"
+    if 0 < limit_mb < browsers:
         advice = "Idle pages are parked, and new ones refused: close pages, or restart it with a higher limit."
         return Check("memory", ok=False, found=found, advice=advice)
     return Check("memory", ok=True, found=found)

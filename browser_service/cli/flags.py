@@ -33,13 +33,13 @@ def parameters() -> list[inspect.Parameter]:
     return [parameter(flag) for flag in flags()]
 
 
-def given(typed: dict[str, Any]) -> dict[str, JsonValue]:  # Any: of each flag what typer made of it
+def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: of each flag what typer made of it
     """Return the settings that were typed; all others come from the environment."""
-    return {name: value for name, value in typed.items() if value not in (None, [])}
+    return {name: value for name, value in options.items() if value not in (None, [])}
 
 
 def settings(data_dir: str | None = None) -> Settings:
-    return Settings(**given({"data_dir": data_dir}))  # type: ignore[arg-type] # pydantic makes the path
+    return Settings(**typed_settings({"data_dir": data_dir}))  # type: ignore[arg-type] # pydantic makes the path
 
 
 def environment(changes: dict[str, JsonValue]) -> dict[str, str]:

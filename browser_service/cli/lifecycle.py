@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.parameters import new_app, parameters_of, signed
+from browser_service.cli.parameters import new_app, parameters_of, with_signature
 from browser_service.settings import Settings
 from client import instance
 from shared.errors import ServiceUnavailable
@@ -21,13 +21,13 @@ app = new_app()
 def up(
     *,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background, and return.")] = False,
-    **typed: Any,  # Any: of each flag what typer made of it
+    **options: Any,  # Any: of each flag what typer made of it
 ) -> None:
     """Run the service, in the foreground or detached.
 
     Each setting may also be given in the environment, as BROWSE_ and its name, such as BROWSE_MAX_PAGES.
     """
-    changes = flags.given(typed)
+    changes = flags.typed_settings(options)
     settings = Settings(**changes)  # type: ignore[arg-type] # pydantic makes each what it should be
     if detach:
         _detached(settings, changes)
@@ -35,7 +35,7 @@ def up(
         _in_the_foreground(settings)
 
 
-app.command()(signed(up, [*parameters_of(up), *flags.parameters()]))
+app.command()(with_signature(up, [*parameters_of(up), *flags.parameters()]))
 
 
 @app.command()

@@ -54,37 +54,37 @@ def parameter(option: Option) -> inspect.Parameter:
     """Make the parameter from which typer reads the option. It defaults to None, and then nothing is sent."""
     annotation, metavar = _annotation(option.schema)
     spellings = dict.fromkeys(option.spellings)
-    written = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
-    info = typer.Option(None, *written, help=option.help, metavar=metavar, show_default=False)
+    flags = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
+    info = typer.Option(None, *flags, help=option.help, metavar=metavar, show_default=False)
     return inspect.Parameter(
         option.identifier, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation | None
     )
 
 
-def read(option: Option, value: object) -> JsonValue:
+def to_json(option: Option, value: object) -> JsonValue:
     """Convert what was typed to JSON. Raises typer.BadParameter if it must be JSON and is not."""
     if not isinstance(value, list):
-        return _read(option, option.schema, value)
+        return _value(option, option.schema, value)
     if option.schema.get("type") == "array":
-        return [item for typed in value for item in _items(option, typed)]
+        return [item for text in value for item in _items(option, text)]
     items = next(each for each in _alternatives(option.schema) if each.get("type") == "array").get("items", {})
     schema = cast("Schema", items) if len(value) > 1 else option.schema
-    values = [_read(option, schema, typed) for typed in value]
+    values = [_value(option, schema, text) for text in value]
     return values if len(values) > 1 else values[0]
 
 
 def parameters_of(function: Callable[..., None]) -> list[inspect.Parameter]:
     """Return a function's named parameters, without the catch-all that stands for added ones."""
-    own = inspect.signature(function).parameters.values()
-    return [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
-def signed(function: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+def with_signature(function: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
     """Give `function` a signature, from which typer makes its options."""
 
     @functools.wraps(function)
-    def command(**given: Any) -> None:  # Any: of each option what typer made of it
-        function(**given)
+    def command(**options: Any) -> None:  # Any: of each option what typer made of it
+        function(**options)
 
     command.__signature__ = inspect.Signature([*parameters])  # type: ignore[attr-defined] # inspect reads it there
     return command
@@ -126,21 +126,21 @@ def _switch(name: str) -> str:
     return f"--{name}/--{name[3:]}" if name.startswith("no-") else f"--{name}/--no-{name}"
 
 
-def _items(option: Option, typed: object) -> list[JsonValue]:
+def _items(option: Option, text: object) -> list[JsonValue]:
     """Convert one use of a repeated option; unless its items are text, it may hold a whole JSON list."""
     schema = cast("Schema", option.schema.get("items", {}))
-    value = _read(option, schema, typed)
+    value = _value(option, schema, text)
     return value if isinstance(value, list) and "array" not in _types(schema) else [value]
 
 
-def _read(option: Option, schema: Schema, typed: object) -> JsonValue:
+def _value(option: Option, schema: Schema, text: object) -> JsonValue:
     types = _types(schema)
-    if not isinstance(typed, str) or types == {"string"}:
-        return cast("JsonValue", typed)
+    if not isinstance(text, str) or types == {"string"}:
+        return cast("JsonValue", text)
     try:
-        value = cast("JsonValue", json.loads(typed))
+        value = cast("JsonValue", json.loads(text))
     except ValueError as error:
         if "string" in types:
-            return typed
-        raise typer.BadParameter(f"{typed!r} is no JSON: {error}", param_hint=f"--{kebab(option.name)}") from None
-    return value if _JSON_TYPES[type(value)] & types or "string" not in types else typed
+            return text
+        raise typer.BadParameter(f"{text!r} is no JSON: {error}", param_hint=f"--{kebab(option.name)}") from None
+    return value if _JSON_TYPES[type(value)] & types or "string" not in types else text

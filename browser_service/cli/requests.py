@@ -30,7 +30,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="As the list shows it.")]
 
 
 @requests.callback()
-def listed(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
+def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """What agents ask people for. Their pages are yours to work in meanwhile; say when it is done, or refuse."""
     if context.invoked_subcommand:
         return
@@ -81,5 +81,5 @@ def _row(request: Json) -> tuple[str, ...]:
     choices = f" ({' / '.join(state.choices)})" if state.choices else ""
     page = f"{state.page_id}, {request['url']}"
     askers = ", ".join([state.asked_by, *state.joined_by])
-    asked = f"{state.asked_ago_ms // 1000} s ago"
-    return state.request_id, state.kind, state.origin, page, state.message + choices, askers, asked
+    ago = f"{state.asked_ago_ms // 1000} s ago"
+    return state.request_id, state.kind, state.origin, page, state.message + choices, askers, ago

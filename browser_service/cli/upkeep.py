@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from browser_service.cli import client, flags, output
-from browser_service.cli.parameters import new_app, parameters_of, signed
+from browser_service.cli.parameters import new_app, parameters_of, with_signature
 from browser_service.settings import Settings
 from client.credentials import DAY_S
 from shared.errors import ServiceUnavailable
@@ -24,12 +24,12 @@ app = new_app()
 def doctor(
     *,
     as_json: flags.AsJson = False,
-    **typed: Any,  # Any: of each flag what typer made of it
+    **options: Any,  # Any: of each flag what typer made of it
 ) -> None:
     """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
     from browser_service.cli.doctor import examine  # noqa: PLC0415 - Playwright, which logs and tokens do not need
 
-    checks = asyncio.run(examine(Settings(**flags.given(typed))))  # type: ignore[arg-type] # pydantic makes the types
+    checks = asyncio.run(examine(Settings(**flags.typed_settings(options))))  # type: ignore[arg-type] # pydantic makes the types
     healthy = all(check.ok for check in checks)
     if as_json:
         output.say_json({"ok": healthy, "checks": [check._asdict() for check in checks]})
@@ -41,7 +41,7 @@ def doctor(
     raise typer.Exit(0 if healthy else 1)
 
 
-app.command()(signed(doctor, [*parameters_of(doctor), *flags.parameters()]))
+app.command()(with_signature(doctor, [*parameters_of(doctor), *flags.parameters()]))
 
 
 @app.command()

@@ -99,7 +99,7 @@ NOT_SAID: Final[dict[str, str]] = {
 def texts(reply: Json, tool: str) -> str:
     form = ForModel(links=True, local=True)
     shown = ModelReply.model_validate(rendered(reply, {"action": tool}, form)["rendered"])
-    result = results.result(shown, is_error=not reply["success"])
+    result = results.tool_result(shown, is_error=not reply["success"])
     assert result.structured_content is None
     blocks = [block.text for block in result.content if isinstance(block, TextContent)]
     kinds = [block.model_dump_json(by_alias=True, exclude={"data", "blob"}) for block in result.content]

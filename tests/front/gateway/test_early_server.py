@@ -18,7 +18,7 @@ from mcp_gateway.connection import Connection
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.stdio.descriptors import Descriptors
 from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyServer
-from mcp_gateway.tools import listed
+from mcp_gateway.tools import listed_tools
 from tests.support.chat import CLIENT, MODERN, Chat
 from tests.support.gateway_fixtures import connection_to
 
@@ -92,7 +92,7 @@ async def test_the_early_server_answers_what_the_sdk_would(
     connection: Connection, client: Client, version: str, toolsets: str
 ) -> None:
     settings = connection.settings.model_copy(update={"toolsets": frozenset({toolsets})})
-    client.server.offer(listed(settings.toolsets))
+    client.server.offer(listed_tools(settings.toolsets))
     requests: list[tuple[str, Json | None]] = [
         ("initialize", handshake(version)),
         ("ping", None),

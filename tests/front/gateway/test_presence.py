@@ -8,9 +8,9 @@ from mcp import Client
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from mcp_gateway.chats import CallEvent
 from mcp_gateway.connection import Connection
 from shared import wire
+from shared.events import CallMoved
 from tests.support.chat import text
 from tests.support.gateway_fixtures import SECRET
 from tests.support.standin import Json, Seen, StandIn, success
@@ -91,7 +91,7 @@ async def test_a_call_that_waits_and_runs_is_told_as_progress(connection: Connec
     [("queued", 1, "1st in"), ("queued", 3, "3rd in"), ("queued", 11, "11th in"), ("queued", 22, "22nd in")],
 )
 def test_a_place_in_the_queue_is_an_ordinal(state: str, position: int, said: str) -> None:
-    assert CallEvent.model_validate(moved("c", state, position=position)).progress == f"{said} the queue"
+    assert CallMoved.model_validate(moved("c", state, position=position)).progress == f"{said} the queue"
 
 
 @pytest.mark.usefixtures("connection")

@@ -11,7 +11,7 @@ from mcp.types import CallToolResult
 
 from browser_service.spine.rendering.reach import spell_calls
 from client.process import ServiceProcess
-from mcp_gateway.tools import listed
+from mcp_gateway.tools import listed_tools
 from shared import toolsets
 from shared.catalogue import ACTIONS, NAMES
 from shared.errors import every_error
@@ -180,14 +180,14 @@ async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service:
 
 @pytest.mark.parametrize("toolset", [name for name in toolsets.NAMES if name != APART])
 def test_whatever_is_listed_the_way_to_the_rest_is_too(toolset: str) -> None:
-    names = {tool["name"] for tool in listed(frozenset({toolset}))}
+    names = {tool["name"] for tool in listed_tools(frozenset({toolset}))}
     assert "call_tool" in names
     assert {tool.name for tool in tools({toolset})} <= names
 
 
 def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shortest_list() -> None:
     """The hints that are written down, as a chat on `core` is told them."""
-    core = {str(tool["name"]) for tool in listed(frozenset({"core"}))}
+    core = {str(tool["name"]) for tool in listed_tools(frozenset({"core"}))}
     hints = [error.hint for error in every_error() if error.hint]
     hints += [hint for action in ACTIONS.values() for hint in (*action.hints.values(), f"{action.undone_by}.")]
     hints += [action_help(name) for name in ACTIONS]

@@ -41,7 +41,7 @@ def carried(envelope: Json, tool: str, form: ForModel, advice: str = "") -> Call
     """Return what the gateway makes of a reply that came from the service as JSON."""
     sent = json.loads(json.dumps(rendered(envelope, {"action": tool}, form, advice)))
     reply = Reply.model_validate(sent)
-    return results.result(results.shown(reply, tool, form), is_error=not reply.success)
+    return results.tool_result(results.model_reply(reply, tool, form), is_error=not reply.success)
 
 
 def lines(envelope: Json, tool: str = "list_pages", advice: str = "") -> list[str]:
@@ -388,9 +388,9 @@ def test_a_text_that_is_not_shown_is_read_by_a_call_and_a_download_is_a_file_lik
 def test_a_reply_that_the_service_made_no_text_of_is_told_all_the_same() -> None:
     """Such as one of an older service, or the refusal of a token."""
     form = ForModel(structured=True, read=frozenset({"core"}))
-    told = results.shown(Reply.model_validate(done({"pages": []})), "list_pages", form)
+    told = results.model_reply(Reply.model_validate(done({"pages": []})), "list_pages", form)
     assert told.content == [{"type": "text", "text": '{"pages":[]}'}]
     assert told.structured_content == done({"pages": []})
     refused = Reply.model_validate(failed("UNAUTHORIZED", "No token.", hint="Then undo {}."))
-    (block,) = results.shown(refused, "click", form, "Restart it.").content
+    (block,) = results.model_reply(refused, "click", form, "Restart it.").content
     assert block["text"] == ('UNAUTHORIZED: No token.\nThen call_tool {"name": "undo", "arguments": {}}.\nRestart it.')
