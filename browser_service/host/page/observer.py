@@ -228,8 +228,9 @@ class Observer:
             observation.loading.discard(request)
 
     def _on_script_error(self, error: Error) -> None:
+        lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too
         for observation in self._running:
-            add_line(observation.script_errors, well_formed(error.message.strip().splitlines()[0][:_ERROR_CHARACTERS]))
+            add_line(observation.script_errors, well_formed(lines[0][:_ERROR_CHARACTERS]))
 
     def _is_document(self, request: Request) -> bool:
         return request.is_navigation_request() and request.frame == self._page.main_frame

@@ -131,6 +131,14 @@ async def test_what_changed_between_two_acts_is_not_told_as_an_effect_of_the_sec
     )
 
 
+async def test_a_script_that_throws_an_empty_text_is_told_and_recorded_too(tab: Tab) -> None:
+    await tab.show("<button onclick=\"queueMicrotask(() => { throw '' })\">b</button>")
+    told = await tab.call("click", selector="button")
+    assert told["scriptErrors"] == ["(no message)"]
+    (message,) = (await tab.call("get_console_messages", types=["exception"]))["messages"]
+    assert message["text"] == ""
+
+
 async def test_a_title_and_a_style_that_change_are_told_and_not_denied(tab: Tab) -> None:
     await tab.show(
         OUT + "<button id=t onclick=\"document.title = 'Inbox (1)'\">Title</button>"
