@@ -10,6 +10,7 @@ import signal
 import socket
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -120,6 +121,7 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     app.state.port = port
     config = uvicorn.Config(
         app,
+        http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=_DRAIN_S,
