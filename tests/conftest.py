@@ -8,7 +8,7 @@ share, and `process` starts processes, services or browsers of its own."""
 import gc
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -45,11 +45,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     sharing.bound(items)
 
 
-def pytest_collection_finish() -> None:
-    """Keep the collected tests out of the garbage collection, which they would make a tenth slower."""
-    gc.collect()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the tests out of the garbage collection while they are made, which takes a third less time so, and later."""
+    gc.disable()
+    collected = yield
     gc.freeze()
     gc.set_threshold(10_000, 20, 100)
+    gc.enable()
+    return collected
 
 
 @pytest.fixture(scope="session")
