@@ -103,7 +103,7 @@ def imported(node: ast.AST) -> Iterator[str]:
             yield "relative import" if child.level else str(child.module).split(".")[0]
         elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             yield from (name for other in child.orelse for name in imported(ast.Module([other], [])))
-        else:
+        elif not isinstance(child, ast.expr):
             yield from imported(child)
 
 
