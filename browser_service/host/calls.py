@@ -102,7 +102,7 @@ class Calls:
             self._cancelled[call_id] = None
             return
         run.cancel.request()
-        self.dialogs.cancelled(run)
+        self.dialogs.dismiss_for(run)
         entry = self.pages.get(run.call.page_id or "")
         if entry is not None:
             entry.queue.cancel(call_id)

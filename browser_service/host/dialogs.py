@@ -9,8 +9,14 @@ from playwright.async_api import Dialog, Page
 
 from browser_service.host.background import Background
 from browser_service.host.call_run import CallRun
-from browser_service.host.dialog_replies import get_call, none_open, result_after, suspended, with_next
-from browser_service.host.open_dialog import CLOSED, OpenDialog, declined, how_answered, refusal, related
+from browser_service.host.dialog_replies import (
+    get_call_of,
+    no_dialog_error,
+    result_after,
+    suspended_outcome,
+    with_next_dialog,
+)
+from browser_service.host.open_dialog import CLOSED, OpenDialog, dismiss, past_answer, refusal, related
 from browser_service.host.page.record import DialogPolicy, PageRecord
 from browser_service.host.page.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn
@@ -23,7 +29,6 @@ from shared.errors import NoDialog, TimedOut, ValidationFailed, field_details
 from shared.events import HostEvent, PageChanged
 from shared.model import Json
 
-_ANSWERED_WITHIN_S = 5
 _GONE = "gone with its page"
 
 
@@ -64,34 +69,33 @@ class Dialogs:
         """Return how many dialogs wait for an answer."""
         return len(self._open)
 
-    # --- what the browser tells ----------------------------------------------------------------------------------
+    # --- events of the browser -----------------------------------------------------------------------------------
 
-    def opened(self, page: Page | None, dialog: Dialog) -> None:
-        """Note a dialog. A popup may ask before it has a name here; one that never gets any is declined like all that
-        wait."""
-        asking = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
-        if asking is not None and asking.tab is not None:
-            self._add(asking.record, asking.tab, dialog)
+    def note_opened(self, page: Page | None, dialog: Dialog) -> None:
+        """Note a dialog. A popup may ask before it has a pageId; if it gets none, the dialog is dismissed."""
+        owner = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
+        if owner is not None and owner.tab is not None:
+            self._open_dialog(owner.record, owner.tab, dialog)
         elif page is None:
-            self._background.spawn(declined(dialog))
+            self._background.spawn(dismiss(dialog))
         else:
             self._early[page] = dialog
-            asyncio.get_running_loop().call_later(self._within_s, self._give_up, page)
+            asyncio.get_running_loop().call_later(self._within_s, self._dismiss_early, page)
 
-    def adopted(self, page: PageRecord, tab: Tab) -> None:
-        """Note that a tab belongs to a page from now on; it may have asked something before."""
+    def note_adopted(self, page: PageRecord, tab: Tab) -> None:
+        """Note that a tab belongs to a page from now on; its dialog may have opened before."""
         dialog = self._early.pop(tab.page, None)
         if dialog is not None and page.guarded:
-            self._add(page, tab, dialog)
+            self._open_dialog(page, tab, dialog)
 
-    def closed(self, dialog: Dialog) -> None:
+    def note_closed(self, dialog: Dialog) -> None:
         """Note that a dialog is closed: by an answer of ours, by a person, or by a navigation."""
-        for asked in [asked for asked in self._open if asked.dialog is dialog]:
-            self._over(asked, asked.answering or CLOSED)
-            if not asked.answering:
-                self._tell_of(asked, f"was {CLOSED}")
+        for open_dialog in [open_dialog for open_dialog in self._open if open_dialog.dialog is dialog]:
+            self._remove(open_dialog, open_dialog.answering or CLOSED)
+            if not open_dialog.answering:
+                self._report(open_dialog, f"was {CLOSED}")
 
-    # --- what calls meet -----------------------------------------------------------------------------------------
+    # --- calls ---------------------------------------------------------------------------------------------------
 
     def open_beside(self, page: PageRecord) -> OpenDialog | None:
         """Return the dialog that blocks a page: its own, or one of a window that its scripts share with it."""
@@ -107,10 +111,10 @@ class Dialogs:
             raise refusal(dialog, page, call.client_id)
 
     async def answer(self, page: PageRecord, call: Call, action: HandleDialog) -> Json:
-        """Answer the page's dialog, and see what came of it: the end of the call that waited, or the next dialog."""
+        """Answer the page's dialog, and return what follows: the end of the call that waited, or the next dialog."""
         dialog = next((o for o in self._open if o.page is page and not o.answering), None)
         if dialog is None or not dialog.live:
-            raise none_open(page, self.open_beside(page), call.client_id)
+            raise no_dialog_error(page, self.open_beside(page), call.client_id)
         if action.prompt_text is not None and not (action.accept and dialog.dialog.type == "prompt"):
             raise ValidationFailed(
                 f"promptText is for a prompt that is accepted; {page.page_id} shows {dialog.named}.",
@@ -120,61 +124,61 @@ class Dialogs:
         acts = [r for r in dialog.calls if r.call.client_id == call.client_id and r.action.effect is not Effect.READS]
         answered: Json = {"answered": {**dialog.facts, "accepted": action.accept}}
         if not acts:
-            told = answered | await self._observed(dialog, self._running[call.call_id], action)
-            return with_next(told, self.open_beside(page), call.client_id)
-        await self._end(dialog, accept=action.accept, text=action.prompt_text)
+            reply = answered | await self._answer_observed(dialog, self._running[call.call_id], action)
+            return with_next_dialog(reply, self.open_beside(page), call.client_id)
+        await self._answer(dialog, accept=action.accept, text=action.prompt_text)
         await self._until(lambda: self.open_beside(page) or all(r.ended for r in acts), acts, action.timeout / 1000)
         self._running[call.call_id].requests = [sent for r in acts if r.ended for sent in r.outcome.result().requests]
-        came = result_after(acts, answered, f"{dialog.named} was {how_answered(accept=action.accept)}")
-        return with_next(came, self.open_beside(page), call.client_id)
+        result = result_after(acts, answered, f"{dialog.named} was {past_answer(accept=action.accept)}")
+        return with_next_dialog(result, self.open_beside(page), call.client_id)
 
-    def cancelled(self, run: CallRun) -> None:
-        """Decline the dialogs that a cancelled call waits for, where its client may."""
+    def dismiss_for(self, run: CallRun) -> None:
+        """Dismiss the dialogs that a cancelled call waits for, if its client may."""
         for dialog in [o for o in self._open if run in o.calls and o.may_be_answered_by(run.call.client_id)]:
-            self._background.spawn(self._decline(dialog))
+            self._background.spawn(self._dismiss(dialog))
 
-    def stop(self) -> None:
+    def dismiss_all(self) -> None:
         for dialog in [*self._open]:
-            self._background.spawn(self._decline(dialog))
+            self._background.spawn(self._dismiss(dialog))
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _add(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
-        asked = OpenDialog(dialog, page, tab, datetime.now().astimezone() + timedelta(seconds=self._within_s))
+    def _open_dialog(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
+        open_dialog = OpenDialog(dialog, page, tab, datetime.now().astimezone() + timedelta(seconds=self._within_s))
         policy = page.automatic_answer()
         if policy is not None:
             tab.observer.expect_dialog()
-            self._background.spawn(self._by_policy(asked, policy))
+            self._background.spawn(self._answer_by_policy(open_dialog, policy))
             return
-        asked.timer = asyncio.get_running_loop().call_later(
-            self._within_s, lambda: self._background.spawn(self._expire(asked))
+        open_dialog.timer = asyncio.get_running_loop().call_later(
+            self._within_s, lambda: self._background.spawn(self._expire(open_dialog))
         )
-        self._open.append(asked)
-        page.dialog = asked.named
-        tab.page.once("close", lambda _: self._gone(asked))
-        tab.page.once("crash", lambda _: self._gone(asked))
-        self._tell_concerned(asked)
+        self._open.append(open_dialog)
+        page.dialog = open_dialog.named
+        tab.page.once("close", lambda _: self._remove_lost(open_dialog))
+        tab.page.once("crash", lambda _: self._remove_lost(open_dialog))
+        self._interrupt_calls(open_dialog)
         self._emit(PageChanged(page=page.state()))
         self._changed.set()
 
-    def _tell_concerned(self, asked: OpenDialog) -> None:
-        """Send away the calls that wait for a page that it blocks, suspend those that run there, and tell the holder,
-        unless one of these replies tells it."""
-        page = asked.page
+    def _interrupt_calls(self, dialog: OpenDialog) -> None:
+        """Refuse the calls that wait for a page that it blocks, suspend those that run there, and notify the holder,
+        unless one of these replies does."""
+        page = dialog.page
         family = [each for each in self._pages.values() if related(each.record, page)]
-        waiting = {turn.call.call_id for member in family for turn in self._refuse_waiting(asked, member)}
-        run = self._concerned({member.record.page_id for member in family})
-        concerned = [each for each in run if each.call.call_id not in waiting]
-        told = {each.call.client_id for each in concerned if self._suspend(each, asked)}
-        told |= {each.call.client_id for each in self._running.values() if each.action.answers_dialog}
+        waiting = {turn.call.call_id for member in family for turn in self._refuse_queued(dialog, member)}
+        runs = self._calls_on({member.record.page_id for member in family})
+        concerned = [each for each in runs if each.call.call_id not in waiting]
+        informed = {each.call.client_id for each in concerned if self._suspend(each, dialog)}
+        informed |= {each.call.client_id for each in self._running.values() if each.action.answers_dialog}
         holder = page.holder_id
-        if holder and holder not in told:
-            self._emit(page.notice(holder, f"{page.page_id} shows {asked.named}. {asked.next_call(holder)}"))
+        if holder and holder not in informed:
+            self._emit(page.notice(holder, f"{page.page_id} shows {dialog.named}. {dialog.next_call(holder)}"))
 
-    def _refuse_waiting(self, dialog: OpenDialog, asking: AskingPage) -> list[Turn]:
+    def _refuse_queued(self, dialog: OpenDialog, asking: AskingPage) -> list[Turn]:
         return asking.queue.refuse(lambda turn: refusal(dialog, asking.record, turn.call.client_id))
 
-    def _concerned(self, ids: set[str]) -> list[CallRun]:
+    def _calls_on(self, ids: set[str]) -> list[CallRun]:
         """Return the calls that run on these pages, and that a dialog may keep from their end."""
         return [
             run
@@ -183,21 +187,21 @@ class Dialogs:
         ]
 
     def _suspend(self, run: CallRun, dialog: OpenDialog) -> bool:
-        """Reply at once, and let the call wait: cancelled it would lose its value. Returns whether this was a reply."""
+        """Reply at once, and let the call wait: cancelled it would lose its value. Returns True if this was a reply."""
         run.suspend()
         dialog.calls.append(run)
         if run.reply.done():
             return False
         page = self._pages[run.call.page_id or ""].record
-        run.reply.set_result(suspended(run, page, dialog))
+        run.reply.set_result(suspended_outcome(run, page, dialog))
         return True
 
-    async def _observed(self, dialog: OpenDialog, run: CallRun, action: HandleDialog) -> Json:
-        """Answer a dialog that no call waits for, and see what the page makes of it."""
+    async def _answer_observed(self, dialog: OpenDialog, run: CallRun, action: HandleDialog) -> Json:
+        """Answer a dialog that no call waits for, and observe what the page does."""
         observer = dialog.tab.observer
         observation = observer.begin()
         try:
-            await self._end(dialog, accept=action.accept, text=action.prompt_text)
+            await self._answer(dialog, accept=action.accept, text=action.prompt_text)
             await dialog.tab.responds()
             await observer.settle(observation)
         finally:
@@ -205,21 +209,21 @@ class Dialogs:
         run.requests = observation.requests()
         return {"observed": "; ".join(observation.lines()), **observation.facts()}
 
-    async def _end(self, dialog: OpenDialog, *, accept: bool, text: str | None = None) -> None:
+    async def _answer(self, dialog: OpenDialog, *, accept: bool, text: str | None = None) -> None:
         """Answer it. Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""
         try:
             await dialog.end(accept=accept, text=text)
         except NoDialog:
-            self._over(dialog, CLOSED)
+            self._remove(dialog, CLOSED)
             raise
-        self._over(dialog, dialog.answering)
+        self._remove(dialog, dialog.answering)
 
-    async def _by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
-        """Answer it at once, so that no call is held up. The reply of the act that met it tells it, else a notice."""
-        how = f"{how_answered(accept=bool(policy.accept))} by the page's dialog policy"
+    async def _answer_by_policy(self, dialog: OpenDialog, policy: DialogPolicy) -> None:
+        """Answer it at once, so that no call is held up. The reply of the act that opened it says so, else a notice."""
+        how = f"{past_answer(accept=bool(policy.accept))} by the page's dialog policy"
         try:
             text = policy.prompt_text if dialog.dialog.type == "prompt" else None
-            await self._end(dialog, accept=bool(policy.accept), text=text)
+            await self._answer(dialog, accept=bool(policy.accept), text=text)
         except NoDialog:
             how = CLOSED
         except TimedOut:
@@ -228,21 +232,21 @@ class Dialogs:
         if dialog.dialog.type == "beforeunload" and not policy.accept:
             dialog.tab.note_leave_answer(left=False)
         if not dialog.tab.observer.add_dialog(f"{dialog.named} was {how}"):
-            self._tell_of(dialog, f"was {how}")
+            self._report(dialog, f"was {how}")
 
-    async def _decline(self, dialog: OpenDialog) -> None:
+    async def _dismiss(self, dialog: OpenDialog) -> None:
         try:
-            await self._end(dialog, accept=False)
+            await self._answer(dialog, accept=False)
         except (NoDialog, TimedOut):
-            self._over(dialog, _GONE)
+            self._remove(dialog, _GONE)
 
     async def _expire(self, dialog: OpenDialog) -> None:
         if dialog in self._open and not dialog.answering:
-            await self._decline(dialog)
-            self._tell_of(dialog, f"was dismissed: nobody answered it within {self._within_s:g} s")
+            await self._dismiss(dialog)
+            self._report(dialog, f"was dismissed: nobody answered it within {self._within_s:g} s")
 
-    def _over(self, dialog: OpenDialog, how: str) -> None:
-        """Forget a dialog; what waited for it goes on."""
+    def _remove(self, dialog: OpenDialog, how: str) -> None:
+        """Remove a dialog, and resume what waited for it."""
         if dialog not in self._open:
             return
         self._open.remove(dialog)
@@ -253,7 +257,7 @@ class Dialogs:
             page.dialog = None
         page.revision += 1
         tab.observer.add_dialog(f"{dialog.named} was {how}")
-        if dialog.dialog.type == "beforeunload" and how == how_answered(accept=False):
+        if dialog.dialog.type == "beforeunload" and how == past_answer(accept=False):
             tab.note_leave_answer(left=False)
         for run in dialog.calls:
             if not any(run in other.calls for other in self._open):
@@ -262,33 +266,33 @@ class Dialogs:
             self._emit(PageChanged(page=page.state()))
         self._changed.set()
 
-    def lost(self, tab: Tab) -> None:
-        """Forget what a tab asked that has ended, which its browser may have had no time to tell."""
-        for asked in [asked for asked in self._open if asked.tab is tab]:
-            self._gone(asked)
+    def forget_tab(self, tab: Tab) -> None:
+        """Remove the dialogs of a tab that has ended, whose browser may have had no time to report their end."""
+        for dialog in [dialog for dialog in self._open if dialog.tab is tab]:
+            self._remove_lost(dialog)
 
-    def _gone(self, dialog: OpenDialog) -> None:
-        """Forget a dialog that went with its page, and tell those who have a call to read on."""
+    def _remove_lost(self, dialog: OpenDialog) -> None:
+        """Remove a dialog that went with its page, and notify those who have a call to read on."""
         if dialog in self._open and any(run.action.effect is not Effect.READS for run in dialog.calls):
-            self._tell_of(dialog, "is gone with its page")
-        self._over(dialog, _GONE)
+            self._report(dialog, "is gone with its page")
+        self._remove(dialog, _GONE)
 
     async def _until(self, done: Callable[[], object], calls: Iterable[CallRun], seconds: float) -> None:
         for run in calls:
             run.outcome.add_done_callback(lambda _: self._changed.set())
         await wait_until(done, self._changed, seconds)
 
-    def _tell_of(self, dialog: OpenDialog, how: str) -> None:
-        """Tell the holder of the page, and whoever has a call to read on, what became of a dialog."""
+    def _report(self, dialog: OpenDialog, how: str) -> None:
+        """Notify the holder of the page, and whoever has a call to read on, how a dialog ended."""
         page = dialog.page
         clients = {page.lease.client_id: ""} if page.lease else {}
         for run in dialog.calls:
             if run.action.effect is not Effect.READS:
-                clients[run.call.client_id] = f" What came of {run.action.name()}: {get_call(run)}."
+                clients[run.call.client_id] = f" What came of {run.action.name()}: {get_call_of(run)}."
         for client_id, more in clients.items():
             self._emit(page.notice(client_id, f"{page.page_id}: {dialog.named} {how}.{more}"))
 
-    def _give_up(self, page: Page) -> None:
+    def _dismiss_early(self, page: Page) -> None:
         dialog = self._early.pop(page, None)
         if dialog is not None:
-            self._background.spawn(declined(dialog))
+            self._background.spawn(dismiss(dialog))

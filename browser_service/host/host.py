@@ -220,7 +220,7 @@ class LocalHost:
     async def stop(self) -> None:
         """End in good order: calls cancelled, cookies saved, browser closed. Each step is bounded."""
         self.end_calls()
-        self.dialogs.stop()
+        self.dialogs.dismiss_all()
         await self._upkeep.stop()
         await self._calls.wait_until_ended()
         videos = [video for session in self._sessions.values() for video in session.recordings]

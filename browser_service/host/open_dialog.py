@@ -16,9 +16,9 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 CLOSED = "closed in the browser"
-_ANSWERED_WITHIN_S = 5
-_SHOWN = 200
-_KEPT = 5_000
+_ANSWER_S = 5
+_MESSAGE_CHARACTERS = 200
+_FACT_CHARACTERS = 5_000
 
 
 @dataclass(eq=False)
@@ -35,16 +35,16 @@ class OpenDialog:
 
     @property
     def named(self) -> str:
-        """Say what it is, in the page's own words."""
+        """Describe it in the page's own words."""
         message = well_formed(self.dialog.message)
-        return f"{self.dialog.type} {message[:_SHOWN]!r}" if message else self.dialog.type
+        return f"{self.dialog.type} {message[:_MESSAGE_CHARACTERS]!r}" if message else self.dialog.type
 
     @property
     def facts(self) -> Json:
-        """Say the same for programs."""
+        """Describe it for programs."""
         found: Json = {
             "type": self.dialog.type,
-            "message": self.dialog.message[:_KEPT],
+            "message": self.dialog.message[:_FACT_CHARACTERS],
             "pageId": self.page.page_id,
         }
         return sendable(found | ({"defaultValue": self.dialog.default_value} if self.dialog.type == "prompt" else {}))
@@ -55,10 +55,10 @@ class OpenDialog:
         return self.tab.usable
 
     async def end(self, *, accept: bool, text: str | None) -> None:
-        """Answer it. Raises NoDialog where it is closed already, TimedOut where the browser does not close it."""
-        self.answering = how_answered(accept=accept)
+        """Answer it. Raises NoDialog if it is closed already, TimedOut if the browser does not close it."""
+        self.answering = past_answer(accept=accept)
         try:
-            async with asyncio.timeout(_ANSWERED_WITHIN_S):
+            async with asyncio.timeout(_ANSWER_S):
                 if accept:  # without a text Playwright would answer a prompt with an empty one
                     await self.dialog.accept(self.dialog.default_value if text is None else text)
                 else:
@@ -98,20 +98,20 @@ def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
     )
 
 
-def how_answered(*, accept: bool) -> str:
-    """Say what an answer is."""
+def past_answer(*, accept: bool) -> str:
+    """Return the participle of an answer, as texts need it."""
     return "accepted" if accept else "dismissed"
 
 
 def related(page: PageRecord, other: PageRecord) -> bool:
-    """Say whether a dialog of one page blocks the other, or the pages are the same."""
+    """Say if a dialog of one page blocks the other, or the pages are the same."""
     return page.family == other.family and page.session_id == other.session_id
 
 
-async def declined(dialog: Dialog) -> None:
-    """Dismiss one that belongs to no page."""
+async def dismiss(dialog: Dialog) -> None:
+    """Dismiss a dialog that belongs to no page."""
     try:
-        async with asyncio.timeout(_ANSWERED_WITHIN_S):
+        async with asyncio.timeout(_ANSWER_S):
             await dialog.dismiss()
     except (PlaywrightError, TimeoutError):
         return  # it went with its page

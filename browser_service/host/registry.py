@@ -86,7 +86,7 @@ class PageRegistry:
             self._policy,
             emit=self._log.emit,
             on_close=on_close,
-            on_lost=self._dialogs.lost,
+            on_lost=self._dialogs.forget_tab,
             busy=self._busy,
             people=self.people,
             downloads=self._downloads,
@@ -196,7 +196,7 @@ class PageRegistry:
 
     def _adopted(self, entry: PageEntry) -> None:
         if entry.tab is not None:
-            self._dialogs.adopted(entry.record, entry.tab)
+            self._dialogs.note_adopted(entry.record, entry.tab)
 
     def _held(self, page: HeldPage) -> None:
         """Tell that a person took a page, or gave it back."""
@@ -207,10 +207,10 @@ class PageRegistry:
     def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
         if entry is None or entry.record.guarded:  # else a person's own, in their browser
-            self._dialogs.opened(page, dialog)
+            self._dialogs.note_opened(page, dialog)
 
     def dialog_closed(self, dialog: "Dialog") -> None:
-        self._dialogs.closed(dialog)
+        self._dialogs.note_closed(dialog)
 
     def _showing(self, page: "Page | None") -> PageEntry | None:
         return next((entry for entry in self._pages.values() if entry.tab is not None and entry.tab.page is page), None)
