@@ -108,7 +108,7 @@ class Completions(_Lenient):
 def error_lines(error: Json, doing: str = "") -> list[str]:
     """Say what went wrong and what to do, and what a site answered where that is why.
 
-    `error` is the error of an envelope. `doing` is the tool's `activity_phrase`, which begins its errors; it may be empty.
+    `error` is the error of an envelope. `doing` is the tool's `activity_phrase`, which begins its errors, or empty.
     """
     details = _object(error, "details")
     if doing:
