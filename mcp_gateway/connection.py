@@ -166,9 +166,8 @@ async def _reply(
     complete_body = await with_files(ctx, params, chat.service, body)
     if isinstance(complete_body, protocol.InputRequiredResult):
         return complete_body
-    send = functools.partial(chat.call, ctx, form=form)
     return await chat.elicitation.call(
-        ctx, params, complete_body, lambda body, on_human_request: send(body, on_human_request=on_human_request)
+        ctx, params, complete_body, lambda body, on_human_request: chat.call(ctx, body, form, on_human_request)
     )
 
 

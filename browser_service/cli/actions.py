@@ -7,9 +7,18 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
-from browser_service.cli import arguments, flags, output
+from browser_service.cli import flags, output
 from browser_service.cli.client import Client, error_of
-from browser_service.cli.parameters import kebab, new_app, parameter, parameters_of, with_signature
+from browser_service.cli.options import (
+    action_body,
+    action_options,
+    kebab,
+    new_app,
+    parameter,
+    parameters_of,
+    positional_options,
+    with_signature,
+)
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
@@ -86,17 +95,17 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
         ] = False,
         **options: Any,  # Any: of each option what typer made of it
     ) -> None:
-        body = arguments.body(wire_name, action, options.pop("positions", None) or [], options)
+        body = action_body(wire_name, action, options.pop("positions", None) or [], options)
         run_body(body, data_dir, out, as_json=as_json, person=person)
 
     command = new_app()
-    parameters = [*_by_position(action), *map(parameter, arguments.options(action)), *parameters_of(act)]
+    parameters = [*_by_position(action), *map(parameter, action_options(action)), *parameters_of(act)]
     command.command(help=action.description())(with_signature(act, parameters))
     return command
 
 
 def _by_position(action: type[Action]) -> list[inspect.Parameter]:
-    names = [kebab(option.name).upper() for option in arguments.positional(action)]
+    names = [kebab(option.name).upper() for option in positional_options(action)]
     places = typer.Argument(None, metavar=" ".join(names), show_default=False, help="The same by position.")
     keyword = inspect.Parameter.KEYWORD_ONLY
     return [inspect.Parameter("positions", keyword, default=places, annotation=list[str] | None)] if names else []

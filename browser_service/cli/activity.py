@@ -9,7 +9,7 @@ import typer
 
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, client_id
-from browser_service.cli.parameters import new_app
+from browser_service.cli.options import new_app
 from browser_service.observability.lines import line
 from client.credentials import token_id
 from shared import wire

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from browser_service.cli import flags, output
-from browser_service.cli.parameters import new_app, parameters_of, with_signature
+from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.settings import Settings
 from client import instance
 from shared.errors import ServiceUnavailable

@@ -7,7 +7,7 @@ import typer
 
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
-from browser_service.cli.parameters import new_app
+from browser_service.cli.options import new_app
 from shared.actions.signing_in import ImportLogin, Login
 from shared.errors import ValidationFailed
 from shared.model import Json

@@ -7,7 +7,7 @@ import typer
 
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account
-from browser_service.cli.parameters import new_app
+from browser_service.cli.options import new_app
 from shared import wire
 from shared.model import Json
 from shared.pages import HumanRequestState

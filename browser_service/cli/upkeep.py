@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from browser_service.cli import client, flags, output
-from browser_service.cli.parameters import new_app, parameters_of, with_signature
+from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.settings import Settings
 from client.credentials import DAY_S
 from shared.errors import ServiceUnavailable

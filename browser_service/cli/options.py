@@ -1,17 +1,19 @@
-"""Makes command line options from a JSON Schema: of the settings, and of each action's arguments."""
+"""Makes command line options from JSON Schemas: those of the settings and of each action's arguments."""
 
 import functools
 import inspect
 import json
 import keyword
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import typer
 from pydantic import JsonValue
 
-from shared.schema import Schema
+from shared.actions.base import Action
+from shared.model import Json
+from shared.schema import Schema, full_schema, second_names
 
 _SCALARS: Final[Mapping[str, type]] = {"boolean": bool, "integer": int, "number": float, "string": str}
 _VALUE_NAMES: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}
@@ -71,6 +73,34 @@ def to_json(option: Option, value: object) -> JsonValue:
     schema = cast("Schema", items) if len(value) > 1 else option.schema
     values = [_value(option, schema, text) for text in value]
     return values if len(values) > 1 else values[0]
+
+
+def action_options(action: type[Action]) -> list[Option]:
+    """Return an option for each argument."""
+    properties = cast("dict[str, Schema]", full_schema(action)["properties"])
+    return [Option(name, schema, tuple(_spellings(action, name)), _help(schema)) for name, schema in properties.items()]
+
+
+def positional_options(action: type[Action]) -> list[Option]:
+    """Return the required options, which may be given by position as well."""
+    required = cast("list[str]", full_schema(action).get("required", []))
+    return [
+        option for option in action_options(action) if option.name in required and option.schema.get("type") != "array"
+    ]
+
+
+def action_body(name: str, action: type[Action], positions: list[str], typed: Mapping[str, object]) -> Json:
+    """Return the call's body, with only what was typed. Raises typer.BadParameter if that makes no sense."""
+    by_name = {
+        option.name: to_json(option, value)
+        for option in action_options(action)
+        if (value := typed[option.identifier]) not in (None, [])
+    }
+    open_places = [option for option in positional_options(action) if option.name not in by_name]
+    if len(positions) > len(open_places):
+        raise typer.BadParameter(f"What is {positions[len(open_places)]!r}? Arguments have names: see --help.")
+    by_position = {option.name: to_json(option, text) for option, text in zip(open_places, positions, strict=False)}
+    return {"action": name, **by_position, **by_name}
 
 
 def parameters_of(function: Callable[..., None]) -> list[inspect.Parameter]:
@@ -144,3 +174,25 @@ def _value(option: Option, schema: Schema, text: object) -> JsonValue:
             return text
         raise typer.BadParameter(f"{text!r} is no JSON: {error}", param_hint=f"--{kebab(option.name)}") from None
     return value if _JSON_TYPES[type(value)] & types or "string" not in types else text
+
+
+def _spellings(action: type[Action], name: str) -> Iterator[str]:
+    """Yield the ways to write an argument: `page-id`, `pageId`, and its second names."""
+    for spelling in (name, *_second_names(action, name)):
+        yield kebab(spelling)
+        yield spelling
+    if name == "pageId":
+        yield "page"
+
+
+def _second_names(action: type[Action], name: str) -> Iterator[str]:
+    for alias in action.aliases:
+        yield from (old for old, new in alias.renames.items() if new == name)
+    yield from second_names(action).get(name, [])
+
+
+def _help(schema: Schema) -> str:
+    notes = {"default": schema.get("default"), "at least": schema.get("minimum"), "at most": schema.get("maximum")}
+    limits = ", ".join(f"{note} {str(value).lower()}" for note, value in notes.items() if value is not None)
+    description = str(schema.get("description", ""))
+    return f"{description} ({limits})" if limits else description
