@@ -16,16 +16,20 @@ EXIT_WITHIN_S: Final = 0.7
 
 def main() -> None:
     if len(sys.argv) > 1:
-        from mcp_gateway.arguments import check  # noqa: PLC0415 - hosts give none, and are to be answered early
+        from mcp_gateway.arguments import take  # noqa: PLC0415 - hosts give none, and are to be answered early
 
-        check(sys.argv[1:])
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+        take(sys.argv[1:])
     gc.disable()  # until all is imported: it would find nothing, again and again
-    instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names
-    early = EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
+    early = _early_server() if "stdio" in os.environ.get("BROWSE_TRANSPORT", "stdio") else None
     from mcp_gateway.startup import run  # noqa: PLC0415 - the first replies are given while this is imported
 
     run(early)
+
+
+def _early_server() -> EarlyServer:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names
+    return EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
 
 
 def _exit_soon() -> None:

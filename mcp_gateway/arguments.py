@@ -1,44 +1,87 @@
-"""The command line has no settings, because hosts give those by the environment."""
+"""Flags are settings: each has the name of a variable of the environment, and stands above it."""
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
+from pydantic.fields import FieldInfo
+
 from mcp_gateway.settings import Settings
+from mcp_gateway.transports.settings import TransportSettings
 from shared.similarity import nearest
 from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
-_SETTINGS: Final = {f"BROWSE_{name.upper()}": field.description for name, field in Settings.model_fields.items()}
+_SECRETS: Final = frozenset({"token", "auth_secret"})
+"""Settings without a flag, because every process of the machine can read a command line."""
+_FLAGS: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
+"""Other flags than the name of the setting, because people know them from other servers."""
+_EXAMPLES: Final = f"""examples:
+  {PROGRAM}                                  a chat's host starts it so, and speaks MCP on stdin and stdout
+  {PROGRAM} --transport http                 http://127.0.0.1:3000/mcp, for many chats at a time
+  {PROGRAM} --transport http,websocket       both, on the ports 3000 and 3001
+  {PROGRAM} --transport jsonl                a JSON object on a line, for shell scripts
+
+Each flag is also a variable of the environment, which stands below it: --toolsets is BROWSE_TOOLSETS."""
 
 
 class _Parser(argparse.ArgumentParser):
+    flags: list[str]
+
     def error(self, message: str) -> NoReturn:
         """Exit with the message alone, without the usage."""
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def check(arguments: Sequence[str]) -> NoReturn:
-    """Answer `--help` or `--version`, or name the argument that is wrong. Hosts start the gateway without any."""
-    rows = [f"  {name}\n      {description}" for name, description in _SETTINGS.items()]
+def take(arguments: Sequence[str]) -> None:
+    """Put what the flags say into the environment. Ends the process for `--help`, `--version` and a wrong flag."""
+    parser = _parser()
+    given, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.error(_problem(unknown[0], parser))
+    alone = (given.BROWSE_TRANSPORT or os.environ.get("BROWSE_TRANSPORT", "")) in {"websocket", "ws"}
+    for variable, value in vars(given).items():
+        name = variable.replace("BROWSE_MCP_P", "BROWSE_WS_P") if alone else variable
+        if value is not None:
+            os.environ[name] = str(value)
+
+
+def _parser() -> _Parser:
     parser = _Parser(
         PROGRAM,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=f"The MCP server of {APP_NAME}: a chat's host starts it, and speaks MCP with it on stdin and "
-        "stdout.",
-        epilog="\n".join(["settings, in the environment:", *rows]),
+        description=f"The MCP server of {APP_NAME}: it brings chats to the browser service, by any transport.",
+        epilog=_EXAMPLES,
     )
     parser.add_argument("--version", action="version", version=f"{APP_NAME} {VERSION}")
-    _, unknown = parser.parse_known_args(arguments)
-    parser.error(_problem(unknown[0] if unknown else arguments[0]))
+    parser.flags = ["--help", "--version"]
+    for title, settings in (("transports", TransportSettings), ("the service, and what chats are shown", Settings)):
+        group = parser.add_argument_group(title)
+        for name, field in settings.model_fields.items():
+            if name not in _SECRETS:
+                _add(group, name, field)
+                parser.flags.append(_flag(name))
+    return parser
 
 
-def _problem(unknown: str) -> str:
-    """Name the argument, and the nearest flag, or the setting that it would be in the environment."""
+def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo) -> None:
+    flag = _flag(name)
+    variable = f"BROWSE_{name.upper()}"
+    if field.annotation is bool:
+        action = argparse.BooleanOptionalAction
+        group.add_argument(flag, dest=variable, action=action, help=field.description, default=None)
+    else:
+        group.add_argument(flag, dest=variable, metavar="VALUE", help=field.description)
+
+
+def _flag(name: str) -> str:
+    return f"--{_FLAGS.get(name, name).replace('_', '-')}"
+
+
+def _problem(unknown: str, parser: _Parser) -> str:
+    """Name the argument, and the nearest flag."""
     name = unknown.partition("=")[0]
-    setting = f"BROWSE_{name.strip('-').replace('-', '_').upper()}"
-    if name.startswith("-") and (near := nearest(setting, _SETTINGS, similarity=0.85)):
-        return f"unknown argument {name!r}. Settings stand in the environment: {near[0]}=... {PROGRAM}"
-    near = nearest(name, ("--help", "--version"))
+    near = nearest(name, parser.flags)
     return f"unknown argument {name!r}. Did you mean {near[0] if near else '--help'}?"

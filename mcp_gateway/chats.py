@@ -68,11 +68,13 @@ class Chat:
 
     def appear(self) -> None:
         """Hold the stream of events from now on."""
-        self._presence = asyncio.create_task(self.stream.hold())
+        if self._presence is None or self._presence.done():
+            self._presence = asyncio.create_task(self.stream.hold())
 
     def leave(self) -> None:
         if self._presence is not None:
             self._presence.cancel()
+            self._presence = None
 
     def add_toolsets(self, names: list[str]) -> bool:
         """Add toolsets to the list of tools. Returns whether it is longer now."""
@@ -145,17 +147,20 @@ class Chat:
 class Chats:
     """Holds the chats of a connection: its own, for hosts that name none, and those that the host names."""
 
-    def __init__(self, own: Chat) -> None:
+    def __init__(self, own: Chat, scope: str = "") -> None:
         self.own = own
+        self._scope = scope
+        """Keeps the chats apart from those that another connection's host calls by the same name."""
         self._named: dict[str, Chat] = {}
         """By client id; the one that called last is the last."""
 
     def find(self, meta: Mapping[str, object] | None) -> Chat:
         """Return the chat that a request's `_meta` names. An identity in the settings is that of all chats."""
-        client_id, settings = _client_id(meta or {}), self.own.settings
+        client_id, settings = _client_id(meta or {}, self._scope), self.own.settings
         if client_id is None or settings.client_id or settings.token or settings.token_file:
             return self.own
-        chat = self._named.pop(client_id, None) or self._appear(client_id)
+        chat = self._named.pop(client_id, None) or self._add(client_id)
+        chat.appear()
         self._named[client_id] = chat
         return chat
 
@@ -171,14 +176,12 @@ class Chats:
         for chat in (self.own, *self._named.values()):
             chat.leave()
 
-    def _appear(self, client_id: str) -> Chat:
+    def _add(self, client_id: str) -> Chat:
         """Add a chat. Those that were silent longest leave for it, but none that waits for a reply."""
         silent = [name for name, chat in self._named.items() if not chat.is_waiting]
         for name in silent[: max(len(self._named) - _MAX_PRESENT + 1, 0)]:
             self._named.pop(name).leave()
-        chat = self.own.another(client_id)
-        chat.appear()
-        return chat
+        return self.own.another(client_id)
 
 
 def credentials(settings: Settings, chat_id: str | None = None) -> Credentials:
@@ -201,10 +204,10 @@ def _environment_client_id() -> str | None:
     return client_id if chat_id and re.fullmatch(CLIENT_ID_PATTERN, client_id) else None
 
 
-def _client_id(meta: Mapping[str, object]) -> str | None:
+def _client_id(meta: Mapping[str, object], scope: str) -> str | None:
     """Return a client id for the chat that a host names, by an id of any characters."""
     for key in _CHAT_KEYS:
         chat_id = meta.get(key)
         if isinstance(chat_id, str) and chat_id:
-            return f"chat:{hashlib.sha256(f'{key}:{chat_id}'.encode()).hexdigest()[:24]}"
+            return f"chat:{hashlib.sha256(f'{scope}{key}:{chat_id}'.encode()).hexdigest()[:24]}"
     return None

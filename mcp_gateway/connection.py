@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeVar, cast
 
 import structlog
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types as protocol
 from mcp.server.context import ServerRequestContext as Context
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
@@ -35,8 +35,8 @@ _DEFECT: Final = (
 _LINKS_SINCE: Final = "2025-06-18"
 """The revision of the protocol that has links to resources."""
 
-Requests = MemoryObjectReceiveStream[SessionMessage | Exception]
-Replies = MemoryObjectSendStream[SessionMessage]
+Requests = ReadStream[SessionMessage | Exception]
+Replies = WriteStream[SessionMessage]
 ListParams = protocol.PaginatedRequestParams | None
 ListResult = TypeVar("ListResult", bound=protocol.Result)
 
@@ -49,22 +49,28 @@ class Connection:
     Nothing of it belongs to the process, which may serve any number of them over one `ServiceClient`'s connections.
     """
 
-    def __init__(self, settings: Settings, service: ServiceClient, instructions: str = INSTRUCTIONS) -> None:
+    def __init__(
+        self, settings: Settings, service: ServiceClient, instructions: str = INSTRUCTIONS, scope: str = ""
+    ) -> None:
         self.settings = settings
         self.instructions = instructions
         self.resources = Resources(settings)
         self.subscriptions = Subscriptions()
         self.faults = Faults()
-        self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults))
+        self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
 
     async def serve(self, requests: Requests, replies: Replies) -> None:
         """Answer a wire's requests until they end. The connection's own chat is present meanwhile."""
-        server = self.server()
         self.chats.own.appear()
         try:
-            await server.run(requests, replies, server.create_initialization_options())
+            await self.answer(requests, replies)
         finally:
             self.chats.leave()
+
+    async def answer(self, requests: Requests, replies: Replies) -> None:
+        """Answer a wire's requests until they end."""
+        server = self.server()
+        await server.run(requests, replies, server.create_initialization_options())
 
     def server(self) -> Server:
         """Make the SDK's server of this connection, for wires that the SDK itself carries."""

@@ -1,37 +1,33 @@
-"""The gateway of a process serves the connections of its wires over one pool of HTTP connections to the service."""
+"""The gateway of a process makes its connections, over one pool of connections to the service."""
 
-import sys
 from typing import Final
-
-import structlog
 
 from client.http import ServiceClient
 from client.instance import Autostart
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
-from mcp_gateway.stdio.early import EarlyServer
-from mcp_gateway.stdio.relay import Relay
 from shared.catalogue import fingerprint
 
 _CLOSE_WITHIN_S: Final = 0.2
 
 
-async def serve(early: EarlyServer, settings: Settings, autostart: Autostart, instructions: str) -> None:
-    """Serve the connection of this process until its client closes stdin."""
-    _log_to_stderr(settings)
-    service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
-    await Relay(early).serve(Connection(settings, service, instructions))
-    await service.close(_CLOSE_WITHIN_S)
+class Gateway:
+    """Makes the connections of a process, which share the way to the service."""
 
+    def __init__(self, settings: Settings, autostart: Autostart, instructions: str) -> None:
+        self.settings = settings
+        self._instructions = instructions
+        self._service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
 
-def _log_to_stderr(settings: Settings) -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    def own_connection(self) -> Connection:
+        """Return the connection of the host that started this process, whose identity is that of the settings."""
+        return Connection(self.settings, self._service, self._instructions)
+
+    def connection(self, client_id: str) -> Connection:
+        """Return a connection of a client that came by a network."""
+        service = self._service.as_client(credentials(self.settings, client_id))
+        return Connection(self.settings, service, self._instructions, scope=f"{client_id}:")
+
+    async def close(self) -> None:
+        await self._service.close(_CLOSE_WITHIN_S)

@@ -4,39 +4,56 @@ import asyncio
 import gc
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 from pydantic import ValidationError
+from pydantic_settings import BaseSettings
 
 from client.instance import Autostart, is_local
 from mcp_gateway import tools
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
+from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import settings_errors
 from shared.instructions import instructed
 
+Given = TypeVar("Given", bound=BaseSettings)
 
-def run(early: EarlyServer) -> None:
-    settings = _settings()
+
+def run(early: EarlyServer | None) -> None:
+    """Serve until the process is to end. The early server has the host's descriptors, if one speaks there."""
+    settings, transports = _read(Settings), _read(TransportSettings)
+    if transports.networks and (settings.client_id or settings.token or settings.token_file):
+        sys.exit(
+            "mcp-gateway: BROWSE_CLIENT_ID, BROWSE_TOKEN and BROWSE_TOKEN_FILE are one client's; "
+            "over a network each session is a client of its own. Leave them out."
+        )
     if problem := tools.toolset_problem(settings.toolsets):
         sys.stderr.write(f"mcp-gateway: {problem}\n")
     instructions = instructed(problem)
-    early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets)), instructions)
+    if early:
+        early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets)), instructions)
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()
-    from mcp_gateway.gateway import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
+    from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
 
     gc.freeze()
     gc.enable()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(serve(early, settings, autostart, instructions))
+        try:
+            runner.run(serve(early, settings, transports, autostart, instructions))
+        except NotUsable as error:
+            sys.exit(f"mcp-gateway: {error}")
+        except KeyboardInterrupt:
+            return
 
 
-def _settings() -> Settings:
+def _read(kind: type[Given]) -> Given:
     try:
-        return Settings()
+        return kind()
     except ValidationError as error:
-        sys.exit(f"mcp-gateway: {'; '.join(settings_errors.explain(error, Settings))}")
+        sys.exit(f"mcp-gateway: {'; '.join(settings_errors.explain(error, kind))}")
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

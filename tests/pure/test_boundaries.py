@@ -24,7 +24,7 @@ def _packages(*names: str) -> set[str]:
 
 NEVER = {
     "client": {"browser_service", "mcp_gateway", "mcp", "fastapi", "starlette", "uvicorn", "playwright", "sqlite3"},
-    "mcp_gateway": {"browser_service", "fastapi", "starlette", "sse_starlette", "uvicorn", "playwright", "sqlite3"},
+    "mcp_gateway": {"browser_service", "fastapi", "sse_starlette", "playwright", "sqlite3"},
     "browser_service": {"mcp_gateway", "mcp"},
     "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},
     "browser_service/rules": {"asyncio", "anyio", "threading", "playwright", "structlog"},
@@ -43,9 +43,9 @@ ONLY_IN = {
     "sqlite3": ("browser_service/store/",),
     "prometheus_client": ("browser_service/observability/metrics.py", "browser_service/http/routes.py"),
     "fastapi": HTTP,
-    "starlette": HTTP,
+    "starlette": (*HTTP, "mcp_gateway/transports/"),
     "sse_starlette": HTTP,
-    "uvicorn": HTTP,
+    "uvicorn": (*HTTP, "mcp_gateway/transports/"),
 }
 """Maps each library to the only modules in the packages that may import it."""
 

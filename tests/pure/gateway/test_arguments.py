@@ -6,6 +6,7 @@ import pytest
 
 from mcp_gateway import __main__ as gateway
 from mcp_gateway.settings import Settings
+from mcp_gateway.transports.settings import TransportSettings
 from shared.wire import VERSION
 
 
@@ -29,8 +30,9 @@ def test_help_names_every_setting(
     assert ends(monkeypatch, flag) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("usage: mcp-gateway ")
-    for name in Settings.model_fields:
-        assert f"BROWSE_{name.upper()}" in shown
+    flags = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
+    for name in {*Settings.model_fields, *TransportSettings.model_fields} - {"token", "auth_secret"}:
+        assert f"--{flags.get(name, name).replace('_', '-')} " in shown or f"--{name.replace('_', '-')}," in shown
 
 
 def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,9 +45,11 @@ def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     [
         (["--hlep"], "unknown argument '--hlep'. Did you mean --help?"),
         (["--verison"], "unknown argument '--verison'. Did you mean --version?"),
-        (["--toolset=all"], "unknown argument '--toolset'. Settings stand in the environment: BROWSE_TOOLSETS=..."),
-        (["--client-id", "x"], "Settings stand in the environment: BROWSE_CLIENT_ID=..."),
-        (["serve"], "unknown argument 'serve'. Did you mean --help?"),
+        (["--toolset=all"], "unknown argument '--toolset'. Did you mean --toolsets?"),
+        (["--client", "x"], "unknown argument '--client'. Did you mean --client-id?"),
+        (["--token", "x"], "unknown argument '--token'. Did you mean --token-file?"),
+        (["--toolsets"], "argument --toolsets: expected one argument"),
+        (["12345"], "unknown argument '12345'. Did you mean --help?"),
         ([""], "unknown argument ''. Did you mean --help?"),
     ],
 )

@@ -1,0 +1,52 @@
+"""Serves the connections of a process by the transports that its settings name."""
+
+import asyncio
+import sys
+
+import structlog
+
+from client.instance import Autostart
+from mcp_gateway.gateway import Gateway
+from mcp_gateway.settings import Settings
+from mcp_gateway.stdio.early import EarlyServer
+from mcp_gateway.stdio.relay import Relay
+from mcp_gateway.transports.settings import TransportSettings
+
+
+async def serve(
+    early: EarlyServer | None,
+    settings: Settings,
+    transports: TransportSettings,
+    autostart: Autostart,
+    instructions: str,
+) -> None:
+    """Serve until the client closes stdin, or the listeners end. Raises CannotListen, NotConfigured."""
+    _log_to_stderr(settings)
+    gateway = Gateway(settings, autostart, instructions)
+    serving = [Relay(early).serve(gateway.own_connection())] if early else []
+    if transports.networks:
+        from mcp_gateway.transports.listeners import listen  # noqa: PLC0415 - stdio alone needs no HTTP server
+
+        serving.append(listen(transports, gateway))
+    running = [asyncio.ensure_future(one) for one in serving]
+    try:
+        ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for one in ended:
+            one.result()
+    finally:
+        for one in running:
+            one.cancel()
+        await asyncio.wait(running)
+        await gateway.close()
+
+
+def _log_to_stderr(settings: Settings) -> None:
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )

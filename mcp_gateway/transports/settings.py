@@ -1,0 +1,119 @@
+"""Transports are set up by flags, or by the same names in the environment."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from shared.wire import MAX_MESSAGE_BYTES
+
+Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
+Auth = Literal["bearer", "api-key", "none"]
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_ALSO = {"ws": "websocket", "streamable-http": "http", "json-lines": "jsonl"}
+_PATH = r"^/[A-Za-z0-9._~/-]*$"
+
+
+def _words(value: object) -> object:
+    return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+
+def _kinds(value: object) -> object:
+    """Split the names of transports, and take the other names that people know them by."""
+    words = _words(value)
+    return (
+        tuple(_ALSO.get(str(word).lower(), str(word).lower()) for word in words) if isinstance(words, tuple) else words
+    )
+
+
+class NotUsable(Exception):
+    """Raised for settings that cannot be used here: keys that cannot be had, an address that is taken. Its text says
+    what to do."""
+
+
+class TransportSettings(BaseSettings):
+    """Say by which doors a gateway is reached, and who may enter."""
+
+    model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore")
+
+    transport: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(_kinds)] = Field(
+        default=("stdio",),
+        min_length=1,
+        description="stdio, http, sse, websocket (or ws), jsonl; several that share no stdin, separated by commas.",
+    )
+    mcp_host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    mcp_port: int = Field(default=3000, ge=0, le=65535, description="Port for http and sse; 0 takes a free one.")
+    mcp_path: str = Field(default="/mcp", pattern=_PATH, description="Path of the http transport.")
+    ws_port: int = Field(default=3001, ge=0, le=65535, description="Port for websocket; 0 takes a free one.")
+    ws_path: str = Field(default="/ws", pattern=_PATH, description="Path of the websocket transport.")
+    auth: Auth = Field(
+        default="bearer",
+        description="How a client proves itself: bearer (Authorization), api-key (X-API-Key), or none (loopback only).",
+    )
+    auth_secret: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("BROWSE_AUTH_SECRET", "AUTH_SECRET"),
+        description="The key that clients send.",
+    )
+    auth_file: Annotated[Path | None, AfterValidator(lambda path: path and path.expanduser().absolute())] = Field(
+        default=None,
+        description="File of keys, one on a line, each a client of its own; by default `mcp-keys` in the data "
+        "directory, made with one key where there is none.",
+    )
+    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
+        default=(), description="Web pages that may call, as origins separated by commas: https://app.example.com."
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
+        default=(), description="Names under which clients reach this host, beside its address: mcp.example.com."
+    )
+    rate_limit_window_ms: int = Field(default=60_000, ge=1_000, le=3_600_000, description="Window of the limit, ms.")
+    rate_limit_max: int = Field(
+        default=100, ge=0, le=1_000_000, description="Requests of one client in a window; 0 for no limit."
+    )
+    max_message_bytes: int = Field(
+        default=MAX_MESSAGE_BYTES, ge=1_024, le=MAX_MESSAGE_BYTES, description="Bytes of one message at most."
+    )
+    heartbeat_interval_ms: int = Field(
+        default=30_000, ge=100, le=3_600_000, description="How often a websocket's client is asked for a sign, ms."
+    )
+    heartbeat_timeout_ms: int = Field(
+        default=5_000, ge=100, le=600_000, description="How long a websocket waits for that sign, ms."
+    )
+    tls_cert: Path | None = Field(default=None, description="Certificate chain, PEM: serves https and wss.")
+    tls_key: Path | None = Field(default=None, description="Private key of that certificate, PEM.")
+    allow_remote: bool = Field(default=False, description="Listen beyond loopback, which needs a key.")
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            scheme, separator, rest = origin.partition("://")
+            if scheme not in {"http", "https"} or not separator or not rest or "/" in rest:
+                raise ValueError(f"{origin!r} is no origin; write https://app.example.com, without a path")
+        return origins
+
+    @model_validator(mode="after")
+    def _go_together(self) -> Self:
+        if len({"stdio", "jsonl"} & {*self.transport}) > 1:
+            raise ValueError("stdio and jsonl both speak on stdin; name one of them")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("--tls-cert and --tls-key belong together; give both")
+        if not self.is_loopback and self.networks:
+            if self.auth == "none":
+                raise ValueError(f"--host {self.mcp_host} is reached from elsewhere; --auth none is for loopback only")
+            if not self.allow_remote:
+                raise ValueError(
+                    f"--host {self.mcp_host} is reached from elsewhere; --allow-remote says that you mean it"
+                )
+        return self
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.mcp_host in LOOPBACK or self.mcp_host.startswith("127.")
+
+    @property
+    def networks(self) -> frozenset[str]:
+        """Return the transports that listen."""
+        return frozenset({"http", "sse", "websocket"} & {*self.transport})

@@ -1,0 +1,197 @@
+"""Streamable HTTP: each session and each key is a client of its own, and what is no message is refused."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.types import TextContent
+
+from tests.front.transports.conftest import KEY, OTHER_KEY, Listening
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.service import RunningService
+
+pytestmark = pytest.mark.anyio
+
+Listen = Callable[..., AbstractAsyncContextManager[Listening]]
+JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "curl", "version": "1"}},
+}
+
+
+async def text(client: Client, tool: str, **arguments: AnyJson) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert isinstance(result.content[0], TextContent)
+    return result.content[0].text
+
+
+async def test_two_sessions_of_one_key_are_two_clients(gateway: Listening) -> None:
+    async with gateway.client() as one, gateway.client() as other:
+        await text(one, "open_page", pageId="shared-key")
+        assert (await text(other, "reload_page", pageId="shared-key")).startswith("PAGE_OWNED")
+        assert not (await text(one, "reload_page", pageId="shared-key")).startswith("PAGE_OWNED")
+        await text(one, "close_page", pageId="shared-key")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_two_keys_are_two_clients_in_every_revision(gateway: Listening, mode: str) -> None:
+    page = f"two-keys-{mode}"
+    async with gateway.client(KEY, mode) as one, gateway.client(OTHER_KEY, mode) as other:
+        await text(one, "open_page", pageId=page)
+        assert (await text(other, "reload_page", pageId=page)).startswith("PAGE_OWNED")
+        await text(one, "close_page", pageId=page)
+
+
+async def test_without_a_session_a_key_is_one_client_from_request_to_request(gateway: Listening) -> None:
+    async with gateway.client(mode="auto") as one, gateway.client(mode="auto") as again:
+        await text(one, "open_page", pageId="stateless")
+        assert not (await text(again, "close_page", pageId="stateless")).startswith("PAGE_OWNED")
+
+
+async def test_a_session_that_ends_is_gone_like_a_gateway_that_ends(gateway: Listening, served: RunningService) -> None:
+    before = {*served.parts.clients.present_ids}
+    async with gateway.client() as ending:
+        await text(ending, "list_pages")
+        (session,) = {*served.parts.clients.present_ids} - before
+    await become(lambda: not served.parts.clients.present(session))
+
+
+async def test_a_session_is_unknown_under_another_key_and_after_its_end(gateway: Listening) -> None:
+    async with gateway.http() as http:
+        opened = await http.post(gateway.url, json=HELLO, headers=JSON)
+        session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 200
+        async with gateway.http(OTHER_KEY) as other:
+            assert (await other.post(gateway.url, json=ping, headers=JSON | session)).status_code == 404
+        assert (await http.delete(gateway.url, headers=session)).status_code == 200
+        assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{broken", -32700),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', -32700),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32700),
+        (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32700),
+        (b"[" * 5_000, -32700),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600),
+        (b'{"id": 1, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 5}', -32602),
+    ],
+)
+async def test_what_is_no_message_is_refused_and_the_session_lives_on(
+    gateway: Listening, body: bytes, code: int
+) -> None:
+    async with gateway.http() as http:
+        opened = await http.post(gateway.url, json=HELLO, headers=JSON)
+        session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        refused = await http.post(gateway.url, content=body, headers=JSON | session)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (400, code)
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 200
+
+
+async def test_a_message_over_the_limit_is_refused_however_it_is_sent(listen: Listen) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(4):
+            yield b" " * 512
+
+    async with listen(max_message_bytes=1_024) as gateway, gateway.http() as http:
+        for content in (b" " * 2_000, chunks()):
+            refused = await http.post(gateway.url, content=content, headers=JSON)
+            assert refused.status_code == 413
+            assert "1024 bytes" in refused.json()["error"]["message"]
+
+
+async def test_an_unknown_method_and_an_unknown_revision_are_named(gateway: Listening) -> None:
+    async with gateway.http() as http:
+        opened = await http.post(gateway.url, json=HELLO, headers=JSON)
+        session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        unknown = {"jsonrpc": "2.0", "id": 3, "method": "tools/dance"}
+        answer = await http.post(gateway.url, json=unknown, headers=JSON | session)
+        data = next(line for line in answer.text.splitlines() if line.startswith("data: "))
+        assert json.loads(data.removeprefix("data: "))["error"]["code"] == -32601
+        envelope = {
+            "io.modelcontextprotocol/protocolVersion": "1999-01-01",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        strange = {**unknown, "params": {"_meta": envelope}}
+        refused = await http.post(
+            gateway.url,
+            json=strange,
+            headers=JSON | {"mcp-protocol-version": "1999-01-01", "mcp-method": "tools/dance"},
+        )
+        assert refused.status_code == 400
+        assert "1999-01-01" in refused.text
+
+
+@pytest.mark.parametrize("key", ["", "wrong-key-of-many-characters"])
+async def test_a_missing_or_wrong_key_is_told_how_to_send_one(gateway: Listening, key: str) -> None:
+    async with gateway.http(key) as http:
+        refused = await http.post(gateway.url, json=HELLO, headers=JSON)
+        assert refused.status_code == 401
+        assert refused.headers["www-authenticate"].startswith("Bearer")
+        assert "Authorization: Bearer" in refused.json()["error"]["message"]
+        assert str(gateway.keys_file) in refused.json()["error"]["message"]
+
+
+async def test_a_key_may_come_as_x_api_key_where_that_is_set(listen: Listen) -> None:
+    async with listen(auth="api-key") as gateway:
+        async with gateway.http("", **{"X-API-Key": KEY}) as http:
+            assert (await http.post(gateway.url, json=HELLO, headers=JSON)).status_code == 200
+        async with gateway.http() as http:
+            assert (await http.post(gateway.url, json=HELLO, headers=JSON)).status_code == 401
+
+
+async def test_a_foreign_page_or_host_name_does_not_come_in(listen: Listen) -> None:
+    app = "https://app.example.com"
+    async with listen(auth="none", cors_origins=app) as gateway, gateway.http("") as http:
+        for header, value, status in (
+            ("origin", "https://evil.example", 403),
+            ("origin", "http://127.0.0.1:1", 403),
+            ("host", "rebound.example", 421),
+            ("origin", app, 200),
+            ("x-usual", "1", 200),
+        ):
+            answer = await http.post(gateway.url, json=HELLO, headers=JSON | {header: value})
+            assert (header, value, answer.status_code) == (header, value, status)
+        asked = {"origin": app, "access-control-request-method": "POST"}
+        preflight = await http.options(gateway.url, headers=asked)
+        assert preflight.headers["access-control-allow-origin"] == app
+        foreign = await http.options(gateway.url, headers=asked | {"origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in foreign.headers
+
+
+async def test_requests_beyond_the_limit_are_told_when_to_come_back(listen: Listen) -> None:
+    async with listen(rate_limit_max=3) as gateway, gateway.http() as http, gateway.http(OTHER_KEY) as other:
+        statuses = [(await http.post(gateway.url, json=HELLO, headers=JSON)).status_code for _ in range(4)]
+        assert statuses == [200, 200, 200, 429]
+        refused = await http.post(gateway.url, json=HELLO, headers=JSON)
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+        assert (await other.post(gateway.url, json=HELLO, headers=JSON)).status_code == 200
+
+
+async def test_wrong_keys_are_not_tried_without_end(gateway: Listening) -> None:
+    async with gateway.http("wrong-key-of-many-characters") as http:
+        statuses = [(await http.post(gateway.url, json=HELLO)).status_code for _ in range(31)]
+    assert statuses == [401] * 30 + [429]
+    async with gateway.http() as http:
+        assert (await http.post(gateway.url, json=HELLO, headers=JSON)).status_code == 429
+
+
+async def test_older_clients_use_sse(listen: Listen) -> None:
+    async with listen(transport="sse") as gateway, asyncio.timeout(20):
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with Client(sse_client(gateway.urls["sse"], headers=headers), mode="legacy") as client:
+            assert "sse-page" in await text(client, "open_page", pageId="sse-page")
+            await text(client, "close_page", pageId="sse-page")
