@@ -11,7 +11,7 @@ import structlog
 
 from browser_service.host.admission import Admission, check_others
 from browser_service.host.call_run import CallRun, Handler
-from browser_service.host.capacity import Room
+from browser_service.host.capacity import Capacity
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
@@ -63,8 +63,8 @@ class Calls:
     admission: Admission
     dialogs: Dialogs
     registry: PageRegistry
-    retiring: Eviction
-    room: Room
+    eviction: Eviction
+    capacity: Capacity
     memory: Memory
     log: EventLog
     queue_wait_ms: int
@@ -126,7 +126,7 @@ class Calls:
 
     @property
     def idle(self) -> bool:
-        """Tell whether no call is being worked on."""
+        """Say if no call is being worked on."""
         return not self._working
 
     async def wait_until_ended(self) -> None:
@@ -149,7 +149,7 @@ class Calls:
             if run.action.scope is Scope.SESSION:
                 result = sendable(await self._on_session(run, run.action))
                 return Outcome(call_id=call.call_id, result=result, undo=run.undo)
-            await self.room.look()
+            await self.capacity.measure()
             await self._make_room(run)
             entry = self._entry(run)
             lease = entry.lease
@@ -198,8 +198,8 @@ class Calls:
         async with turn_on(page.queue, call, action.name(), self.queue_wait_ms) as waited:
             run.check_not_cancelled()
             self.admission.admit(page, run)
-            if waited:
-                self._note_start(run)
+            if waited:  # others know by the reply that it runs, mostly sooner
+                self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
             run.admitted = True
             return await perform_live(page, run, handler)
 
@@ -252,7 +252,7 @@ class Calls:
         if session is None or call.page_id in self.pages or not makes:
             return
         self.admission.check_url(run.action)
-        await self.retiring.make_room(session.session_id, call.client)
+        await self.eviction.make_room(session.session_id, call.client)
 
     def _entry(self, run: CallRun) -> PageEntry:
         """Find the page of a call, or create it for one that may. No await: of many first calls, one creates."""
@@ -267,7 +267,7 @@ class Calls:
         reopens = call.undo is not None and action.closes_page
         if action.unaddressed is not Unaddressed.NEW_PAGE and not reopens:
             raise PageNotFound(f"There is no page {page_id!r}.", hint=f"See yours: {next_call('list_pages')}.")
-        self.room.check(session.session_id, call.client_id)
+        self.capacity.check(session.session_id, call.client_id)
         if reopens:
             entry = self.registry.reopen(session, call)
         else:
@@ -295,8 +295,3 @@ class Calls:
             self.log.emit(entry.record.changed())
         if run.admitted:
             entry.session.logins.save_soon()
-
-    def _note_start(self, run: CallRun) -> None:
-        """Report that a call runs to the client that was told of its wait; others know it by the reply."""
-        call = run.call
-        self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))

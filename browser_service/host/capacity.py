@@ -1,6 +1,7 @@
-"""Tells whether there is room for one more page: in its session, in all, and in memory."""
+"""Says if there is room for one more page: in its session, in all, and in memory."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from browser_service.host.launching.memory import Memory
 from browser_service.host.page.record import PageRecord
@@ -10,50 +11,50 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 
-class Room:
+@dataclass(frozen=True)
+class Capacity:
     """Counts pages and memory. It never touches what is open already."""
 
-    def __init__(self, records: Callable[[], list[PageRecord]], limits: HostLimits, memory: Memory) -> None:
-        self._records = records
-        self._limits = limits
-        self._memory = memory
+    records: Callable[[], list[PageRecord]]
+    limits: HostLimits
+    memory: Memory
 
-    async def look(self) -> None:
-        """Measure again where memory was short: something may have been closed since."""
-        if self._memory.is_short:
-            await self._memory.measure(max_age_s=1)
+    async def measure(self) -> None:
+        """Measure again if memory was short: something may have been closed since."""
+        if self.memory.is_short:
+            await self.memory.measure(max_age_s=1)
 
-    def crowd(self, session_id: str) -> list[PageRecord]:
-        """Return the pages of which one must go before the session can have one more; none where there is room."""
-        limits = self._limits
+    def crowded_pages(self, session_id: str) -> list[PageRecord]:
+        """Return the pages of which one must go before the session can have one more; none if there is room."""
+        limits = self.limits
         if limits.session_pages and len(of_session := self._of(session_id)) >= limits.session_pages:
             return of_session
-        return self._records() if len(self._records()) >= limits.max_pages else []
+        return self.records() if len(self.records()) >= limits.max_pages else []
 
-    def full(self, session_id: str) -> int:
-        """Return the limit of pages that is reached; 0 where there is room."""
-        limits = self._limits
-        if len(self._records()) >= limits.max_pages:
+    def reached_limit(self, session_id: str) -> int:
+        """Return the limit of pages that is reached; 0 if there is room."""
+        limits = self.limits
+        if len(self.records()) >= limits.max_pages:
             return limits.max_pages
-        return limits.session_pages if self.crowd(session_id) else 0
+        return limits.session_pages if self.crowded_pages(session_id) else 0
 
     def check(self, session_id: str, client_id: str) -> None:
-        """Raise ResourceExhausted where there is no room, naming what could be closed."""
-        if most := self.full(session_id):
-            of_all = len(self._records()) >= self._limits.max_pages
-            pages = self._records() if of_all else self._of(session_id)
+        """Raise ResourceExhausted if there is no room, naming what could be closed."""
+        if most := self.reached_limit(session_id):
+            of_all = len(self.records()) >= self.limits.max_pages
+            pages = self.records() if of_all else self._of(session_id)
             where, setting = ("", "MAX_PAGES") if of_all else (f' in session "{session_id}"', "SESSION_PAGES")
             problem = f"{most} pages are open{where}, which is the limit (BROWSE_{setting})"
             limit: Json = {"limit": "pages" if of_all else "sessionPages", "value": most}
             raise _exhausted(problem, _closable(pages, client_id), limit)
-        if self._memory.is_short:
-            used, most = self._memory.used_mb, self._memory.limit_mb
+        if self.memory.is_short:
+            used, most = self.memory.used_mb, self.memory.limit_mb
             problem = f"The browsers have {used:,} MB of memory, and {most:,} MB is the limit (BROWSE_MEMORY_MB)"
             limit = {"limit": "memoryMb", "value": most, "usedMb": used}
-            raise _exhausted(f"{problem}; no page was opened", _closable(self._records(), client_id), limit)
+            raise _exhausted(f"{problem}; no page was opened", _closable(self.records(), client_id), limit)
 
     def _of(self, session_id: str) -> list[PageRecord]:
-        return [page for page in self._records() if page.session_id == session_id]
+        return [page for page in self.records() if page.session_id == session_id]
 
 
 def _closable(pages: Iterable[PageRecord], client_id: str) -> list[str]:

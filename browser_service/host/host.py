@@ -1,4 +1,4 @@
-"""THE SPINE, back half: the host that runs in this process."""
+"""Runs the back half of the spine: the host in this process."""
 
 import asyncio
 import secrets
@@ -12,7 +12,7 @@ from browser_service.host.admission import Admission
 from browser_service.host.background import Background, within
 from browser_service.host.call_run import CallRun, Handler
 from browser_service.host.calls import Calls
-from browser_service.host.capacity import Room
+from browser_service.host.capacity import Capacity
 from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 
-_REMEMBERED = 2_000
 _AT_REST_WITHIN_S = 5
 _VIDEOS_END_WITHIN_S = 5
 _SESSIONS_CLOSE_WITHIN_S = 8
@@ -77,17 +76,17 @@ class LocalHost:
         self.dialogs = Dialogs(self._pages, self._running, self._log.emit, limits.dialog_wait_ms)
         self.downloads = Downloads(artifacts, self._log.emit, limits.download_max_mb)
         self.memory = Memory(limits.memory_mb, lambda: launcher.driver)
-        self._room = Room(self._records, limits, self.memory)
-        kept = (self._pages, self._log, self.dialogs, policy, limits)
-        self._registry = PageRegistry(*kept, downloads=self.downloads, busy=self._busy, room=self._room)
+        self._capacity = Capacity(self._records, limits, self.memory)
+        parts = (self._pages, self._log, self.dialogs, policy, limits)
+        self._registry = PageRegistry(*parts, downloads=self.downloads, busy=self._busy, capacity=self._capacity)
         self.people = self._registry.people
         self._parking = Parking(
             *(self._pages, self._running, self.downloads, self._log.emit), headed=not launcher.options.headless
         )
-        retiring = Eviction(self._room, self._parking, self._registry, self._log.emit)
-        self._registry.make_room = retiring.make_room
-        self._calls = self._make_calls(handlers, artifacts, retiring)
-        self.idling = IdleSweep(
+        eviction = Eviction(self._capacity, self._parking, self._registry, self._log.emit)
+        self._registry.make_room = eviction.make_room
+        self._calls = self._make_calls(handlers, artifacts, eviction)
+        self.idle_sweep = IdleSweep(
             *(self._pages, self._sessions, self._running),
             launcher=launcher,
             parking=self._parking,
@@ -96,17 +95,17 @@ class LocalHost:
         )
 
     def _busy(self, client_id: str, page_id: str) -> bool:
-        """Say whether a client has a call queued or running on a page."""
+        """Say if a client has a call queued or running on a page."""
         return any(run.belongs_to(client_id, page_id) for run in self._running.values())
 
-    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, retiring: Eviction) -> Calls:
+    def _make_calls(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort, eviction: Eviction) -> Calls:
         return Calls(
             *(self._pages, self._sessions, self._running, handlers, artifacts),
             admission=Admission(self._records, self._policy, self.dialogs, self.launcher.profile.check_free),
             dialogs=self.dialogs,
             registry=self._registry,
-            retiring=retiring,
-            room=self._room,
+            eviction=eviction,
+            capacity=self._capacity,
             memory=self.memory,
             log=self._log,
             queue_wait_ms=self._limits.queue_wait_ms,
@@ -114,7 +113,7 @@ class LocalHost:
 
     @property
     def idle(self) -> bool:
-        """Tell whether no call is being worked on."""
+        """Say if no call is being worked on."""
         return self._calls.idle
 
     # --- the seam ------------------------------------------------------------------------------------------------
@@ -195,7 +194,7 @@ class LocalHost:
         for session in self._sessions.values():
             if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
                 self._background.spawn(self._warm(session))
-        self._upkeep.spawn(self.idling.run())
+        self._upkeep.spawn(self.idle_sweep.run())
         self._upkeep.spawn(self._save_now_and_then())
 
     async def _warm(self, session: SessionEntry) -> None:

@@ -10,7 +10,7 @@ from browser_service.host.windows import Windows
 from shared.errors import ResourceExhausted
 from shared.next_calls import next_call
 
-_MOST_ORIGINS = 100
+_MOST_SITES = 100
 
 
 @dataclass(eq=False)
@@ -20,19 +20,19 @@ class Permissions:
     by_origin: dict[str, list[str]] = field(default_factory=dict)
 
     async def attach(self, context: BrowserContext, windows: Windows) -> None:
-        """Another context is behind the session."""
+        """Grant everything again in a new context of the session."""
         for origin, names in self.by_origin.items():
-            await _put(context, windows, origin, names, ())
+            await _set(context, windows, origin, names, ())
 
     async def grant(self, context: BrowserContext, windows: Windows, origin: str, names: Sequence[str]) -> list[str]:
         """Replace what the origin was granted, and return what it had before."""
         before = self.by_origin.get(origin, [])
-        if names and not before and len(self.by_origin) >= _MOST_ORIGINS:
+        if names and not before and len(self.by_origin) >= _MOST_SITES:
             raise ResourceExhausted(
-                f"{_MOST_ORIGINS} sites of the session have permissions, which is the limit.",
+                f"{_MOST_SITES} sites of the session have permissions, which is the limit.",
                 hint=f"Take it back from one: {next_call('grant_permissions', permissions=[], origin='...')}.",
             )
-        await _put(context, windows, origin, names, [name for name in before if name not in names])
+        await _set(context, windows, origin, names, [name for name in before if name not in names])
         if names:
             self.by_origin[origin] = [*names]
         else:
@@ -40,10 +40,10 @@ class Permissions:
         return before
 
 
-async def _put(
+async def _set(
     context: BrowserContext, windows: Windows, origin: str, granted: Sequence[str], ended: Sequence[str]
 ) -> None:
-    """Set permissions one by one where that can be. Playwright's own call denies an origin everything that it does not
+    """Set permissions one by one if the engine can. Playwright's own call denies an origin everything that it does not
     name, and takes back only from all origins at once."""
     browser = context.browser
     if browser is None or browser.browser_type.name != "chromium":

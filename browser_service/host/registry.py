@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from browser_service.host.background import Background
-from browser_service.host.capacity import Room
+from browser_service.host.capacity import Capacity
 from browser_service.host.close import bounded
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog
@@ -49,7 +49,7 @@ class PageRegistry:
         *,
         downloads: Downloads,
         busy: Busy,
-        room: Room,
+        capacity: Capacity,
     ) -> None:
         self.make_room: MakeRoom | None = None
         """Asked before a page is counted that came by itself."""
@@ -66,7 +66,7 @@ class PageRegistry:
         self._policy = policy
         self._limits = limits
         self._busy = busy
-        self._room = room
+        self._capacity = capacity
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
@@ -142,7 +142,7 @@ class PageRegistry:
         opener = self._showing(await page.opener())
         if self.make_room is not None:
             await self.make_room(session.session_id, _holder(opener))
-        if most := self._room.full(session.session_id):
+        if most := self._capacity.reached_limit(session.session_id):
             if opener is not None or not session.attached:
                 await self._too_many(page, opener, most)
             return

@@ -57,7 +57,7 @@ class SessionEntry:
         self.windows: Windows | None = None
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.moved)
-        self.logins = Logins(spec.state, storage=not spec.profile, context=self._ours, on_saved=self._changed)
+        self.logins = Logins(spec.state, storage=not spec.profile, context=self._own_context, on_saved=self._on_saved)
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
         self.tracing = Tracing()
@@ -96,7 +96,7 @@ class SessionEntry:
         return self._launcher.end_reason()
 
     def owns(self, page: Page) -> bool:
-        """Say whether a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
+        """Say if a page is of the browser that runs now. Playwright calls pages of a dead driver open for ever."""
         return page.context is self._context and self.live
 
     async def set_headers(self, headers: dict[str, str]) -> None:
@@ -108,7 +108,7 @@ class SessionEntry:
 
     async def grant(self, origin: str, names: list[str]) -> list[str]:
         """Let a site do something. Returns what it could do before."""
-        windows = await self._ready()
+        windows = await self._open_once()
         return await self.permissions.grant(await self.context(), windows, origin, names)
 
     def device(self, name: str) -> Json:
@@ -116,17 +116,17 @@ class SessionEntry:
         return self._launcher.device(name)
 
     async def open_window(self) -> Page:
-        """Open a blank page in a window of its own; starts the browser where it does not run."""
-        windows = await self._ready()
+        """Open a blank page in a window of its own; starts the browser if it does not run."""
+        windows = await self._open_once()
         try:
-            return await self._while_live(windows.open())
+            return await self._wait_while_live(windows.open())
         except TimeoutError:
             await self.end_if_hanging(_HANGS_AFTER_S)
             raise BrowserCrashed("The browser opened no window.") from None
         except PlaywrightError as error:
             raise BrowserCrashed("The browser opened no window.") from error
 
-    async def _while_live(self, opening: Coroutine[object, object, Page]) -> Page:
+    async def _wait_while_live(self, opening: Coroutine[object, object, Page]) -> Page:
         """Wait for a window while the browser lives: one that ends tells nobody who waits for a window of it."""
         task = asyncio.create_task(opening)
         try:
@@ -151,19 +151,19 @@ class SessionEntry:
             return
 
     async def context(self) -> BrowserContext:
-        """Return Playwright's context; starts the browser where it does not run."""
-        await self._ready()
+        """Return Playwright's context; starts the browser if it does not run."""
+        await self._open_once()
         if self._context is None:
             raise BrowserCrashed("The browser ended.")
         return self._context
 
     async def sign_in(self, url: str | None) -> SignedIn:
-        """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut where they do not.
+        """Give the profile to a person in an ordinary window, until they close it. Raises TimedOut if they do not.
 
         Afterwards all is as before, with the logins that the person made; also when this is cancelled.
         """
         person_window.check(self._spec, self._launcher)
-        await self._ready()  # with the cookies that were saved before: what the window has comes from the profile
+        await self._open_once()  # with the cookies that were saved before: what the window has comes from the profile
         self._launcher.profile.reserve()
         try:
             await self._on.at_rest()
@@ -172,12 +172,12 @@ class SessionEntry:
             await person_window.wait_until_closed(self._launcher, url)
         finally:
             self._launcher.profile.free()
-        await self._ready()
+        await self._open_once()
         sites = person_window.changed_sites(before, self.logins.cookies)
         return SignedIn(sites, has_session_cookies=self._launcher.profile.has_session_cookies)
 
     def permits(self, url: str) -> bool:
-        """Say whether the URL policy lets a page go there."""
+        """Say if the URL policy lets a page go there."""
         return self._policy.permits(url)
 
     def let_go(self) -> BrowserContext | None:
@@ -189,11 +189,8 @@ class SessionEntry:
     @property
     def spec(self) -> SessionSpec:
         """Return what it takes to have it again as it was saved, but for its pages."""
-        own = {
-            "headers": self.headers,
-            "init_scripts": self.init_scripts.texts,
-            "permissions": self.permissions.by_origin,
-        }
+        scripts, permissions = self.init_scripts.texts, self.permissions.by_origin
+        own = {"headers": self.headers, "init_scripts": scripts, "permissions": permissions}
         return self._spec.model_copy(update={"state": self.logins.saved, **own})
 
     async def close(self, *, whole: bool = True) -> None:
@@ -207,7 +204,7 @@ class SessionEntry:
         if context is not None and not self._spec.profile:
             await bounded(context.close())
 
-    async def _ready(self) -> Windows:
+    async def _open_once(self) -> Windows:
         if self.live and self.windows is not None:
             return self.windows
         if self._opening is None or self._opening.done():
@@ -216,16 +213,16 @@ class SessionEntry:
 
     async def _open(self) -> Windows:
         try:
-            return await self._opened()
+            return await self._open_context()
         except PlaywrightError as error:
             raise BrowserCrashed("The browser ended while its session was opened.") from error
 
-    async def _opened(self) -> Windows:
+    async def _open_context(self) -> Windows:
         home = await self._launcher.home(self._spec)
         context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
             crashed = self._context is not None or self._launcher.killed_before
-            await self._bring_back(context, after_crash=crashed)
+            await self._restore_logins(context, after_crash=crashed)
         context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
         if self.headers:
@@ -263,21 +260,21 @@ class SessionEntry:
             self.logins.saved = taken
         return context
 
-    async def _bring_back(self, context: BrowserContext, *, after_crash: bool) -> None:
+    async def _restore_logins(self, context: BrowserContext, *, after_crash: bool) -> None:
         """Bring back the logins that the profile on disk lacks."""
         profile = self._launcher.profile
-        mended, profile.repairs = profile.repairs, []
-        if profile.has_session_cookies and not after_crash and not mended:
+        repairs, profile.repairs = profile.repairs, []
+        if profile.has_session_cookies and not after_crash and not repairs:
             return  # what the profile lacks now, a person has logged out of
-        told = await restore_cookies(context, self.logins.cookies, after_crash=after_crash or bool(mended))
-        for text in [*mended, *told]:
+        reports = await restore_cookies(context, self.logins.cookies, after_crash=after_crash or bool(repairs))
+        for text in [*repairs, *reports]:
             self._on.say(text)
 
-    def _ours(self) -> BrowserContext | None:
+    def _own_context(self) -> BrowserContext | None:
         """Return its context while it lives. A browser that is somebody else's keeps its logins itself."""
         return self._context if self.live and not self.attached else None
 
-    def _changed(self, state: Json) -> None:
+    def _on_saved(self, state: Json) -> None:
         if self._spec.profile or self._spec.persistent:
             self._on.state(self.session_id, state)
 

@@ -1,4 +1,4 @@
-"""Declares who is told of a session's pages, and of the session itself."""
+"""Declares the listeners to a session's pages, and to the session itself."""
 
 from typing import Protocol, TypeVar
 
@@ -11,7 +11,7 @@ Session_contra = TypeVar("Session_contra", contravariant=True)
 
 
 class PageEvents(Protocol[Session_contra]):
-    """Hears of the pages that come and ask."""
+    """Listens to the pages that arrive, and to their dialogs."""
 
     def foreign_page(self, session: Session_contra, page: Page) -> None:
         """Note a page that came and that nobody asked for here: a popup, or a person's tab."""
@@ -30,13 +30,13 @@ class PageEvents(Protocol[Session_contra]):
 
 
 class SessionEvents(Protocol):
-    """Hears of the session itself."""
+    """Listens to the session itself."""
 
     async def at_rest(self) -> None:
         """Let what runs on pages come to its end, and save all logins: the browser is going to be closed."""
 
     def say(self, text: str) -> None:
-        """Tell all clients something."""
+        """Notify all clients."""
 
     def state(self, session_id: str, state: Json, name: str = "") -> None:
         """Note the session's logins, which changed, or were saved under a name."""
@@ -45,4 +45,4 @@ class SessionEvents(Protocol):
         """Note that its context was opened, in a browser that may be new."""
 
     def moved(self, event: CallMoved) -> None:
-        """Tell that a call waits for its turn, and has another place in the line."""
+        """Report that a call that waits for its turn has another place in the line."""

@@ -16,9 +16,9 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import UrlPolicy
 
 _BLANK: Final = "about:blank"
-_PATIENCE_S: Final = (3.0, 5.0)
+_RETRY_AFTER_S: Final = (3.0, 5.0)
 """Says after how many seconds another window is asked for."""
-_ABANDONED: Final = 200
+_MOST_ABANDONED: Final = 200
 
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str], None]
@@ -44,12 +44,12 @@ class Windows:
         self._ours = ours
         self._lasting = lasting
         """True for the browser's own context, which is never closed before the browser."""
-        self._abandoned = Bounded[str, None](_ABANDONED)
+        self._abandoned = Bounded[str, None](_MOST_ABANDONED)
         self.dead: set[Page] = set()
         self._expected: dict[str, asyncio.Future[Page]] = {}
         self._opening: dict[str, asyncio.Future[Page]] = {}
         """Maps Chromium's id of a page that is to come to its arrival."""
-        self._crashed_lately = Bounded[str, None](_ABANDONED)
+        self._crashed_targets = Bounded[str, None](_MOST_ABANDONED)
         """Holds the same ids: a page may die before the response that names it is read."""
         self.cdp: CDPSession | None = None
         self._browser_context_id: str | None = None
@@ -57,7 +57,7 @@ class Windows:
         self._background = Background()
         for page in context.pages:
             self._watch(page)
-        context.on("page", self._arrived)
+        context.on("page", self._on_page)
 
     async def open(self, timeout_s: float = 15) -> Page:
         """Open a blank page in a new window. It is recognised by a nonce in its URL, never by its order of arrival."""
@@ -69,18 +69,18 @@ class Windows:
         targets: dict[str, str] = {}
         try:
             async with asyncio.timeout(timeout_s):
-                cdp = await self._connected(browser)
-                for patience_s in (*_PATIENCE_S, timeout_s):
+                cdp = await self._connect(browser)
+                for retry_after_s in (*_RETRY_AFTER_S, timeout_s):
                     with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(patience_s):
-                            await self._ask(cdp, arrival, targets)
+                        async with asyncio.timeout(retry_after_s):
+                            await self._request_window(cdp, arrival, targets)
                             return await asyncio.shield(arrival)
             raise TimeoutError
         finally:
-            self._leave(arrival, targets)
+            self._stop_waiting(arrival, targets)
 
-    async def _ask(self, cdp: CDPSession, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
-        """Have a window opened. Under load one in a hundred never comes: whichever of those asked for does, is it."""
+    async def _request_window(self, cdp: CDPSession, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
+        """Ask for a window. Under load one in a hundred never comes, so that any of those asked for will do."""
         url = f"{_BLANK}#{secrets.token_hex(8)}"
         targets[url] = ""
         self._expected[url] = arrival
@@ -89,17 +89,19 @@ class Windows:
             target["browserContextId"] = self._browser_context_id
         targets[url] = target_id = str((await cdp.send("Target.createTarget", target))["targetId"])
         self._opening[target_id] = arrival
-        if target_id in self._crashed_lately:
+        if target_id in self._crashed_targets:
             self.crashed({"targetId": target_id})
 
-    def _leave(self, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
+    def _stop_waiting(self, arrival: "asyncio.Future[Page]", targets: dict[str, str]) -> None:
         """Stop waiting for a window, and close it if it comes after all."""
-        came = arrival.result().url if arrival.done() and not arrival.cancelled() and not arrival.exception() else ""
+        arrived_url = (
+            arrival.result().url if arrival.done() and not arrival.cancelled() and not arrival.exception() else ""
+        )
         arrival.cancel()
         for url, target_id in targets.items():
             self._expected.pop(url, None)
             self._opening.pop(target_id, None)
-            if url != came:
+            if url != arrived_url:
                 self._abandoned[url] = None
                 if target_id and self.cdp is not None:
                     self._background.spawn(bounded(self.cdp.send("Target.closeTarget", {"targetId": target_id})))
@@ -108,19 +110,19 @@ class Windows:
         """Tell Chromium something about the whole context."""
         browser = self._context.browser
         if browser is not None:
-            cdp = await self._connected(browser)
-            of = {"browserContextId": self._browser_context_id} if self._browser_context_id else {}
-            await cdp.send(method, {**parameters, **of})
+            cdp = await self._connect(browser)
+            of_context = {"browserContextId": self._browser_context_id} if self._browser_context_id else {}
+            await cdp.send(method, {**parameters, **of_context})
 
-    async def _connected(self, browser: Browser) -> CDPSession:
-        """Connect once, before any first page opens, so that it is known whose each window is."""
+    async def _connect(self, browser: Browser) -> CDPSession:
+        """Connect once, before any page opens, so that the context of each window is known."""
         async with self._connecting:
             if self.cdp is None:
                 cdp = await browser.new_browser_cdp_session()
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
                 await guard_all(cdp, self._policy, documents=self._ours)
                 self._browser_context_id = await self._own_context_id()
-                cdp.on("Target.targetCreated", self._created)
+                cdp.on("Target.targetCreated", self._on_target_created)
                 cdp.on("Target.targetCrashed", self.crashed)
                 self.cdp = cdp
             return self.cdp
@@ -136,8 +138,8 @@ class Windows:
             await session.detach()
         if not pages:
             await page.close()
-        found = info["targetInfo"].get("browserContextId")
-        return str(found) if found else None
+        context_id = info["targetInfo"].get("browserContextId")
+        return str(context_id) if context_id else None
 
     async def _first_page(self) -> Page:
         """Open a page of ours that comes without a nonce."""
@@ -147,7 +149,7 @@ class Windows:
         finally:
             self._expected.pop("about:blank")
 
-    def _created(self, event: dict[str, dict[str, str]]) -> None:
+    def _on_target_created(self, event: dict[str, dict[str, str]]) -> None:
         """Report a popup, which Chromium tells before the click returns that opens it, and before Playwright has it."""
         target = event["targetInfo"]
         if target["type"] == "page" and (opener := target.get("openerId")):
@@ -155,16 +157,16 @@ class Windows:
 
     def crashed(self, event: dict[str, str]) -> None:
         """Fail the opening of a page that dies before Playwright has it: it would never arrive."""
-        self._crashed_lately[event["targetId"]] = None
+        self._crashed_targets[event["targetId"]] = None
         arrival = self._opening.get(event["targetId"])
         if arrival is not None and not arrival.done():
             arrival.set_exception(PlaywrightError("Target crashed"))
 
     def _watch(self, page: Page) -> None:
         if self._ours:
-            page.on("crash", self._died)
+            page.on("crash", self._on_crash)
 
-    def _died(self, page: Page) -> None:
+    def _on_crash(self, page: Page) -> None:
         self.dead.add(page)
         self._background.spawn(self._remove(page))
 
@@ -176,7 +178,7 @@ class Windows:
         await bounded(dead.close())
         self.dead.discard(dead)
 
-    def _arrived(self, page: Page) -> None:
+    def _on_page(self, page: Page) -> None:
         self._watch(page)
         arrival = self._expected.get(page.url)
         if page.url in self._abandoned:  # its caller has given up

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from browser_service.host.background import Background
-from browser_service.host.capacity import Room
+from browser_service.host.capacity import Capacity
 from browser_service.host.page.parking import Parkable, Parking
 from browser_service.host.page.settings import PageSettings
 from browser_service.host.recovery.closed_page import remember
@@ -26,7 +26,7 @@ class Evictable(Parkable, Protocol):
 class Eviction:
     """Closes abandoned pages, but none that a person, a lease, a hold, a dialog or a call needs."""
 
-    room: Room
+    capacity: Capacity
     parking: Parking
     registry: PageRegistry
     emit: Callable[[HostEvent], None]
@@ -36,8 +36,8 @@ class Eviction:
     async def make_room(self, session_id: str, newcomer: ClientRef | None) -> None:
         """Make room for one more page of the session, unless nothing is abandoned."""
         async with self._lock:
-            while crowd := self.room.crowd(session_id):
-                found = (self.registry.find(record.page_id) for record in crowd)
+            while crowded := self.capacity.crowded_pages(session_id):
+                found = (self.registry.find(record.page_id) for record in crowded)
                 abandoned = self.parking.abandoned([page for page in found if page is not None])
                 if not abandoned:
                     return
