@@ -14,7 +14,7 @@ from shared.next_calls import next_call
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
 _PASTE: Final = script("paste")
 _VALUE: Final = script("pasted_value")
-_SHOWN: Final = 200
+_VALUE_CHARACTERS: Final = 200
 
 
 async def focus(page: BrowserPage, action: editing.Focus) -> Json:
@@ -45,24 +45,25 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
         element = await named.element_handle(timeout=action.timeout)
     else:
         element = await targets.focused_element(page.playwright)
-    how = await element.evaluate(_PASTE, {"text": action.text, "html": action.html})
-    if how == "ignored":
+    taker = await element.evaluate(_PASTE, {"text": action.text, "html": action.html})
+    if taker == "ignored":
         raise ElementNotInteractable(
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
             hint=f"Name the field: {next_call('paste', selector='...', text='...')}.",
         )
-    found = await none_if_gone(element.evaluate(_VALUE))
-    field = found["field"] if found is not None else None
+    result = await none_if_gone(element.evaluate(_VALUE))
+    field = result["field"] if result is not None else None
     if field is not None and action.selector is not None:
         page.remember_field(action.selector, action.frame, field, strict=action.strict)
     elif field is not None:
         page.remember_field(field["selector"], field["frame"], field)
-    return {"pasted": how, "observed": _became(found and found["value"], how)}
+    return {"pasted": taker, "observed": _describe_paste(result and result["value"], taker)}
 
 
-def _became(value: str | None, how: str) -> str:
+def _describe_paste(value: str | None, taker: str) -> str:
     """Describe what the element has afterwards, which the page may have changed."""
-    said = "the page's own handler took it" if how == "taken" else "it was inserted"
+    observed = "the page's own handler took it" if taker == "taken" else "it was inserted"
     if value is None:
-        return said
-    return f"{said}; the element has {value[:_SHOWN] + ('…' if len(value) > _SHOWN else '')!r} now"
+        return observed
+    text = value if len(value) <= _VALUE_CHARACTERS else f"{value[:_VALUE_CHARACTERS]}…"
+    return f"{observed}; the element has {text!r} now"

@@ -13,17 +13,17 @@ async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:
         changes["device"] = page.session.device(action.device)
     if action.reset:
         changes = {**dict.fromkeys(settings.emulation.settings), **changes}
-    was = {**settings.emulation.settings}
+    previous = {**settings.emulation.settings}
     await settings.emulation.change(page.playwright, page.tab.cdp, changes)
     await settings.network.set_offline(page.playwright, offline=settings.emulation.offline)
-    if was != settings.emulation.settings:
-        state: Json = {"was": was, "made": {**settings.emulation.settings}}
-        lost = any(settings.emulation.settings.get(name) != value for name, value in was.items())
+    if previous != settings.emulation.settings:
+        state: Json = {"was": previous, "made": {**settings.emulation.settings}}
+        lost = any(settings.emulation.settings.get(name) != value for name, value in previous.items())
         page.undoable(f"emulation of page {page.page_id} changed", state, lost=lost)
-    shown = settings.emulation.describe()
-    said = ", ".join(f"{name} {value}" for name, value in shown.items()) or "nothing"
+    described = settings.emulation.describe()
+    listed = ", ".join(f"{name} {value}" for name, value in described.items()) or "nothing"
     site = await _allowed(page) if action.geolocation is not None else ""
-    return {"emulated": shown, "observed": f"emulated on this page alone: {said}{site}"}
+    return {"emulated": described, "observed": f"emulated on this page alone: {listed}{site}"}
 
 
 async def _allowed(page: BrowserPage) -> str:

@@ -22,14 +22,14 @@ from shared.next_calls import next_call
 
 _READY_FOR_KEYS: Final = script("keys_ready")
 _VALUE: Final = script("typed_value")
-_ENDS_WITH: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
-_PICKED: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
-_ACTIVATING: Final = ("Enter", "Space", " ")
+_FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
+_PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "range", "week")
+_ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
 """These keys may send a form, or click."""
-_TEXT_STAYS_MS: Final = 60
-_CHOICE_STAYS_MS: Final = 150
+_TEXT_WATCH_MS: Final = 60
+_CHOICE_WATCH_MS: Final = 150
 """The result of an act is watched this long before the reply."""
-_ASKS_WITHIN_S: Final = 1.0
+_CHOOSER_S: Final = 1.0
 _GONE: Final = "the element is no longer there"
 
 
@@ -39,29 +39,31 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         await element.click(**action.own_arguments(), timeout=action.timeout)
         return {}
     frame = page.frame_of(action.selector, action.frame)
-    asked = asyncio.get_running_loop().create_future()
+    opened_chooser = asyncio.get_running_loop().create_future()
 
     def note(chooser: FileChooser) -> None:
-        if not asked.done():
-            asked.set_result(chooser)
+        if not opened_chooser.done():
+            opened_chooser.set_result(chooser)
 
     page.playwright.on("filechooser", note)
     try:
-        async with Witness(element, frame, kind=_ENDS_WITH[action.button], force=action.force) as witness:
+        async with Witness(element, frame, kind=_FINAL_EVENTS[action.button], force=action.force) as witness:
             await element.click(**action.own_arguments(), timeout=action.timeout)
-            seen = await witness.verdict()
-        if seen.asks:
-            await asyncio.wait({asked}, timeout=_ASKS_WITHIN_S)
+            verdict = await witness.verdict()
+        if verdict.asks:
+            await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
     finally:  # a person's own clicks shall open the system's
         page.playwright.remove_listener("filechooser", note)
-    seen.check(action.selector, acted=page.had_effect)
+    verdict.check(action.selector, acted=page.had_effect)
     page.add_observation(
-        *seen.lines(), *([_chooser(action, asked.result())] if asked.done() else []), silence=seen.silence
+        *verdict.lines(),
+        *([_describe_chooser(action, opened_chooser.result())] if opened_chooser.done() else []),
+        silence=verdict.silence,
     )
     return {}
 
 
-def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
+def _describe_chooser(action: interaction.Click, chooser: FileChooser) -> str:
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
     upload = next_call("upload_file", **where, files=[{"name": "a.txt", "text": "..."}])
     several = "files" if chooser.is_multiple() else "a file"
@@ -71,18 +73,18 @@ def _chooser(action: interaction.Click, chooser: FileChooser) -> str:
 async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     element = await _element(page, action)
     await element.fill(**action.own_arguments(), timeout=action.timeout)
-    found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
-    page.remember_field(action.selector, action.frame, found and found["field"], strict=action.strict)
-    return _value(found, action)
+    result = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
+    page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
+    return _filled_reply(result, action)
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action)
     await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
     await element.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
-    found = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_STAYS_MS)
-    page.remember_field(action.selector, action.frame, found and found["field"], strict=action.strict)
-    return _typed(found, action.text)
+    result = await read_after_act(page, action.selector, element, _VALUE, watch_ms=_TEXT_WATCH_MS)
+    page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
+    return _typed_reply(result, action.text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
@@ -94,12 +96,12 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
         await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
     async with AsyncExitStack() as stack:
         witness = None
-        if action.key.endswith(_ACTIVATING) and not action.no_wait_after:
+        if action.key.endswith(_ACTIVATING_KEYS) and not action.no_wait_after:
             witness = await stack.enter_async_context(Witness(element, None, kind="keyup"))
         await element.press(action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
         if witness is not None:
-            seen = await witness.verdict()
-            page.add_observation(*seen.lines(), silence=seen.silence)
+            verdict = await witness.verdict()
+            page.add_observation(*verdict.lines(), silence=verdict.silence)
     return {}
 
 
@@ -112,40 +114,40 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
 async def select_option(page: BrowserPage, action: interaction.SelectOption) -> Json:
     element = await _element(page, action)
     chosen = await element.select_option(**action.own_arguments(), timeout=action.timeout)
-    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
+    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
     names = ", ".join(map(repr, chosen)) or "nothing"
     if field is None:
         return {"selected": [*chosen], "observed": f"selected {names}; {_GONE}"}
-    shown = field["selected"]
-    if shown != chosen:
-        now = ", ".join(map(repr, shown)) or "nothing"
+    selected = field["selected"]
+    if selected != chosen:
+        now = ", ".join(map(repr, selected)) or "nothing"
         raise not_as_given(f"The page shows {now} selected instead of {names}.", action.selector)
     return {"selected": [*chosen], "observed": f"selected {names}"}
 
 
 async def check(page: BrowserPage, action: interaction.Check) -> Json:
-    return await _tick(page, action, wanted=True)
+    return await _set_tick(page, action, ticked=True)
 
 
 async def uncheck(page: BrowserPage, action: interaction.Uncheck) -> Json:
-    return await _tick(page, action, wanted=False)
+    return await _set_tick(page, action, ticked=False)
 
 
-async def _tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, wanted: bool) -> Json:
+async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.Uncheck, *, ticked: bool) -> Json:
     """Set the tick, and judge by what the page shows afterwards, which may change late, or be changed back."""
     element = await _element(page, action)
-    tick = element.check if wanted else element.uncheck
+    tick = element.check if ticked else element.uncheck
     await without_state_check(tick(**action.own_arguments(), timeout=action.timeout))
-    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_STAYS_MS)
+    field = await read_after_act(page, action.selector, element, FIELD, watch_ms=_CHOICE_WATCH_MS)
     if field is None:
         return {"observed": _GONE}
     checked = field["checked"]
     if action.trial:
         return {"checked": checked}
-    if checked is not wanted:
+    if checked is not ticked:
         raise WithoutEffect(
-            f"The element matching '{action.selector}' is {'not' if wanted else 'still'} checked after {action.name()}:"
+            f"The element matching '{action.selector}' is {'not' if ticked else 'still'} checked after {action.name()}:"
             " a script of the page, or the answer of its server, set it back.",
             hint=f"See what the page says about it: {next_call('snapshot')}.",
             details={"selector": action.selector, "context": {"checked": checked}},
@@ -158,34 +160,34 @@ async def _element(page: BrowserPage, action: ElementAction) -> Locator:
     return await page.element(action.selector, action.frame, strict=action.strict)
 
 
-def _value(found: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gives
+def _filled_reply(result: Any, action: interaction.Fill) -> Json:  # Any: what _VALUE gives
     """Report the value, but not a password."""
-    if found is None:
+    if result is None:
         return {"observed": _GONE}
-    value, given = found["value"], action.value
-    if value == given:
+    value, expected = result["value"], action.value
+    if value == expected:
         return {"observed": "it has the given value now"}
-    if not found["secret"] and is_reformatted(value, given):
+    if not result["secret"] and is_reformatted(value, expected):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
-    shows = f"{len(value)} characters, which are not those given" if found["secret"] else shorten(value)
+    shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
     keys = next_call("type", **where, text="...")
     hint = (
         FORM_OF_ITS_TYPE
-        if found["type"] in _PICKED
+        if result["type"] in _PICKER_TYPES
         else f"It may take keys only: {keys}. See what it says: {next_call('snapshot')}."
     )
-    instead = "" if found["secret"] else f" instead of {shorten(given)}"
+    instead = "" if result["secret"] else f" instead of {shorten(expected)}"
     raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
 
 
-def _typed(found: Any, text: str) -> Json:  # Any: what _VALUE gives
-    if found is None:
+def _typed_reply(result: Any, text: str) -> Json:  # Any: what _VALUE gives
+    if result is None:
         return {"observed": _GONE}
-    value = found["value"]
-    said = f"it has {len(value)} characters now" if found["secret"] else f"the value is {value!r} now"
+    value = result["value"]
+    observed = f"it has {len(value)} characters now" if result["secret"] else f"the value is {value!r} now"
     if text not in value:
-        said += ", which is not what was typed"
-    if found["focus"]:
-        said += f"; the page moved the focus to {found['focus']}"
-    return {"observed": said} if found["secret"] else {"value": value, "observed": said}
+        observed += ", which is not what was typed"
+    if result["focus"]:
+        observed += f"; the page moved the focus to {result['focus']}"
+    return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}

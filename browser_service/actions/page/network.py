@@ -23,9 +23,9 @@ async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json
     answer = MockAnswer(action.status, action.response_headers(), action.body, action.delay / 1000)
     rule = Rule((UrlPattern(action.pattern),), action.method, answer=answer)
     rule = await page.settings.network.add(page.playwright, rule)
-    asked = f"{action.method or 'every method'} {action.pattern}"
-    said = f"{asked} is answered with {action.status} on this page from now on (route {rule.route_id})"
-    return {"routeId": rule.route_id, "observed": said}
+    requests = f"{action.method or 'every method'} {action.pattern}"
+    observed = f"{requests} is answered with {action.status} on this page from now on (route {rule.route_id})"
+    return {"routeId": rule.route_id, "observed": observed}
 
 
 async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Json:
@@ -39,60 +39,60 @@ async def block_requests(page: BrowserPage, action: network.BlockRequests) -> Js
     rule = Rule(patterns, types=frozenset(action.resource_types or ()))
     rule = await page.settings.network.add(page.playwright, rule)
     blocked = ", ".join([*(action.patterns or ()), *(action.resource_types or ())])
-    said = f"{blocked} blocked on this page from now on (route {rule.route_id})"
-    return {"routeId": rule.route_id, "observed": said}
+    observed = f"{blocked} blocked on this page from now on (route {rule.route_id})"
+    return {"routeId": rule.route_id, "observed": observed}
 
 
 async def list_routes(page: BrowserPage, _: network.ListRoutes) -> Json:
-    ours: Json = {**page.settings.network.describe(), "initScripts": [*page.settings.init_scripts.shown()]}
+    own: Json = {**page.settings.network.describe(), "initScripts": [*page.settings.init_scripts.shown()]}
     scripts = page.session.init_scripts.shown()
-    return {**ours, "sessionHeaders": [*page.session.headers], "sessionInitScripts": [*scripts]}
+    return {**own, "sessionHeaders": [*page.session.headers], "sessionInitScripts": [*scripts]}
 
 
 async def remove_routes(page: BrowserPage, action: network.RemoveRoutes) -> Json:
-    gone = await page.settings.network.remove(page.playwright, action.route_ids)
+    removed = await page.settings.network.remove(page.playwright, action.route_ids)
     left = len(page.settings.network.rules)
-    if gone:
-        rules: list[JsonValue] = [rule.to_json() for rule in gone]
-        page.undoable(f"{len(gone)} routes of page {page.page_id} removed", {"rules": rules})
-    names = [rule.route_id for rule in gone]
+    if removed:
+        rules: list[JsonValue] = [rule.to_json() for rule in removed]
+        page.undoable(f"{len(removed)} routes of page {page.page_id} removed", {"rules": rules})
+    names = [rule.route_id for rule in removed]
     return {"removed": [*names], "observed": f"routes removed: {', '.join(names) or 'none'}; {left} left"}
 
 
 async def set_extra_headers(page: BrowserPage, action: network.SetExtraHeaders) -> Json:
-    was = page.settings.network.headers
+    previous = page.settings.network.headers
     await page.settings.network.set_headers(page.playwright, action.headers)
-    if was != action.headers:
-        state: Json = {"was": {**was}, "made": {**action.headers}}
-        page.undoable(f"extra headers of page {page.page_id} set", state, lost=bool(was))
+    if previous != action.headers:
+        state: Json = {"was": {**previous}, "made": {**action.headers}}
+        page.undoable(f"extra headers of page {page.page_id} set", state, lost=bool(previous))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of this page from now on"}
 
 
 async def set_session_headers(session: BrowserSession, action: network.SetSessionHeaders) -> Json:
-    was = session.entry.headers
+    previous = session.entry.headers
     await session.entry.set_headers(action.headers)
-    if was != action.headers:
-        state: Json = {"was": {**was}, "made": {**action.headers}}
-        session.undoable(f"extra headers of session {action.session_id} set", state, lost=bool(was))
+    if previous != action.headers:
+        state: Json = {"was": {**previous}, "made": {**action.headers}}
+        session.undoable(f"extra headers of session {action.session_id} set", state, lost=bool(previous))
     names = ", ".join(action.headers) or "no extra headers"
     return {"observed": f"{names} sent with every request of session {action.session_id} from now on"}
 
 
 async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> Json:
-    sight = RequestView(page.call.client_id, action.include_secrets)
-    found = _found(page.settings.network.traffic.since(action.since or 0), action, sight.client_id)
-    records = [await _record(sent, action, sight) for sent in found[-action.limit :]]
+    view = RequestView(page.call.client_id, action.include_secrets)
+    found = _matching_requests(page.settings.network.traffic.since(action.since or 0), action, view.client_id)
+    records = [await _record(sent, action, view) for sent in found[-action.limit :]]
     facts: Json = {"count": len(records), "matching": len(found)}
     if action.format == "text":
         return {**await page.files.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
-    cut = await page.files.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
-    return {**(cut if "cursor" in cut else {"requests": [*records]}), **facts}
+    text = await page.files.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
+    return {**(text if "cursor" in text else {"requests": [*records]}), **facts}
 
 
 async def wait_for_request(page: BrowserPage, action: network.WaitForRequest) -> Json:
     matches = _matcher(action, action.pattern, page.call.client_id)
-    return await _awaited(page, action, lambda sent: sent.response is None and matches(sent))
+    return await _wait_for(page, action, lambda sent: sent.response is None and matches(sent))
 
 
 async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) -> Json:
@@ -101,10 +101,10 @@ async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) 
     def holds(sent: RequestRecord) -> bool:
         return sent.response is not None and matches(sent) and _has_status(sent, action.status)
 
-    return await _awaited(page, action, holds, whole=action.include_bodies)
+    return await _wait_for(page, action, holds, whole=action.include_bodies)
 
 
-async def _awaited(
+async def _wait_for(
     page: BrowserPage,
     action: network.WaitForRequest | network.WaitForResponse,
     holds: Callable[[RequestRecord], bool],
@@ -123,11 +123,11 @@ async def _awaited(
 
 async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     pattern = UrlPattern(action.url_filter, "urlFilter") if action.url_filter else None
-    sight = RequestView(page.call.client_id, action.include_secrets)
+    view = RequestView(page.call.client_id, action.include_secrets)
     sent = page.settings.network.traffic.since()
-    found = [each for each in sent if pattern is None or pattern.matches(each.url(sight.client_id))]
-    data, mime_type = await Archive(sight, action.content, minimal=action.mode == "minimal").write(found)
-    withheld = sum(not sight.owns(each) for each in found)
+    found = [each for each in sent if pattern is None or pattern.matches(each.url(view.client_id))]
+    data, mime_type = await Archive(view, action.content, minimal=action.mode == "minimal").write(found)
+    withheld = sum(not view.owns(each) for each in found)
     name = dated("requests", page.page_id) + (".har" if mime_type == "application/json" else "")
     return {"artifact": await page.files.keep(data, mime_type, name), "count": len(found), "withheld": withheld}
 
@@ -148,27 +148,27 @@ def _matcher(
     return matches
 
 
-def _found(sent: list[RequestRecord], action: network.GetNetworkLog, client: str) -> list[RequestRecord]:
+def _matching_requests(sent: list[RequestRecord], action: network.GetNetworkLog, client: str) -> list[RequestRecord]:
     matches = _matcher(action, action.pattern, client)
     return [each for each in sent if matches(each) and _has_status(each, action.status)]
 
 
-def _has_status(sent: RequestRecord, wanted: str | None) -> bool:
-    if wanted is None:
+def _has_status(sent: RequestRecord, expected: str | None) -> bool:
+    if expected is None:
         return True
     if sent.response is None:
-        return wanted == ("failed" if sent.failure else "pending")
+        return expected == ("failed" if sent.failure else "pending")
     status = str(sent.response.status)
-    return status[0] == wanted[0] if wanted.endswith("xx") else status == wanted
+    return status[0] == expected[0] if expected.endswith("xx") else status == expected
 
 
-async def _record(sent: RequestRecord, action: network.LogDetails, sight: RequestView) -> Json:
+async def _record(sent: RequestRecord, action: network.LogDetails, view: RequestView) -> Json:
     request = sent.request
     record: Json = {
         "number": sent.number,
         "time": iso(sent.started),
         "method": request.method,
-        "url": sent.url(sight.client_id),
+        "url": sent.url(view.client_id),
         "type": request.resource_type,
         "status": sent.response.status if sent.response else None,
         "ms": sent.ms,
@@ -177,19 +177,19 @@ async def _record(sent: RequestRecord, action: network.LogDetails, sight: Reques
         record["failure"] = sent.failure
     if sent.mock:
         record["mock"] = sent.mock
-    if (action.include_headers or action.include_bodies) and not sight.owns(sent):
+    if (action.include_headers or action.include_bodies) and not view.owns(sent):
         record["withheld"] = "not sent while you held the page"
         return record
     if action.include_headers:
-        record["requestHeaders"] = _joined(await sight.request_headers(sent))
-        record["responseHeaders"] = _joined(await sight.response_headers(sent))
+        record["requestHeaders"] = _join_headers(await view.request_headers(sent))
+        record["responseHeaders"] = _join_headers(await view.response_headers(sent))
     if action.include_bodies:
-        record["requestBody"] = await sight.request_body(sent)
-        record["responseBody"] = _text(await sight.response_body(sent))
+        record["requestBody"] = await view.request_body(sent)
+        record["responseBody"] = _body_text(await view.response_body(sent))
     return record
 
 
-def _joined(headers: list[tuple[str, str]]) -> Json:
+def _join_headers(headers: list[tuple[str, str]]) -> Json:
     """Write the values of a repeated header on lines of their own."""
     joined: dict[str, str] = {}
     for name, value in headers:
@@ -197,7 +197,7 @@ def _joined(headers: list[tuple[str, str]]) -> Json:
     return {**joined}
 
 
-def _text(body: bytes | None) -> str | None:
+def _body_text(body: bytes | None) -> str | None:
     if body is None:
         return None
     try:
@@ -211,12 +211,12 @@ def _line(record: Json) -> str:
     took = f" {record['ms']} ms" if record["ms"] is not None else ""
     mock = f" (mock {record['mock']})" if "mock" in record else ""
     head = f"{record['number']} {record['method']} {outcome} {record['type']}{took}{mock} {record['url']}"
-    details = [f"  {name}: {_shown(record[name])}" for name in _DETAILS if record.get(name)]
+    details = [f"  {name}: {_detail_text(record[name])}" for name in _DETAILS if record.get(name)]
     return "\n".join([head, *details])
 
 
 _DETAILS = ("requestHeaders", "requestBody", "responseHeaders", "responseBody", "withheld")
 
 
-def _shown(value: JsonValue) -> str:
+def _detail_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

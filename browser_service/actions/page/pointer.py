@@ -13,9 +13,9 @@ from shared.errors import ValidationFailed, WithoutEffect, field_details
 from shared.model import Json
 from shared.next_calls import next_call
 
-_MOMENT_S: Final = 0.2
+_SCRIPT_TURN_S: Final = 0.2
 """A script gets this long to see that the end was reached, and to load more."""
-_MORE_WITHIN_S: Final = 1.0
+_MORE_CONTENT_S: Final = 1.0
 _EXAMPLES: Final = {
     "to": next_call("mouse", do="drag", x=10, y=10, to={"x": 0, "y": 200}),
     "by": next_call("mouse", do="wheel", x=10, y=10, by={"x": 0, "y": 200}),
@@ -32,67 +32,67 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
     try:
         await source.drag_to(**{**action.own_arguments(), "target": target}, timeout=action.timeout)
     finally:
-        seen = await drag.events()
+        events = await drag.events()
     moved = await drag.movement()
     if action.trial:
         return {}
     where = (
         "the dragged element is no longer there" if moved is None else moved or "the dragged element is where it was"
     )
-    if seen["dragstart"] and "drop" not in seen and moved == "":
+    if events["dragstart"] and "drop" not in events and moved == "":
         raise WithoutEffect(
             f"An HTML drag began, and nothing accepted the drop; {where}.",
             hint=f"Name what takes the drop, maybe what is around it or in it: {next_call('snapshot')}.",
             details={"selector": action.target, "context": {"reason": "not accepted"}},
         )
     return {
-        "drag": "html" if seen["dragstart"] else "pointer",
-        "dropped": "drop" in seen,
+        "drag": "html" if events["dragstart"] else "pointer",
+        "dropped": "drop" in events,
         **({} if moved is None else {"moved": bool(moved)}),
-        "observed": f"{_dragged(seen)}; {where}",
+        "observed": f"{_describe_drag(events)}; {where}",
     }
 
 
 async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
     await _check_points(page, action)
-    here = await targets.element_name_at(page.playwright, action.x, action.y)
+    element = await targets.element_name_at(page.playwright, action.x, action.y)
     async with AsyncExitStack() as held:
         for key in action.modifiers or ():
             await page.playwright.keyboard.down(key)
             held.push_async_callback(page.playwright.keyboard.up, key)
         await page.playwright.mouse.move(action.x, action.y, steps=action.steps if action.do == "move" else 1)
-        said = await _do(page, action)
-    return {"element": here, "observed": said.format(f"at {action.x:g},{action.y:g} on {here}")}
+        observed = await _use_mouse(page, action)
+    return {"element": element, "observed": observed.format(f"at {action.x:g},{action.y:g} on {element}")}
 
 
 async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
     element = await page.element(action.selector or ":root", action.frame, strict=action.strict)
-    how = {"to": action.to, "x": action.x, "y": action.y}
-    if action.selector and how == {"to": None, "x": None, "y": None}:
-        how["to"] = "view"
-    if how["to"] == "view":
+    target = {"to": action.to, "x": action.x, "y": action.y}
+    if action.selector and target == {"to": None, "x": None, "y": None}:
+        target["to"] = "view"
+    if target["to"] == "view":
         await element.scroll_into_view_if_needed(timeout=action.timeout)
-    found = await element.evaluate(_SCROLL, how, timeout=action.timeout)
-    if found["more"]["down"]:
-        return {**found, "observed": _scrolled(found, into_view=how["to"] == "view")}
-    await asyncio.sleep(_MOMENT_S)  # the page's scroll handlers send their requests a moment later
-    await page.wait_for_responses(_MORE_WITHIN_S)
+    position = await element.evaluate(_SCROLL, target, timeout=action.timeout)
+    if position["more"]["down"]:
+        return {**position, "observed": _describe_scroll(position, into_view=target["to"] == "view")}
+    await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a moment later
+    await page.wait_for_responses(_MORE_CONTENT_S)
     later = await element.evaluate(_SCROLL, {"to": None, "x": 0, "y": 0}, timeout=action.timeout)
-    came = later["more"]["down"] - found["more"]["down"]
-    found = {**later, "moved": found["moved"]}
+    added = later["more"]["down"] - position["more"]["down"]
+    position = {**later, "moved": position["moved"]}
     pending = page.pending()
-    said = _scrolled(found, into_view=how["to"] == "view", pending=len(pending))
-    return {**found, "observed": f"{said} (came when the end was reached)" if came > 0 else said}
+    observed = _describe_scroll(position, into_view=target["to"] == "view", pending=len(pending))
+    return {**position, "observed": f"{observed} (came when the end was reached)" if added > 0 else observed}
 
 
-def _dragged(seen: DragEvents) -> str:
+def _describe_drag(events: DragEvents) -> str:
     """Describe the events of the drag in the page's documents."""
-    if not seen["dragstart"]:
-        where = f"pressed on {seen.get('pressed', 'nothing')} and released on {seen.get('released', 'nothing')}"
+    if not events["dragstart"]:
+        where = f"pressed on {events.get('pressed', 'nothing')} and released on {events.get('released', 'nothing')}"
         return f"{where}: no HTML drag, the page may have followed the mouse"
-    if "drop" not in seen:
+    if "drop" not in events:
         return "an HTML drag began, and nothing accepted the drop"
-    return f"an HTML drag was dropped on {seen['drop']} (effect: {seen.get('effect', 'not told')})"
+    return f"an HTML drag was dropped on {events['drop']} (effect: {events.get('effect', 'not told')})"
 
 
 async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
@@ -118,41 +118,41 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
             )
 
 
-async def _do(page: BrowserPage, action: pointer.Mouse) -> str:
+async def _use_mouse(page: BrowserPage, action: pointer.Mouse) -> str:
     """Do it where the mouse is by now; return what was done, with a gap for the place."""
-    hand, button, times = page.playwright.mouse, action.button, action.click_count
+    device, button, times = page.playwright.mouse, action.button, action.click_count
     match action.do:
         case "down":
-            await hand.down(button=button, click_count=times)
+            await device.down(button=button, click_count=times)
             return "pressed, and not released, {}"
         case "up":
-            await hand.up(button=button, click_count=times)
+            await device.up(button=button, click_count=times)
             return "released {}"
         case "click":
-            await hand.click(action.x, action.y, button=button, click_count=times, delay=action.delay)
+            await device.click(action.x, action.y, button=button, click_count=times, delay=action.delay)
             return "clicked {}"
         case "wheel" if action.by:
-            await hand.wheel(action.by.x, action.by.y)
+            await device.wheel(action.by.x, action.by.y)
             return "turned the wheel {}"
         case "drag" if action.to:
-            await hand.down(button=button)
+            await device.down(button=button)
             try:
-                await hand.move(action.to.x, action.to.y, steps=action.steps)
+                await device.move(action.to.x, action.to.y, steps=action.steps)
             finally:
-                await hand.up(button=button)
+                await device.up(button=button)
             return f"dragged {{}} to {action.to.x:g},{action.to.y:g}"
     return "moved the mouse: it is {}"
 
 
-def _scrolled(found: dict[str, Any], *, into_view: bool, pending: int = 0) -> str:  # Any: JSON
-    what, moved, more, position = found["what"], found["moved"], found["more"], found["position"]
-    far = f"{what} is at x={position['x']}, y={position['y']}" if position["x"] else f"{what} is at y={position['y']}"
+def _describe_scroll(result: dict[str, Any], *, into_view: bool, pending: int = 0) -> str:  # Any: JSON
+    name, moved, more, position = result["what"], result["moved"], result["more"], result["position"]
+    place = f"{name} is at x={position['x']}, y={position['y']}" if position["x"] else f"{name} is at y={position['y']}"
     if into_view:
-        first = f"the element is in view; {far}"
+        first = f"the element is in view; {place}"
     elif moved["x"] or moved["y"]:
-        first = f"scrolled by {moved['x']},{moved['y']} px; {far}"
+        first = f"scrolled by {moved['x']},{moved['y']} px; {place}"
     else:
-        first = f"nothing moved; {far}"
+        first = f"nothing moved; {place}"
     rest = [f"{px} px more {where}" for where, px in more.items() if px]
     if not pending:
         return f"{first}; {', '.join(rest) if rest else 'all of it is shown'}"

@@ -23,7 +23,7 @@ from shared.timestamps import iso
 _FETCH: Final = script("fetch")
 _REACHABLE: Final = script("reachable")
 _NOT_SENT: Final = "Failed to execute 'fetch' on 'Window': "
-_BODY_START: Final = 2_000
+_BODY_CHARACTERS: Final = 2_000
 _PROBE_MS: Final = 2_000
 
 
@@ -45,10 +45,10 @@ async def add_init_script(page: BrowserPage, action: scripting.AddInitScript) ->
 
 
 async def remove_init_scripts(page: BrowserPage, action: scripting.RemoveInitScripts) -> Json:
-    gone = await page.settings.init_scripts.remove(action.script_ids)
-    if gone:
-        page.undoable(f"{len(gone)} init scripts of page {page.page_id} removed", {"texts": {**gone}})
-    return _removed(gone, page.settings.init_scripts)
+    removed = await page.settings.init_scripts.remove(action.script_ids)
+    if removed:
+        page.undoable(f"{len(removed)} init scripts of page {page.page_id} removed", {"texts": {**removed}})
+    return _removal_reply(removed, page.settings.init_scripts)
 
 
 async def add_session_init_script(session: BrowserSession, action: scripting.AddSessionInitScript) -> Json:
@@ -60,29 +60,29 @@ async def add_session_init_script(session: BrowserSession, action: scripting.Add
             f"{next_call('create_session')}.",
         )
     script_id = await session.entry.init_scripts.add(await session.context(), action.script)
-    said = f"{script_id} runs in each document of session {action.session_id} from the next one on"
-    return {"scriptId": script_id, "observed": said}
+    observed = f"{script_id} runs in each document of session {action.session_id} from the next one on"
+    return {"scriptId": script_id, "observed": observed}
 
 
 async def remove_session_init_scripts(session: BrowserSession, action: scripting.RemoveSessionInitScripts) -> Json:
-    gone = await session.entry.init_scripts.remove(action.script_ids)
-    if gone:
-        session.undoable(f"{len(gone)} init scripts of session {action.session_id} removed", {"texts": {**gone}})
-    return _removed(gone, session.entry.init_scripts)
+    removed = await session.entry.init_scripts.remove(action.script_ids)
+    if removed:
+        session.undoable(f"{len(removed)} init scripts of session {action.session_id} removed", {"texts": {**removed}})
+    return _removal_reply(removed, session.entry.init_scripts)
 
 
-def _removed(gone: dict[str, str], scripts: InitScripts) -> Json:
-    observed = f"init scripts removed: {', '.join(gone) or 'none'}; {len(scripts.texts)} left"
-    return {"removed": [*gone], "observed": observed}
+def _removal_reply(removed: dict[str, str], scripts: InitScripts) -> Json:
+    observed = f"init scripts removed: {', '.join(removed) or 'none'}; {len(scripts.texts)} left"
+    return {"removed": [*removed], "observed": observed}
 
 
 async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     url = urljoin(page.url, action.url)
     binary = action.response_type == "binary"
-    asked = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
-    answer = await page.playwright.evaluate(_FETCH, asked)
+    request = {"url": url, "init": action.request_init(), "binary": binary, "timeout": action.timeout}
+    answer = await page.playwright.evaluate(_FETCH, request)
     if "error" in answer:
-        raise await _unreachable(page, action, url, answer)
+        raise await _network_error(page, action, url, answer)
     if answer["status"] >= 400 or answer["status"] == 0:  # noqa: PLR2004 - from here on statuses are errors
         raise _http_error(url, answer)
     facts = {key: answer[key] for key in ("status", "statusText", "url", "headers", "redirected")}
@@ -91,30 +91,30 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
         kind = answer["headers"].get("content-type", "application/octet-stream")
         return {**facts, "artifact": await page.keep(base64.b64decode(answer["data"]), kind, "fetched")}
     if action.response_type == "json":
-        return {**facts, "body": _parsed(url, answer)}
+        return {**facts, "body": _parse_body(url, answer)}
     return {**facts, **await page.files.shown("body", answer["body"], None)}
 
 
 async def _json_value(page: BrowserPage, value: object) -> Json:
     """Return a script's result; a large one is cut like any text, and marked as JSON text."""
-    plain = _plain(value)
-    cut = await page.files.shown("value", json.dumps(plain, ensure_ascii=False), None)
-    return cut if "cursor" in cut else {"value": plain}
+    plain = _to_json(value)
+    text = await page.files.shown("value", json.dumps(plain, ensure_ascii=False), None)
+    return text if "cursor" in text else {"value": plain}
 
 
-def _plain(value: object, around: tuple[int, ...] = ()) -> JsonValue:
+def _to_json(value: object, around: tuple[int, ...] = ()) -> JsonValue:
     """Convert a JavaScript value to JSON; what JSON cannot say is spelled as JavaScript prints it."""
     if id(value) in around:
         return "[Circular]"
     inside = (*around, id(value))
     if isinstance(value, dict):
-        return {str(key): _plain(item, inside) for key, item in value.items()}
+        return {str(key): _to_json(item, inside) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item, inside) for item in value]
-    return _spelled(value)
+        return [_to_json(item, inside) for item in value]
+    return _scalar_to_json(value)
 
 
-def _spelled(value: object) -> JsonValue:
+def _scalar_to_json(value: object) -> JsonValue:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value is None or isinstance(value, str | int | float):
@@ -126,14 +126,14 @@ def _spelled(value: object) -> JsonValue:
     return value.geturl() if isinstance(value, ParseResult) else str(value)
 
 
-def _no_json(literal: str) -> None:
+def _refuse_constant(literal: str) -> None:
     raise ValueError(f"{literal} is not JSON")
 
 
-def _parsed(url: str, answer: Json) -> Json:
+def _parse_body(url: str, answer: Json) -> Json:
     body = str(answer["body"])
     try:
-        value: Json = json.loads(body, parse_constant=_no_json)
+        value: Json = json.loads(body, parse_constant=_refuse_constant)
     except ValueError as error:
         raise ScriptExecutionFailed(
             f"{url} answered {answer['status']} with a body that is no JSON: {error}",
@@ -145,18 +145,18 @@ def _parsed(url: str, answer: Json) -> Json:
 
 def _http_error(url: str, answer: Json) -> NetworkError:
     unreadable = {"opaque": "an opaque response (no-cors)", "opaqueredirect": 'a redirect ("redirect": "manual")'}
-    said = f"{answer['status']} {answer['statusText']}".strip()
+    answered = f"{answer['status']} {answer['statusText']}".strip()
     if answer["status"] == 0:
-        said = f"{unreadable.get(str(answer['type']), 'nothing')}, which scripts may not read"
-    return NetworkError(f"{url} answered {said}", details={"url": url, "context": _context(answer)})
+        answered = f"{unreadable.get(str(answer['type']), 'nothing')}, which scripts may not read"
+    return NetworkError(f"{url} answered {answered}", details={"url": url, "context": _context(answer)})
 
 
-async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:
+async def _network_error(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:
     """Tell CORS from a dead host by a request that needs no permission: fetch() says "Failed to fetch" for both."""
-    said = str(answer["error"])
-    details: Json = {"url": url, "context": {"lastError": said}}
-    if said.startswith(_NOT_SENT):
-        return ValidationFailed(f"fetch cannot be sent: {said.removeprefix(_NOT_SENT)}", details=details)
+    message = str(answer["error"])
+    details: Json = {"url": url, "context": {"lastError": message}}
+    if message.startswith(_NOT_SENT):
+        return ValidationFailed(f"fetch cannot be sent: {message.removeprefix(_NOT_SENT)}", details=details)
     if answer["timedOut"]:
         return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
     foreign = urlsplit(url)[:2] != urlsplit(page.url)[:2]
@@ -168,7 +168,7 @@ async def _unreachable(page: BrowserPage, action: scripting.Fetch, url: str, ans
         )
     refusals = [name for name in ("redirect", "integrity", "mode") if getattr(action, name)]
     return NetworkError(
-        f"{url} could not be reached: {said}",
+        f"{url} could not be reached: {message}",
         hint=f"Or its answer was refused by what you gave as {', '.join(refusals)}." if refusals else None,
         details=details,
     )
@@ -178,5 +178,5 @@ def _context(answer: Json) -> Json:
     return {
         "status": answer["status"],
         "headers": answer["headers"],
-        "bodyStart": str(answer.get("body", ""))[:_BODY_START],
+        "bodyStart": str(answer.get("body", ""))[:_BODY_CHARACTERS],
     }

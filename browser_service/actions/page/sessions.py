@@ -16,15 +16,15 @@ from shared.model import Json
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
     context = await session.context()
-    wanted = {"name": action.cookie, "path": action.path}
-    found = [
+    criteria = {"name": action.cookie, "path": action.path}
+    matches = [
         {**cookie}
         for cookie in (await context.cookies(action.urls) if action.urls else await context.cookies())
-        if all(value is None or cookie.get(key) == value for key, value in wanted.items())
+        if all(value is None or cookie.get(key) == value for key, value in criteria.items())
         and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
     ]
-    shown = await session.files.shown_data("cookies", found, action.budget)  # type: ignore[arg-type] # Playwright's cookies are JSON
-    return {**shown, "count": len(found)}
+    cookies_field = await session.files.shown_data("cookies", matches, action.budget)  # type: ignore[arg-type] # Playwright's cookies are JSON
+    return {**cookies_field, "count": len(matches)}
 
 
 async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:
@@ -32,12 +32,12 @@ async def grant_permissions(session: BrowserSession, action: sessions.GrantPermi
     if origin is None or not session.entry.permits(origin):
         raise Forbidden(f"Nothing can be granted to {action.origin}: the URL policy does not allow the host.")
     before = await session.entry.grant(origin, [*action.permissions])
-    ended = [name for name in before if name not in action.permissions]
-    taken = f"; taken back: {', '.join(ended)}" if ended else ""
+    revoked = [name for name in before if name not in action.permissions]
+    revocation = f"; taken back: {', '.join(revoked)}" if revoked else ""
     now = ", ".join(action.permissions) or "nothing"
     return {
         "granted": [*action.permissions],
-        "observed": f"{origin} is granted {now} in session {action.session_id}{taken}",
+        "observed": f"{origin} is granted {now} in session {action.session_id}{revocation}",
     }
 
 
@@ -57,18 +57,18 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
     _undoable(session, "set", *([each for each in all_ if each.get("name") in names] for all_ in (before, after)))
     kept = {(c.get("name"), c.get("value"), c.get("domain", "").lstrip(".")) for c in after}
     lost = [c.cookie for c in action.cookies if (c.cookie, c.value, c.host.lstrip(".")) not in kept]
-    told = f"{len(action.cookies) - len(lost)} cookies are set"
+    observed = f"{len(action.cookies) - len(lost)} cookies are set"
     if not lost:
-        return {"set": len(action.cookies), "observed": told}
-    told += f"; the browser did not keep (expired, or against its rules): {', '.join(lost)}"
-    return {"set": len(action.cookies) - len(lost), "notKept": [*lost], "observed": told}
+        return {"set": len(action.cookies), "observed": observed}
+    observed += f"; the browser did not keep (expired, or against its rules): {', '.join(lost)}"
+    return {"set": len(action.cookies) - len(lost), "notKept": [*lost], "observed": observed}
 
 
 async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) -> Json:
     context = await session.context()
     before = await context.cookies()
-    wanted = {"name": action.cookie, "domain": action.domain, "path": action.path}
-    await context.clear_cookies(**{name: value for name, value in wanted.items() if value is not None})
+    criteria = {"name": action.cookie, "domain": action.domain, "path": action.path}
+    await context.clear_cookies(**{name: value for name, value in criteria.items() if value is not None})
     session.entry.logins.save_soon()
     after = await context.cookies()
     _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before])
@@ -85,7 +85,7 @@ def _undoable(session: BrowserSession, done: str, before: list[Cookie], after: l
 
 async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:
     state = await session.entry.keep(action.called)
-    return {"name": action.called, **_counted(state), "observed": f"saved as {action.called}: {_told(state)}"}
+    return {"name": action.called, **_counts(state), "observed": f"saved as {action.called}: {_summary(state)}"}
 
 
 async def restore_session_state(session: BrowserSession, action: sessions.RestoreSessionState) -> Json:
@@ -93,24 +93,26 @@ async def restore_session_state(session: BrowserSession, action: sessions.Restor
     before = await session.entry.storage()
     await session.entry.restore(state)
     session.undoable(
-        f"logins of session {session.entry.session_id} restored: {_told(before)} before", {"state": before}
+        f"logins of session {session.entry.session_id} restored: {_summary(before)} before", {"state": before}
     )
-    return {"name": action.called, **_counted(state), "observed": f"restored {action.called}: {_told(state)}"}
+    return {"name": action.called, **_counts(state), "observed": f"restored {action.called}: {_summary(state)}"}
 
 
 async def export_session(session: BrowserSession, action: sessions.ExportSession) -> Json:  # noqa: ARG001 - it says no more
     state = await session.entry.storage()
     name = dated("logins", session.entry.session_id)
     file = await session.files.keep(json.dumps(state, indent=1).encode(), "application/json", name, inline=False)
-    told = f"exported: {_told(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
-    return {"artifact": {**file, "secret": True}, **_counted(state), "observed": f"{told} of the file"}
+    observed = (
+        f"exported: {_summary(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
+    )
+    return {"artifact": {**file, "secret": True}, **_counts(state), "observed": f"{observed} of the file"}
 
 
-def _counted(state: Json) -> Json:
+def _counts(state: Json) -> Json:
     return {"cookies": len(_items(state, "cookies")), "origins": len(_items(state, "origins"))}
 
 
-def _told(state: Json) -> str:
+def _summary(state: Json) -> str:
     return f"{len(_items(state, 'cookies'))} cookies, storage of {len(_items(state, 'origins'))} origins"
 
 

@@ -39,8 +39,10 @@ async def browser_click(page: BrowserPage, action: seven.BrowserClick) -> Json:
 
 
 async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
-    meant = action.canonical()
-    typed = await (interaction.fill(page, meant) if isinstance(meant, Fill) else interaction.type_(page, meant))
+    canonical = action.canonical()
+    typed = await (
+        interaction.fill(page, canonical) if isinstance(canonical, Fill) else interaction.type_(page, canonical)
+    )
     shows = typed.get("value")
     differs = f"\nThe page shows: {shows}" if isinstance(shows, str) and not shows.endswith(action.text) else ""
     return {**typed, "text": f"Successfully typed into element: {action.selector}\nText: {action.text}{differs}"}
@@ -49,8 +51,8 @@ async def browser_type(page: BrowserPage, action: seven.BrowserType) -> Json:
 async def browser_screenshot(page: BrowserPage, action: seven.BrowserScreenshot) -> Json:
     kind = "jpeg" if action.path and action.path.lower().endswith((".jpg", ".jpeg")) else "png"
     whole = action.full_page and action.selector is None
-    asked = {"selector": action.selector, "fullPage": whole, "type": kind, "timeout": action.timeout}
-    taken = await media.screenshot(page, Screenshot.model_validate(asked), action.path)
+    options = {"selector": action.selector, "fullPage": whole, "type": kind, "timeout": action.timeout}
+    taken = await media.screenshot(page, Screenshot.model_validate(options), action.path)
     text = f"Screenshot captured ({taken['width']}x{taken['height']})"
     if action.path is None:
         return {**taken, "text": text}

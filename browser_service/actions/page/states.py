@@ -78,16 +78,16 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
     return {"artifact": picture.model_dump(exclude_none=True)}
 
 
-def _metadata(said: JsonValue) -> Json:
+def _metadata(metadata: JsonValue) -> Json:
     """Return the page's own description, with "" for what it does not say, and the first of what it says twice."""
-    known = said if isinstance(said, dict) else {}
-    graph = known.get("openGraph")
-    og = graph if isinstance(graph, dict) else {}
+    fields = metadata if isinstance(metadata, dict) else {}
+    graph = fields.get("openGraph")
+    open_graph = graph if isinstance(graph, dict) else {}
     return {
-        "description": _first(known.get("description")),
-        "keywords": known.get("keywords", []),
-        "ogTitle": _first(og.get("title")),
-        "ogImage": _first(og.get("image")),
+        "description": _first(fields.get("description")),
+        "keywords": fields.get("keywords", []),
+        "ogTitle": _first(open_graph.get("title")),
+        "ogImage": _first(open_graph.get("image")),
     }
 
 

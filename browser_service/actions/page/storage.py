@@ -29,8 +29,8 @@ async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
 
 async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
     texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
-    was = await _run(page, _SET, action.kind, texts)
-    _undoable(page, action, was, dict(texts))
+    previous = await _run(page, _SET, action.kind, texts)
+    _undoable(page, action, previous, dict(texts))
     return {"set": len(texts), "observed": f"{counted(len(texts), 'item')} set in {_where(page, action)}"}
 
 
@@ -43,17 +43,17 @@ async def clear_storage(page: BrowserPage, action: storage.ClearStorage) -> Json
 
 
 async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None) -> Json:
-    was = await _run(page, _REMOVE, action.kind, keys)
-    count = len(was)
-    _undoable(page, action, was, {})
+    previous = await _run(page, _REMOVE, action.kind, keys)
+    count = len(previous)
+    _undoable(page, action, previous, {})
     return {"removed": count, "observed": f"{counted(count, 'item')} removed from {_where(page, action)}"}
 
 
-def _undoable(page: BrowserPage, action: StorageAct, was: Json, made: Json) -> None:
-    if was:
-        state: Json = {"kind": action.kind, "origin": origin_of(page.url), "was": was, "made": made}
-        lost = any(value is not None for value in was.values())
-        page.undoable(f"{counted(len(was), 'item')} changed in {_where(page, action)}", state, lost=lost)
+def _undoable(page: BrowserPage, action: StorageAct, previous: Json, written: Json) -> None:
+    if previous:
+        state: Json = {"kind": action.kind, "origin": origin_of(page.url), "was": previous, "made": written}
+        lost = any(value is not None for value in previous.values())
+        page.undoable(f"{counted(len(previous), 'item')} changed in {_where(page, action)}", state, lost=lost)
 
 
 def _where(page: BrowserPage, action: StorageAct) -> str:
