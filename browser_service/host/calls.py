@@ -15,8 +15,8 @@ from browser_service.host.capacity import Capacity
 from browser_service.host.dialogs import Dialogs
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import ArtifactPort
-from browser_service.host.kept_outcomes import KeptOutcomes
 from browser_service.host.launching.memory import Memory
+from browser_service.host.outcome_cache import OutcomeCache
 from browser_service.host.page.crash_errors import add_crash_context
 from browser_service.host.page.entry import PageEntry
 from browser_service.host.page.handle import BrowserPage
@@ -26,8 +26,7 @@ from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
 from browser_service.host.run import bring_up, perform, perform_live
 from browser_service.host.session import SessionEntry
-from browser_service.host.session_handle import BrowserSession
-from browser_service.host.session_run import perform_on_session
+from browser_service.host.session_handle import BrowserSession, perform_on_session
 from browser_service.host.steps import StepRunner
 from browser_service.observability.logging import unexpected
 from browser_service.rules.bounded import Bounded
@@ -68,7 +67,7 @@ class Calls:
     memory: Memory
     log: EventLog
     queue_wait_ms: int
-    _replies: KeptOutcomes = field(default_factory=KeptOutcomes)
+    _replies: OutcomeCache = field(default_factory=OutcomeCache)
     _working: set[asyncio.Task[None]] = field(default_factory=set)
     _cancelled: Bounded[str, None] = field(default_factory=lambda: Bounded(_MOST_CANCELLED))
     _steps: StepRunner = field(init=False)
@@ -94,7 +93,7 @@ class Calls:
             reply.set_result(outcome)
         elif reply.result().suspended:
             self.log.emit(CallEnded(client_id=call.client_id, outcome=outcome))
-        self._replies.given(call.call_id)
+        self._replies.weigh(call.call_id)
 
     async def cancel(self, call_id: str) -> None:
         run = self.running.get(call_id)

@@ -6,30 +6,30 @@ from browser_service.rules.bounded import Bounded
 from shared.calls import Outcome
 from shared.model import weight
 
-_REMEMBERED = 2_000
-_REMEMBERED_WEIGHT = 64_000_000
+_MOST_CALLS = 2_000
+_MOST_WEIGHT = 64_000_000
 
 _Reply = asyncio.Future[Outcome]
 
 
-class KeptOutcomes:
+class OutcomeCache:
     """Keeps replies by callId. The oldest give way if they are many, or many bytes."""
 
     def __init__(self) -> None:
         self._by_call = Bounded[str, _Reply](
-            _REMEMBERED, weigh=_weight, most_weight=_REMEMBERED_WEIGHT, spared=lambda reply: not reply.done()
+            _MOST_CALLS, weigh=_weight, most_weight=_MOST_WEIGHT, spared=lambda reply: not reply.done()
         )
 
     def get(self, call_id: str) -> _Reply | None:
         return self._by_call.get(call_id)
 
     def expect(self, call_id: str) -> _Reply:
-        """Return what the outcome of a new call will be set on."""
+        """Return the future of a new call's outcome."""
         reply = self._by_call[call_id] = asyncio.get_running_loop().create_future()
         return reply
 
-    def given(self, call_id: str) -> None:
-        """Weigh what was replied."""
+    def weigh(self, call_id: str) -> None:
+        """Weigh a reply that is set by now."""
         if (reply := self._by_call.get(call_id)) is not None:
             self._by_call[call_id] = reply
 
