@@ -230,11 +230,11 @@ class Calls:
 
     def _handler(self, run: CallRun) -> Handler:
         """Return what does the act, or takes it back."""
-        kept = run.call.undo
-        if kept is None:
+        undo = run.call.undo
+        if undo is None:
             return self.handlers[run.action.name()]
         take_back = REVERSALS[run.action.name()]
-        return lambda on, _: take_back(on, kept)
+        return lambda on, _: take_back(on, undo)
 
     def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
         return [entry for entry in self.pages.values() if entry.session is session]

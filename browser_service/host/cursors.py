@@ -28,9 +28,9 @@ async def read_picture(artifacts: ArtifactPort, call: Call, cursor: str) -> Json
     """Return the next rows of a picture that is kept."""
     artifact_id, top = _place(cursor)
     data, _ = await artifacts.data(artifact_id, reader(call))
-    shown = await slice_of(data, artifact_id, top)
-    kept = await artifacts.describe(artifact_id, reader(call))
-    return {"artifact": kept.model_copy(update={"preview": shown}).model_dump(exclude_none=True)}
+    preview = await slice_of(data, artifact_id, top)
+    artifact = await artifacts.describe(artifact_id, reader(call))
+    return {"artifact": artifact.model_copy(update={"preview": preview}).model_dump(exclude_none=True)}
 
 
 def _place(cursor: str) -> tuple[str, int]:

@@ -45,8 +45,8 @@ def suspended_outcome(run: CallRun, page: PageRecord, dialog: OpenDialog) -> Out
         outcome.error = refusal(dialog, page, client_id).body()
         return outcome
     name, page_id = run.action.name(), dialog.page.page_id
-    said = f"{page_id} shows {dialog.named}, and {name} waits for its answer. {dialog.next_call(client_id)}"
-    outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": run.client_call_id, "observed": said}
+    observed = f"{page_id} shows {dialog.named}, and {name} waits for its answer. {dialog.next_call(client_id)}"
+    outcome.result = {"dialog": dialog.facts, "suspended": True, "callId": run.client_call_id, "observed": observed}
     outcome.suspended = True
     return outcome
 
@@ -55,8 +55,8 @@ def with_next_dialog(reply: Json, dialog: OpenDialog | None, client_id: str) -> 
     """Add the dialog that the page shows after an answer, if there is one."""
     if dialog is None:
         return reply
-    said = f"{reply['observed']}. Now {dialog.page.page_id} shows {dialog.named}. {dialog.next_call(client_id)}"
-    return {**reply, "dialog": dialog.facts, "observed": said}
+    observed = f"{reply['observed']}. Now {dialog.page.page_id} shows {dialog.named}. {dialog.next_call(client_id)}"
+    return {**reply, "dialog": dialog.facts, "observed": observed}
 
 
 def no_dialog_error(page: PageRecord, other: OpenDialog | None, client_id: str) -> NoDialog:

@@ -269,10 +269,10 @@ def _navigation(action: Action, details: Json, message: str) -> BrowseError:
     )
 
 
-def _timeout(action: Action, selector: str | None, details: Json, message: str, shown: str) -> BrowseError:
+def _timeout(action: Action, selector: str | None, details: Json, message: str, obstacles: str) -> BrowseError:
     allowed = action.allowed_ms()
-    if not any(said in message for said in _BLOCKERS):
-        message += f"\n{shown}"
+    if not any(words in message for words in _BLOCKERS):
+        message += f"\n{obstacles}"
     last = max(_BLOCKERS, key=message.rfind)
     if selector and last in message:
         blocker, hint = _BLOCKERS[last]
@@ -306,15 +306,16 @@ def _other(action: Action, first: str, message: str, selector: str | None, detai
     reason = _reason(first)
     if action.runs_script:
         return ScriptExecutionFailed(f"The script failed: {reason}", details=details)
-    for said, field, what, hint in _BAD_ARGUMENTS:
-        if said in message:
+    for words, field, problem, hint in _BAD_ARGUMENTS:
+        if words in message:
             context: Json = {"field": field, "lastError": first}
-            return ValidationFailed(f"{what}: {reason}", hint=hint, details={**details, "context": context})
+            return ValidationFailed(f"{problem}: {reason}", hint=hint, details={**details, "context": context})
     if selector:
         return ElementNotInteractable(
             f"{action.name()} cannot be done on the element matching '{selector}': {reason}",
             hint=next(
-                (hint for said, hint in _HINTS.items() if said in message), f"Choose another: {next_call('snapshot')}."
+                (hint for words, hint in _HINTS.items() if words in message),
+                f"Choose another: {next_call('snapshot')}.",
             ),
             details=details,
         )

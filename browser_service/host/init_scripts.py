@@ -69,18 +69,18 @@ class InitScripts:
     async def remove(self, script_ids: Iterable[str] | None) -> dict[str, str]:
         """Return the removed scripts. Raises ValidationFailed for an unknown id. A page that hangs is not waited for,
         because its scripts go with its window."""
-        wanted = [*self.texts] if script_ids is None else [*script_ids]
-        if unknown := [script_id for script_id in wanted if script_id not in self.texts]:
+        removed_ids = [*self.texts] if script_ids is None else [*script_ids]
+        if unknown := [script_id for script_id in removed_ids if script_id not in self.texts]:
             raise ValidationFailed(
                 f"scriptIds: there is no init script {unknown[0]!r}.",
                 hint=f"There are {', '.join(self.texts) or 'none'}: {next_call('list_routes')}.",
                 details=field_details("scriptIds"),
             )
-        gone = {script_id: self.texts.pop(script_id) for script_id in wanted}
-        for script_id in wanted:
+        removed = {script_id: self.texts.pop(script_id) for script_id in removed_ids}
+        for script_id in removed_ids:
             if added := self._added.pop(script_id, None):
                 await bounded(added.aclose())
-        return gone
+        return removed
 
     async def put_back(self, to: Page | BrowserContext | None, texts: Mapping[str, str]) -> list[str]:
         """Add removed scripts again, except those whose id another has by now; return the ids that are back."""

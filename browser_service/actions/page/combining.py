@@ -15,10 +15,10 @@ async def fill_form(page: BrowserPage, action: combining.FillForm) -> Json:
     form = Form(page, action)
     await form.find_kinds()
     await form.fill()
-    told = await form.report()
+    report = await form.report()
     if action.submit:
         await form.submit(action.submit)
-    return told
+    return report
 
 
 async def refill(page: BrowserPage, action: combining.Refill) -> Json:

@@ -19,17 +19,17 @@ _HELD: Final = "e => [...e.files ?? []].map(({name, size, type}) => ({name, size
 
 async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     element = await page.element(action.selector, action.frame, strict=action.strict)
-    given = await payloads(page, action.files)
+    uploads = await payloads(page, action.files)
     if await element.evaluate(_TAKES_FILES, timeout=action.timeout):
-        await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        await element.set_input_files(uploads, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await read_back(element, _HELD)
     else:
         async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:
             await element.click(timeout=action.timeout)
         chooser = await opening.value
-        await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        await chooser.set_files(uploads, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await none_if_gone(chooser.element.evaluate(_HELD))
-    return {"files": held or [], "observed": _held(given, held)}
+    return {"files": held or [], "observed": _held(uploads, held)}
 
 
 async def drop(page: BrowserPage, action: files.Drop) -> Json:
@@ -40,25 +40,25 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
             details=field_details("files"),
         )
     element = await page.element(action.selector, action.frame, strict=action.strict)
-    given = await payloads(page, action.files)
+    uploads = await payloads(page, action.files)
     position = action.position.model_dump() if action.position else None
     await element.drop(
-        {"files": given, "data": action.data or {}},
+        {"files": uploads, "data": action.data or {}},
         position=position,  # type: ignore[arg-type] # x and y
         timeout=action.timeout,
     )
-    what = [_named(each["name"], len(each["buffer"])) for each in given] + [*(action.data or {})]
-    return {"observed": f"the page took the drop of {', '.join(what)}"}
+    dropped = [_named(each["name"], len(each["buffer"])) for each in uploads] + [*(action.data or {})]
+    return {"observed": f"the page took the drop of {', '.join(dropped)}"}
 
 
-def _held(given: list[FilePayload], held: object) -> str:
+def _held(uploads: list[FilePayload], held: object) -> str:
     """Describe what the input holds, which a script may have emptied as soon as it had the files."""
-    names = [_named(each["name"], len(each["buffer"])) for each in given]
-    if not given:
+    names = [_named(each["name"], len(each["buffer"])) for each in uploads]
+    if not uploads:
         return "the input holds no files now"
     if not isinstance(held, list) or not held:
-        gone = "the input is gone" if held is None else "the input is empty"
-        return f"{', '.join(names)} was chosen; {gone} by now, as the page made it"
+        missing = "the input is gone" if held is None else "the input is empty"
+        return f"{', '.join(names)} was chosen; {missing} by now, as the page made it"
     shown = [_named(str(each["name"]), int(each["size"])) for each in cast("list[Json]", held)]  # type: ignore[arg-type] # as _HELD makes them
     return f"the input holds {', '.join(shown)}"
 

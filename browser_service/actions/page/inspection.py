@@ -53,8 +53,8 @@ async def _add_frames(found: list[Json], parent: Frame, within: str, timeout_ms:
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue
-        told = await element.evaluate(frames.FRAME_SELECTOR)
-        selector = within + (told["selector"] or f":is(iframe, frame) >> nth={number}")
-        more = {key: value for key, value in (("name", frame.name), ("title", told["title"])) if value}
-        found.append({"frame": selector, "url": frame.url, **more, "visible": told["visible"]})
+        described = await element.evaluate(frames.FRAME_SELECTOR)
+        selector = within + (described["selector"] or f":is(iframe, frame) >> nth={number}")
+        more = {key: value for key, value in (("name", frame.name), ("title", described["title"])) if value}
+        found.append({"frame": selector, "url": frame.url, **more, "visible": described["visible"]})
         await _add_frames(found, frame, f"{selector}{frames.ENTER}", timeout_ms)

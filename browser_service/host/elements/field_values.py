@@ -36,13 +36,13 @@ async def read_after_act(page: BrowserPage, selector: str, element: Locator, exp
     return field["value"]
 
 
-def is_reformatted(shown: str, given: str) -> bool:
+def is_reformatted(shown: str, expected: str) -> bool:
     """Say if a field shows what was given, in another form: spaces, separators, case, digits in groups."""
-    if _SIGNED_OR_DECIMAL.fullmatch(given.strip()) and (numbers := _numbers(given)):
+    if _SIGNED_OR_DECIMAL.fullmatch(expected.strip()) and (numbers := _numbers(expected)):
         return bool(_numbers(shown) & numbers)
-    if re.fullmatch(r"\W*", given):
-        return shown.strip() == given.strip()
-    return _letters(shown) == _letters(given)
+    if re.fullmatch(r"\W*", expected):
+        return shown.strip() == expected.strip()
+    return _letters(shown) == _letters(expected)
 
 
 def shorten(text: str) -> str:
