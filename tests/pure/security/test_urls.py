@@ -1,7 +1,7 @@
 """Tests where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -227,6 +227,7 @@ def test_a_host_header_that_no_client_sends_is_refused() -> None:
     )
 
 
+@settings(deadline=None)  # a busy machine is no defect
 @given(st.text())
 @example("http://[::1%25eth0]/")
 @example("http://\x00/")
@@ -243,11 +244,13 @@ def test_nothing_but_our_own_errors_is_ever_raised_for_a_text(url: str) -> None:
 _HOSTS = st.text(alphabet=st.sampled_from("0123456789abcdefx.:%[]@\\/-_~。１①\u00ad\u200b \t\ufeff"), max_size=40)
 
 
+@settings(deadline=None)  # a busy machine is no defect
 @given(st.sampled_from(["http", "https", "HTTP", "blob:http"]), _HOSTS, st.text(max_size=5))
 def test_nothing_but_our_own_errors_is_ever_raised_for_a_host(scheme: str, host: str, rest: str) -> None:
     _judge(f"{scheme}://{host}{rest}")
 
 
+@settings(deadline=None)  # a busy machine is no defect
 @given(st.integers(min_value=0xA9FE0000, max_value=0xA9FEFFFF), st.sampled_from([str, hex, lambda n: f"0{n:o}"]))
 def test_every_link_local_address_is_refused_as_a_number(number: int, spelled: "type[str]") -> None:
     assert not POLICY.permits(f"http://{spelled(number)}/")
