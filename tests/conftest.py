@@ -21,7 +21,7 @@ from tests.support.service import Agent, RunningService, running_service, settin
 from tests.support.sharing import hold
 from tests.support.site import Site
 
-# Without a deadline, because a busy machine is no defect. In CI a change is judged by what it changed; people search on.
+# Without a deadline, because a busy machine is no defect. CI repeats its examples, and judges what changed by them.
 settings.register_profile("ours", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("ours")
 

@@ -70,7 +70,7 @@ async def test_who_claims_work_has_it_and_the_others_are_told_whose_it_is(claude
     assert (refused["status"], refused["code"]) == (423, "WORK_OWNED")
     assert refused["message"].startswith('"ticket/812" is claimed by "Claude · shop" (fixing the cart)')
     free_at = datetime.strptime(claimed["freeAt"], "%H:%M:%S")  # noqa: DTZ007 - a time of day
-    said = [f"free at {free_at + timedelta(seconds=more):%H:%M:%S}" for more in range(60)]  # some seconds may have gone by
+    said = [f"free at {free_at + timedelta(seconds=more):%H:%M:%S}" for more in range(60)]
     assert any(each in refused["message"] for each in said)
     assert 'claim_work {"key": "ticket/812", "waitSeconds": 30}' in refused["hint"]
     assert 'claim_work {"key": "ticket/812", "reason": "..."}' in refused["hint"]
