@@ -56,7 +56,7 @@ async def wait_for(root: Locator, element: Locator, query: TextQuery, action: Wa
         else:
             if appears or not await _is_drawn(root, query):
                 return
-            await asyncio.sleep(_POLL_MS / 1000)
+            await asyncio.sleep(_POLL_MS / 1000)  # generated text changes without an event
     if appears:
         await element.wait_for(state=action.state, timeout=1)  # its error says what there is instead
     raise TimedOut(
