@@ -1,6 +1,6 @@
 """Routes HTTP requests into the spine, which alone decides what a call means.
 
-It is a little longer than 300 lines because every path of the service stands here, with what `/openapi.json` says of it.
+It is a little longer than 300 lines because every path stands here, with what `/openapi.json` says of it.
 """
 
 import asyncio
