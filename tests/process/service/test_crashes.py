@@ -260,7 +260,7 @@ class Losing:
 async def test_a_window_that_never_comes_is_asked_for_again_and_none_is_left_over(
     service: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch, loses: Literal["window", "renderer"]
 ) -> None:
-    monkeypatch.setattr("browser_service.host.windows._PATIENCE_S", (0.5, 60.0) if loses == "window" else (60.0,))
+    monkeypatch.setattr("browser_service.host.windows._RETRY_AFTER_S", (0.5, 60.0) if loses == "window" else (60.0,))
     async with visiting(service) as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
         windows = service.host.sessions[DEFAULT_SESSION].windows
