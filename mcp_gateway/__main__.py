@@ -15,15 +15,16 @@ EXIT_WITHIN_S: Final = 0.7
 
 
 def main() -> None:
+    flags = dict[str, str]()
     if len(sys.argv) > 1:
         from mcp_gateway.arguments import take  # noqa: PLC0415 - hosts give none, and are to be answered early
 
-        take(sys.argv[1:])
+        flags = take(sys.argv[1:])
     gc.disable()  # until all is imported: it would find nothing, again and again
-    early = _early_server() if "stdio" in os.environ.get("BROWSE_TRANSPORT", "stdio") else None
+    early = _early_server() if "stdio" in (os.environ.get("BROWSE_TRANSPORT") or "stdio").lower() else None
     from mcp_gateway.startup import run  # noqa: PLC0415 - the first replies are given while this is imported
 
-    run(early)
+    run(early, flags)
 
 
 def _early_server() -> EarlyServer:

@@ -13,8 +13,8 @@ from shared.similarity import nearest
 from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
-_SECRETS: Final = frozenset({"token", "auth_secret"})
-"""Settings without a flag, because every process of the machine can read a command line."""
+_SECRETS: Final = {"token": "BROWSE_TOKEN or --token-file", "auth_secret": "AUTH_SECRET or --auth-file"}
+"""Maps settings without a flag to what to use instead: every process of the machine can read a command line."""
 _FLAGS: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
 """Other flags than the name of the setting, because people know them from other servers."""
 _EXAMPLES: Final = f"""examples:
@@ -34,17 +34,23 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def take(arguments: Sequence[str]) -> None:
-    """Put what the flags say into the environment. Ends the process for `--help`, `--version` and a wrong flag."""
+def take(arguments: Sequence[str]) -> dict[str, str]:
+    """Put what the flags say into the environment. Returns which flag gave each variable, as it was typed. Ends the
+    process for `--help`, `--version` and a wrong flag."""
     parser = _parser()
     given, unknown = parser.parse_known_args(arguments)
     if unknown:
         parser.error(_problem(unknown[0], parser))
-    alone = (given.BROWSE_TRANSPORT or os.environ.get("BROWSE_TRANSPORT", "")) in {"websocket", "ws"}
+    transport = given.BROWSE_TRANSPORT or os.environ.get("BROWSE_TRANSPORT", "")
+    networks = {*transport.replace(",", " ").lower().split()} - {"stdio"}
+    alone = bool(networks) and networks <= {"websocket", "ws"}
+    flags = dict[str, str]()
     for variable, value in vars(given).items():
-        name = variable.replace("BROWSE_MCP_P", "BROWSE_WS_P") if alone else variable
         if value is not None:
+            name = variable.replace("BROWSE_MCP_P", "BROWSE_WS_P") if alone else variable
             os.environ[name] = str(value)
+            flags[name] = _flag(variable.removeprefix("BROWSE_").lower())
+    return flags
 
 
 def _parser() -> _Parser:
@@ -61,16 +67,17 @@ def _parser() -> _Parser:
         group = parser.add_argument_group(title)
         for name, field in settings.model_fields.items():
             if name not in _SECRETS:
-                _add(group, name, field)
-                parser.flags.append(_flag(name))
+                _add(group, name, field, parser.flags)
     return parser
 
 
-def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo) -> None:
+def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo, flags: list[str]) -> None:
     flag = _flag(name)
+    flags.append(flag)
     variable = f"BROWSE_{name.upper()}"
     if field.annotation is bool:
         action = argparse.BooleanOptionalAction
+        flags.append(f"--no-{flag.removeprefix('--')}")
         group.add_argument(flag, dest=variable, action=action, help=field.description, default=None)
     else:
         group.add_argument(flag, dest=variable, metavar="VALUE", help=field.description)
@@ -81,7 +88,11 @@ def _flag(name: str) -> str:
 
 
 def _problem(unknown: str, parser: _Parser) -> str:
-    """Name the argument, and the nearest flag."""
+    """Name the argument, and the nearest flag. What follows a secret's name is not repeated."""
     name = unknown.partition("=")[0]
     near = nearest(name, parser.flags)
-    return f"unknown argument {name!r}. Did you mean {near[0] if near else '--help'}?"
+    problem = f"unknown argument {name!r}. Did you mean {near[0] if near else '--help'}?"
+    instead = _SECRETS.get(name.removeprefix("--").replace("-", "_"))
+    if instead:
+        problem += f" A secret is no flag, because others can read a command line: use {instead}."
+    return problem

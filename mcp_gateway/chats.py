@@ -29,7 +29,7 @@ from shared.errors import BrowseError, ServiceUnavailable
 from shared.events import CallMoved, PageMoved
 from shared.model import Json
 from shared.replies import ReplyForm
-from shared.wire import CLIENT_ID_PATTERN
+from shared.wire import CALL_ID_META, CLIENT_ID_PATTERN, is_call_id
 
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
@@ -53,6 +53,8 @@ class Chat:
         self.settings = settings
         self._subscriptions = subscriptions
         self._faults = faults
+        self.is_lost = False
+        """True once the client was cut off. Its calls go on: the service cancels them if it does not return."""
         self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
 
@@ -86,7 +88,7 @@ class Chat:
         self, ctx: Context, body: Json, form: ReplyForm, on_human_request: OnHumanRequest = lambda _: None
     ) -> Reply:
         """Return the reply to a call, in a form. One that does not reach the service gets the error that says why."""
-        call_id = uuid4().hex
+        call_id = _call_id(ctx.meta or {})
         try:
             with self.listening(call_id, ctx.session.report_progress, on_human_request):
                 await self.service.started()
@@ -96,7 +98,8 @@ class Chat:
         except BrowseError as error:
             reply = Reply(success=False, error=Failure.from_error(error, call_id))
         except asyncio.CancelledError:
-            self.service.cancel(call_id)
+            if not self.is_lost:
+                self.service.cancel(call_id)
             raise
         self._faults.note(self.service.credentials.client_id, reply.error)
         return reply
@@ -176,6 +179,11 @@ class Chats:
         for chat in (self.own, *self._named.values()):
             chat.leave()
 
+    def lose(self) -> None:
+        """Note that the client was cut off, and may return."""
+        for chat in (self.own, *self._named.values()):
+            chat.is_lost = True
+
     def _add(self, client_id: str) -> Chat:
         """Add a chat. Those that were silent longest leave for it, but none that waits for a reply."""
         silent = [name for name, chat in self._named.items() if not chat.is_waiting]
@@ -202,6 +210,12 @@ def _environment_client_id() -> str | None:
     chat_id = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     client_id = f"claude-code:{chat_id}"
     return client_id if chat_id and re.fullmatch(CLIENT_ID_PATTERN, client_id) else None
+
+
+def _call_id(meta: Mapping[str, object]) -> str:
+    """Return the id that the client gives the call, to ask for it should its connection be cut; else a new one."""
+    given = meta.get(CALL_ID_META)
+    return given if isinstance(given, str) and is_call_id(given) else uuid4().hex
 
 
 def _client_id(meta: Mapping[str, object], scope: str) -> str | None:

@@ -50,9 +50,17 @@ class Connection:
     """
 
     def __init__(
-        self, settings: Settings, service: ServiceClient, instructions: str = INSTRUCTIONS, scope: str = ""
+        self,
+        settings: Settings,
+        service: ServiceClient,
+        instructions: str = INSTRUCTIONS,
+        scope: str = "",
+        *,
+        is_here: bool = True,
     ) -> None:
         self.settings = settings
+        self.is_here = is_here
+        """True if the client is on this machine, so that paths mean the same to both."""
         self.instructions = instructions
         self.resources = Resources(settings)
         self.subscriptions = Subscriptions()
@@ -113,7 +121,7 @@ class Connection:
         form = self._form(ctx, chat)
         try:
             body = catalogue.unwrap(body)
-            reply = await _reply(ctx, chat, params, body, form)
+            reply = await self._reply(ctx, chat, params, body, form)
             if isinstance(reply, protocol.InputRequiredResult):
                 return reply
             model_reply = results.model_reply(reply, str(body["action"]), form, self.faults.advice)
@@ -147,11 +155,23 @@ class Connection:
             values = await complete(params.argument, functools.partial(self._chat(ctx).call, ctx))
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
+    async def _reply(
+        self, ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, body: Json, form: ForModel
+    ) -> Reply | protocol.InputRequiredResult:
+        """Return the reply of a call whose files are sent ahead, or what its client is asked for first. A client on
+        another machine has no files here."""
+        complete_body = await with_files(ctx, params, chat.service, body) if self.is_here else body
+        if isinstance(complete_body, protocol.InputRequiredResult):
+            return complete_body
+        return await chat.elicitation.call(
+            ctx, params, complete_body, lambda body, on_human_request: chat.call(ctx, body, form, on_human_request)
+        )
+
     def _form(self, ctx: Context, chat: Chat) -> ForModel:
         """Return how the service is to make a reply for this chat: what its client can show, and call."""
         return ForModel(
             links=ctx.protocol_version >= _LINKS_SINCE,
-            local=is_local(chat.service.url),
+            local=self.is_here and is_local(chat.service.url),
             structured=self.settings.structured,
             toolsets=chat.toolsets,
             read=chat.read_toolsets,
@@ -163,18 +183,6 @@ class Connection:
         if client := ctx.session.client_params:
             chat.service.credentials.introduce(client.client_info.title or client.client_info.name)
         return chat
-
-
-async def _reply(
-    ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, body: Json, form: ForModel
-) -> Reply | protocol.InputRequiredResult:
-    """Return the reply of a call whose files are sent ahead, or what its client is asked for first."""
-    complete_body = await with_files(ctx, params, chat.service, body)
-    if isinstance(complete_body, protocol.InputRequiredResult):
-        return complete_body
-    return await chat.elicitation.call(
-        ctx, params, complete_body, lambda body, on_human_request: chat.call(ctx, body, form, on_human_request)
-    )
 
 
 def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> protocol.CallToolResult:

@@ -1,6 +1,7 @@
 """Parses and writes the JSON-RPC messages of a wire, strictly and without the SDK."""
 
 import json
+import re
 from typing import Final
 
 Message = dict[str, object]
@@ -8,6 +9,11 @@ Message = dict[str, object]
 INVALID_REQUEST: Final = -32600
 _PARSE_ERROR: Final = -32700
 _INVALID_PARAMS: Final = -32602
+END_BYTES: Final = 512
+"""Bounds what is kept of either end of a message over the limit."""
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")'
+_FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
+_LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
 
 class InvalidMessage(Exception):
@@ -28,10 +34,18 @@ def parse(text: bytes) -> Message:
     except (ValueError, RecursionError) as error:
         raise InvalidMessage(_PARSE_ERROR, f"Parse error: {error}") from None
     if not isinstance(message, dict):
-        reason = "Invalid Request: a message is one JSON object on a line; there are no batches"
+        reason = "Invalid Request: a message is one JSON object; there are no batches"
         raise InvalidMessage(INVALID_REQUEST, reason)
     _check(message)
     return message
+
+
+def too_large(ends: bytes, most_bytes: int) -> InvalidMessage:
+    """Make the error of a message over the limit. Clients put its id first or last, so it is in one of the ends."""
+    id_match = _FIRST_ID.match(ends) or _LAST_ID.search(ends, max(len(ends) - END_BYTES, 0))
+    request_id = json.loads(id_match[1]) if id_match else None
+    reason = f"Invalid Request: a message has at most {most_bytes} bytes"
+    return InvalidMessage(INVALID_REQUEST, reason, request_id)
 
 
 def response(request_id: object, **outcome: object) -> bytes:

@@ -2,9 +2,11 @@
 
 import asyncio
 import gc
+import os
 import sys
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
@@ -14,15 +16,18 @@ from mcp_gateway import tools
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
-from shared import settings_errors
+from shared import settings_errors, variables
 from shared.instructions import instructed
 
 Given = TypeVar("Given", bound=BaseSettings)
+_NO_FLAGS: Final = MappingProxyType[str, str]({})
 
 
-def run(early: EarlyServer | None) -> None:
-    """Serve until the process is to end. The early server has the host's descriptors, if one speaks there."""
-    settings, transports = _read(Settings), _read(TransportSettings)
+def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None:
+    """Serve until the process is to end. The early server has the host's descriptors, if one speaks there. `flags` has
+    the flag that gave a variable, as it was typed."""
+    settings, transports = _read(Settings, flags), _read(TransportSettings, flags)
+    _warn_of_misspelt_variables()
     if transports.networks and (settings.client_id or settings.token or settings.token_file):
         sys.exit(
             "mcp-gateway: BROWSE_CLIENT_ID, BROWSE_TOKEN and BROWSE_TOKEN_FILE are one client's; "
@@ -49,11 +54,17 @@ def run(early: EarlyServer | None) -> None:
             return
 
 
-def _read(kind: type[Given]) -> Given:
+def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:
     try:
         return kind()
     except ValidationError as error:
-        sys.exit(f"mcp-gateway: {'; '.join(settings_errors.explain(error, kind))}")
+        sys.exit(f"mcp-gateway: {'; '.join(settings_errors.explain(error, kind, flags))}")
+
+
+def _warn_of_misspelt_variables() -> None:
+    ours = {f"{variables.PREFIX}{name.upper()}" for kind in (Settings, TransportSettings) for name in kind.model_fields}
+    for line in variables.misspelt(os.environ, ours):
+        sys.stderr.write(f"mcp-gateway: {line}\n")
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -1,6 +1,8 @@
 """Explains settings that cannot be used, in a line each, by the name under which somebody gave them."""
 
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -15,15 +17,22 @@ _WRONG_FORM: Final = "string_pattern_mismatch"
 _QUOTED_CHARACTERS: Final = 200
 
 
-def explain(error: ValidationError, settings: type[BaseModel]) -> list[str]:
-    """Return a line for each wrong setting, with its description where that says how to write it."""
-    return [_line(fault, settings) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
+def explain(
+    error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
+    """Return a line for each wrong setting, with its description where that says how to write it. `flags` has the flag
+    that a person typed for a variable."""
+    return [_line(fault, settings, flags) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
 
 
-def _line(fault: "ErrorDetails", settings: type[BaseModel]) -> str:
+def _line(fault: "ErrorDetails", settings: type[BaseModel], flags: Mapping[str, str]) -> str:
+    if not fault["loc"]:  # settings that do not go together, whose error names them itself
+        return fault["msg"].removeprefix("Value error, ")
     field = str(fault["loc"][0]).removeprefix(_PREFIX).lower()
     setting = settings.model_fields.get(field)
-    name = _name(field, fault["input"], setting.validation_alias if setting else None)
+    name = flags.get(f"{_PREFIX}{field.upper()}") or _name(
+        field, fault["input"], setting.validation_alias if setting else None
+    )
     why = (
         "this is not how it is written" if fault["type"] == _WRONG_FORM else fault["msg"].removeprefix("Value error, ")
     )

@@ -53,6 +53,13 @@ CLIENT_ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
 REF_PATTERN: Final = r"^(f\d+)?e\d+$"
 """Matches an element's handle in a snapshot: `e12`, or `f1e2` inside a frame."""
 
+# --- MCP over a network ------------------------------------------------------------------------------------------
+MCP_SUBPROTOCOL: Final = "mcp"
+KEY_SUBPROTOCOL: Final = "bearer."
+"""Begins the subprotocol that has a websocket's key, offered beside `MCP_SUBPROTOCOL`."""
+CALL_ID_META: Final = "browse-together/callId"
+"""Names the callId in a request's `_meta`, where the client makes it, to ask for the call if its connection is cut."""
+
 # --- limits ------------------------------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 10_485_760
 """Bounds a request's body, and one MCP message."""

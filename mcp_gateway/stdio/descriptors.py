@@ -1,9 +1,7 @@
 """Reads and writes lines on a pair of file descriptors; each line carries one JSON-RPC message."""
 
 import contextlib
-import json
 import os
-import re
 import select
 import sys
 import threading
@@ -15,10 +13,6 @@ from mcp_gateway.jsonrpc import InvalidMessage, Message
 from shared.wire import MAX_MESSAGE_BYTES
 
 _CHUNK_BYTES: Final = 65_536
-_END_BYTES: Final = 512
-_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")'
-_FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
-_LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
 
 class Descriptors:
@@ -58,7 +52,7 @@ class Descriptors:
         for line, is_complete in self._lines():
             try:
                 if not is_complete:
-                    raise _too_large(line)
+                    raise jsonrpc.too_large(line, MAX_MESSAGE_BYTES)
                 if line.strip():
                     yield jsonrpc.parse(line)
             except InvalidMessage as invalid:
@@ -82,13 +76,5 @@ def _extend(line: bytearray, piece: bytes, *, is_complete: bool) -> bool:
     line += piece
     if is_complete and len(line) <= MAX_MESSAGE_BYTES:
         return True
-    del line[_END_BYTES:-_END_BYTES]
+    del line[jsonrpc.END_BYTES : -jsonrpc.END_BYTES]
     return False
-
-
-def _too_large(ends: bytes) -> InvalidMessage:
-    """Make the error of a message over the limit. Clients put its id first or last, so it is in one of the ends."""
-    id_match = _FIRST_ID.match(ends) or _LAST_ID.search(ends, len(ends) - _END_BYTES)
-    request_id = json.loads(id_match[1]) if id_match else None
-    reason = f"Invalid Request: a message has at most {MAX_MESSAGE_BYTES} bytes"
-    return InvalidMessage(jsonrpc.INVALID_REQUEST, reason, request_id)

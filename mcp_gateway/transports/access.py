@@ -1,29 +1,30 @@
 """Clients are let in by a key, each key being a client of its own, and are limited in how often they call."""
 
 import contextlib
-import hashlib
-import os
-import secrets
 import time
-from collections.abc import Iterable
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from limits import RateLimitItemPerSecond
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
-from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 
-from mcp_gateway.transports.settings import NotUsable, TransportSettings
+from mcp_gateway.transports.keys import digest
+from mcp_gateway.transports.settings import TransportSettings
+from mcp_gateway.transports.tickets import Tickets
+from shared.wire import KEY_SUBPROTOCOL
 
 ANYONE: Final = "anyone"
 """Stands for every client where no key is asked for."""
 API_KEY: Final = "x-api-key"
-KEYS_FILE: Final = "mcp-keys"
-_LEAST_CHARACTERS: Final = 16
-_MOST_KEYS: Final = 1_000
+SESSION_PARAMETER: Final = "session"
 _MOST_MISTAKES: Final = 30
-"""Wrong keys from one address in a window, beyond which it waits: a key is not to be found by trying."""
+"""Wrong keys from one address in a window, beyond which wrong ones are not even looked at. Right ones come in: others
+may share the address."""
+_MOST_OPEN: Final = 2_000
+"""Requests and websockets that one client has open at a time."""
 
 
 class Refused(Exception):
@@ -40,39 +41,58 @@ class Access:
     """Knows the keys, and counts the requests of each client."""
 
     def __init__(self, settings: TransportSettings, keys: Iterable[str], where: str = "") -> None:
+        self.tickets = Tickets() if settings.auth == "session" else None
         self._auth = settings.auth
-        self._clients = {_digest(key): _digest(key)[:24] for key in keys}
-        self._where = where
-        """Says where a person finds the key."""
+        self._clients = {digest(key): digest(key)[:24] for key in keys}
+        self._where = where if settings.is_loopback else ""
+        """Says where a person finds the key, but not to strangers."""
         self._most = settings.rate_limit_max
         window_s = max(round(settings.rate_limit_window_ms / 1_000), 1)
         self._requests = RateLimitItemPerSecond(max(self._most, 1), window_s)
         self._mistakes = RateLimitItemPerSecond(_MOST_MISTAKES, window_s)
         self._counts = FixedWindowRateLimiter(MemoryStorage())
+        self._open = Counter[str]()
 
-    def client(self, headers: Headers, address: str) -> str:
-        """Return which client a request comes from, by its key. Raises Refused for a missing or wrong key, and for
-        one request too many."""
-        client = ANYONE if self._auth == "none" else self._proven(headers, address)
+    @contextlib.contextmanager
+    def entered(self, connection: HTTPConnection) -> Iterator[str]:
+        """Let a request in while the block lasts, and yield which client it comes from. Raises Refused for a missing or
+        wrong key, for one request too many in a window, and for one too many at a time."""
+        address = connection.client.host if connection.client else ""
+        client = ANYONE if self._auth == "none" else self._proven(connection, address)
         if self._most:
             self._count(self._requests, "requests", client if client != ANYONE else address)
-        return client
+        if self._open[client] >= _MOST_OPEN:
+            raise Refused(503, f"{_MOST_OPEN} requests of this client are open; end some.", {"Retry-After": "1"})
+        self._open[client] += 1
+        try:
+            yield client
+        finally:
+            self._open[client] -= 1
 
-    def _proven(self, headers: Headers, address: str) -> str:
-        if not self._counts.test(self._mistakes, "mistakes", address):
-            raise self._too_many(self._mistakes, "mistakes", address, "Too many wrong keys")
-        if (key := self._key(headers)) is None:
+    def _proven(self, connection: HTTPConnection, address: str) -> str:
+        key = self._key(connection)
+        if client := self._clients.get(digest(key)) if key else self._with_ticket(connection):
+            return client
+        if key is None:
             raise Refused(401, f"No key was sent: {self._how}.", self._challenge())
-        if (client := self._clients.get(_digest(key))) is None:
-            self._counts.hit(self._mistakes, "mistakes", address)
-            raise Refused(401, f"The key is not known here: {self._how}.", self._challenge('error="invalid_token"'))
-        return client
+        if not self._counts.hit(self._mistakes, "mistakes", address):
+            raise self._too_many(self._mistakes, "mistakes", address, "Too many wrong keys")
+        raise Refused(401, f"The key is not known here: {self._how}.", self._challenge('error="invalid_token"'))
 
-    def _key(self, headers: Headers) -> str | None:
+    def _key(self, connection: HTTPConnection) -> str | None:
+        """Return the key of a request. A web page cannot set a websocket's headers, and sends it as a subprotocol."""
+        subprotocols = [*connection.scope.get("subprotocols", ())]
+        offered = (name.removeprefix(KEY_SUBPROTOCOL) for name in subprotocols if name.startswith(KEY_SUBPROTOCOL))
         if self._auth == "api-key":
-            return headers.get(API_KEY)
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        return key.strip() if scheme.lower() == "bearer" and key.strip() else None
+            return connection.headers.get(API_KEY) or next(offered, None)
+        scheme, _, key = connection.headers.get("authorization", "").partition(" ")
+        return key.strip() if scheme.lower() == "bearer" and key.strip() else next(offered, None)
+
+    def _with_ticket(self, connection: HTTPConnection) -> str | None:
+        """Return the client of a websocket that comes with a session instead of the key."""
+        if self.tickets is None or connection.scope["type"] != "websocket":
+            return None
+        return self.tickets.client(connection.query_params.get(SESSION_PARAMETER, ""))
 
     @property
     def _how(self) -> str:
@@ -91,42 +111,3 @@ class Access:
     def _too_many(self, limit: RateLimitItemPerSecond, kind: str, who: str, reason: str) -> Refused:
         wait_s = max(round(self._counts.get_window_stats(limit, kind, who).reset_time - time.time()), 1)
         return Refused(429, f"{reason}. Try again in {wait_s} s.", {"Retry-After": str(wait_s)})
-
-
-def keys(settings: TransportSettings, data_dir: Path) -> tuple[list[str], str]:
-    """Return the keys that are let in, and where a person finds them. Raises NotUsable."""
-    if settings.auth == "none":
-        return [], ""
-    if settings.auth_secret is not None:
-        return [_long_enough(settings.auth_secret.get_secret_value(), "AUTH_SECRET")], "the key is AUTH_SECRET's"
-    path = settings.auth_file or data_dir / KEYS_FILE
-    try:
-        if settings.auth_file is None:
-            _make(path)
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise NotUsable(f"the keys in {path} cannot be read: {error}. Set AUTH_SECRET or --auth-file.") from None
-    found = [_long_enough(line, f"a line of {path}") for line in lines if line and not line.startswith("#")]
-    if not found or len(found) > _MOST_KEYS:
-        raise NotUsable(f"{path} has {len(found)} keys; write 1 to {_MOST_KEYS}, one on a line.")
-    return found, f"the key is in {path} on the gateway's machine"
-
-
-def _make(path: Path) -> None:
-    """Write a file with one random key, for this account alone, where there is none."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"{secrets.token_urlsafe(32)}\n")
-
-
-def _long_enough(key: str, name: str) -> str:
-    if len(key) < _LEAST_CHARACTERS or not key.isascii() or not key.isprintable() or " " in key:
-        raise NotUsable(f"{name} is no key: write {_LEAST_CHARACTERS} or more visible ASCII characters.")
-    return key
-
-
-def _digest(key: str) -> str:
-    """Compare keys by their digests, so that time tells nothing of them."""
-    return hashlib.sha256(key.encode()).hexdigest()

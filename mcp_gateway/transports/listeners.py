@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import functools
 import signal
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
@@ -11,14 +13,18 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from client.ports import holder
 from mcp_gateway.gateway import Gateway
-from mcp_gateway.transports.access import Access, keys
-from mcp_gateway.transports.app import SSE_PATH, HttpApp, websocket_app
-from mcp_gateway.transports.settings import NotUsable, TransportSettings
+from mcp_gateway.transports.access import Access
+from mcp_gateway.transports.app import HttpApp, websocket_app
+from mcp_gateway.transports.keys import keys
+from mcp_gateway.transports.protocols import PromptHttp, TrimmedWebSocket, websocket_limit
+from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
 
 _DRAIN_S: Final = 5
-_MAX_OPEN: Final = 2_000
+_MAX_OPEN: Final = 4_000
 """Bounds the connections and requests that are open at a time on one port."""
+_MOST_FILES: Final = 3 * _MAX_OPEN
 _MAX_HEAD_BYTES: Final = 65_536
 
 log = structlog.get_logger()
@@ -27,6 +33,7 @@ log = structlog.get_logger()
 def bind(host: str, port: int, flag: str) -> socket.socket:
     """Return a socket that listens. Raises NotUsable."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # with the protocol said: asyncio sends small replies at once only on sockets that name it, the others 40 ms late
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -34,19 +41,43 @@ def bind(host: str, port: int, flag: str) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        reason = error.strerror or error
-        raise NotUsable(f"{host}:{port} cannot be listened on: {reason}. Choose another with {flag}.") from None
+        who = holder(port)
+        reason = f"{who} listens there" if who else error.strerror or str(error)
+        raise NotUsable(f"{_url_host(host)}:{port} cannot be used: {reason}. Choose another with {flag}.") from None
     return listener
+
+
+def tls(settings: TransportSettings) -> ssl.SSLContext | None:
+    """Return what serves https and wss, if that is set. Raises NotUsable for files that cannot."""
+    if settings.tls_cert is None or settings.tls_key is None:
+        return None
+    for flag, path in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise NotUsable(f"{flag}: {path} cannot be read: {error.strerror or error}.") from None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(settings.tls_cert, settings.tls_key, _no_password)
+    except ssl.SSLError as error:
+        reason = error.reason or "they are no certificate and key in PEM"
+        files = f"--tls-cert {settings.tls_cert} and --tls-key {settings.tls_key}"
+        raise NotUsable(f"{files} cannot be used: {reason.replace('_', ' ').lower()}.") from None
+    return context
+
+
+def _no_password() -> str:
+    raise NotUsable("--tls-key has a password, which nobody is there to type; give a key without one.")
 
 
 class Listener(uvicorn.Server):
     """Serves one application on one socket, and leaves signals to the process."""
 
-    def __init__(self, app: ASGIApp, settings: TransportSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: TransportSettings, context: ssl.SSLContext | None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http="h11",  # which checks headers as strictly as the protocol asks
+                http=PromptHttp,  # on h11, which checks headers as strictly as the protocol asks
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -55,12 +86,12 @@ class Listener(uvicorn.Server):
                 limit_concurrency=_MAX_OPEN,
                 h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
                 timeout_graceful_shutdown=_DRAIN_S,
-                ws="websockets-sansio",
-                ws_max_size=2 * settings.max_message_bytes,  # what is beyond the limit is refused, not the connection
+                ws=TrimmedWebSocket,
+                ws_max_size=websocket_limit(settings.max_message_bytes),
+                ws_per_message_deflate=False,  # which takes 0.3 MB a connection, and lets few bytes become many
                 ws_ping_interval=settings.heartbeat_interval_ms / 1_000,
                 ws_ping_timeout=settings.heartbeat_timeout_ms / 1_000,
-                ssl_certfile=settings.tls_cert,
-                ssl_keyfile=settings.tls_key,
+                ssl_context_factory=None if context is None else lambda _, __: context,
             )
         )
 
@@ -73,10 +104,16 @@ class Listeners:
     """Has a listener for each port of a gateway."""
 
     def __init__(self, settings: TransportSettings, gateway: Gateway) -> None:
+        """Raises NotUsable."""
         self._settings = settings
-        self._connect = gateway.connection
+        # who comes by another name, or past loopback, may be anywhere
+        self._connect = functools.partial(
+            gateway.connection, is_here=settings.is_loopback and not settings.allowed_hosts
+        )
         known, self._where = keys(settings, gateway.settings.data_dir)
         self._access = Access(settings, known, self._where)
+        self._tls = tls(settings)
+        self._http: HttpApp | None = None
         self._serving: dict[Listener, asyncio.Task[None]] = {}
         self.urls: dict[str, str] = {}
         """Where clients find each transport."""
@@ -84,16 +121,16 @@ class Listeners:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve within the block. Raises NotUsable."""
+        _allow_many_files()
         async with contextlib.AsyncExitStack() as stack:
-            if self._settings.networks & {"http", "sse"}:
-                socket_ = bind(self._settings.mcp_host, self._settings.mcp_port, "--port")
-                http = HttpApp(self._settings, self._connect, self._access, _port(socket_))
-                await stack.enter_async_context(http.running())
-                self._start(http.asgi, socket_, {"http": self._settings.mcp_path, "sse": SSE_PATH})
-            if "websocket" in self._settings.networks:
-                socket_ = bind(self._settings.mcp_host, self._settings.ws_port, "--ws-port")
-                app = websocket_app(self._settings, self._connect, self._access, _port(socket_))
-                self._start(app, socket_, {"websocket": self._settings.ws_path})
+            for name, listener in self._bound().items():
+                if name == "http":
+                    self._http = HttpApp(self._settings, self._connect, self._access, _port(listener))
+                    await stack.enter_async_context(self._http.running())
+                    self._start(self._http.asgi, listener, {"http": self._settings.mcp_path, "sse": SSE_PATH})
+                else:
+                    app = websocket_app(self._settings, self._connect, self._access, _port(listener))
+                    self._start(app, listener, {"websocket": self._settings.ws_path})
             try:
                 yield
             finally:
@@ -105,17 +142,32 @@ class Listeners:
         for one in ended:
             one.result()
 
+    def _bound(self) -> dict[str, socket.socket]:
+        """Return the sockets, all of them or none."""
+        host, sockets = self._settings.mcp_host, dict[str, socket.socket]()
+        try:
+            if self._settings.networks & {"http", "sse"}:
+                sockets["http"] = bind(host, self._settings.mcp_port, "--port")
+            if "websocket" in self._settings.networks:
+                sockets["websocket"] = bind(host, self._settings.ws_port, self._settings.websocket_flag)
+        except NotUsable:
+            for listener in sockets.values():
+                listener.close()
+            raise
+        return sockets
+
     def _start(self, app: ASGIApp, listener: socket.socket, paths: dict[str, str]) -> None:
-        server = Listener(app, self._settings)
+        server = Listener(app, self._settings, self._tls)
         self._serving[server] = asyncio.create_task(server.serve(sockets=[listener]))
-        host = f"[{self._settings.mcp_host}]" if ":" in self._settings.mcp_host else self._settings.mcp_host
         for transport, path in paths.items():
             if transport in self._settings.networks:
-                scheme = ("ws" if transport == "websocket" else "http") + ("s" if self._settings.tls_cert else "")
-                self.urls[transport] = f"{scheme}://{host}:{_port(listener)}{path}"
+                scheme = ("ws" if transport == "websocket" else "http") + ("s" if self._tls else "")
+                self.urls[transport] = f"{scheme}://{_url_host(self._settings.mcp_host)}:{_port(listener)}{path}"
                 log.info("listening", transport=transport, url=self.urls[transport], access=self._where or "no key")
 
     async def _stop(self) -> None:
+        if self._http:
+            self._http.end_streams()
         for server in self._serving:
             server.should_exit = True
         if self._serving:
@@ -124,10 +176,43 @@ class Listeners:
 
 async def listen(settings: TransportSettings, gateway: Gateway) -> None:
     """Serve the transports of a network until the process is to end. Raises NotUsable."""
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # the runner's: it cancels this
     listeners = Listeners(settings, gateway)
+    if not settings.is_loopback and settings.tls_cert is None:
+        log.warning("keys and pages cross the network in the clear: give --tls-cert and --tls-key")
     async with listeners.running():
-        await listeners.ended()
+        ended, told = (asyncio.create_task(each) for each in (listeners.ended(), _told_to_end()))
+        done, waiting = await asyncio.wait((ended, told), return_when=asyncio.FIRST_COMPLETED)
+        for each in waiting:
+            each.cancel()
+        for each in done:
+            each.result()
+
+
+async def _told_to_end() -> None:
+    """Wait for the signals that ask a process to end."""
+    told, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        try:
+            loop.add_signal_handler(number, told.set)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(told.set))
+    await told.wait()
+
+
+def _allow_many_files() -> None:
+    """Let this process have as many connections as it may: the usual limit is 1,024, and each takes two."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows, which has no such limit
+    except ImportError:
+        return
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(_MOST_FILES, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _url_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _port(listener: socket.socket) -> int:

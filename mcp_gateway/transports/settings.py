@@ -1,7 +1,8 @@
 """Transports are set up by flags, or by the same names in the environment."""
 
+import ipaddress
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -9,9 +10,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from shared.wire import MAX_MESSAGE_BYTES
 
 Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
-Auth = Literal["bearer", "api-key", "none"]
+Auth = Literal["bearer", "api-key", "session", "none"]
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+SSE_PATH: Final = "/sse"
+MESSAGES_PATH: Final = "/messages/"
 _ALSO = {"ws": "websocket", "streamable-http": "http", "json-lines": "jsonl"}
 _PATH = r"^/[A-Za-z0-9._~/-]*$"
 
@@ -26,6 +29,16 @@ def _kinds(value: object) -> object:
     return (
         tuple(_ALSO.get(str(word).lower(), str(word).lower()) for word in words) if isinstance(words, tuple) else words
     )
+
+
+def _auth(value: object) -> object:
+    """Take the other name that people know a key by."""
+    return {"token": "bearer"}.get(value.lower(), value.lower()) if isinstance(value, str) else value
+
+
+def _host(value: object) -> object:
+    """Take the brackets of URLs off an address."""
+    return value.removeprefix("[").removesuffix("]") if isinstance(value, str) else value
 
 
 class NotUsable(Exception):
@@ -43,14 +56,18 @@ class TransportSettings(BaseSettings):
         min_length=1,
         description="stdio, http, sse, websocket (or ws), jsonl; several that share no stdin, separated by commas.",
     )
-    mcp_host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    mcp_host: Annotated[str, BeforeValidator(_host)] = Field(
+        default="127.0.0.1", min_length=1, description="Address to listen on."
+    )
     mcp_port: int = Field(default=3000, ge=0, le=65535, description="Port for http and sse; 0 takes a free one.")
     mcp_path: str = Field(default="/mcp", pattern=_PATH, description="Path of the http transport.")
     ws_port: int = Field(default=3001, ge=0, le=65535, description="Port for websocket; 0 takes a free one.")
     ws_path: str = Field(default="/ws", pattern=_PATH, description="Path of the websocket transport.")
-    auth: Auth = Field(
+    auth: Annotated[Auth, BeforeValidator(_auth)] = Field(
         default="bearer",
-        description="How a client proves itself: bearer (Authorization), api-key (X-API-Key), or none (loopback only).",
+        description="How a client proves itself: bearer (or token: Authorization), api-key (X-API-Key), session (like "
+        "bearer, and a websocket also by a short-lived session, which a POST with the key to its path returns), or "
+        "none (loopback only).",
     )
     auth_secret: SecretStr | None = Field(
         default=None,
@@ -76,7 +93,10 @@ class TransportSettings(BaseSettings):
         default=MAX_MESSAGE_BYTES, ge=1_024, le=MAX_MESSAGE_BYTES, description="Bytes of one message at most."
     )
     heartbeat_interval_ms: int = Field(
-        default=30_000, ge=100, le=3_600_000, description="How often a websocket's client is asked for a sign, ms."
+        default=30_000,
+        ge=0,
+        le=3_600_000,
+        description="How often a websocket's client is asked for a sign, ms; 0 for never.",
     )
     heartbeat_timeout_ms: int = Field(
         default=5_000, ge=100, le=600_000, description="How long a websocket waits for that sign, ms."
@@ -98,6 +118,10 @@ class TransportSettings(BaseSettings):
     def _go_together(self) -> Self:
         if len({"stdio", "jsonl"} & {*self.transport}) > 1:
             raise ValueError("stdio and jsonl both speak on stdin; name one of them")
+        if self.mcp_port == self.ws_port != 0 and "websocket" in self.networks and len(self.networks) > 1:
+            raise ValueError(f"--port and --ws-port are both {self.ws_port}; each transport has a port of its own")
+        if {"http", "sse"} <= self.networks and self.mcp_path.rstrip("/") in {SSE_PATH, MESSAGES_PATH.rstrip("/")}:
+            raise ValueError(f"--path {self.mcp_path} is taken by the transport sse; choose another")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("--tls-cert and --tls-key belong together; give both")
         if not self.is_loopback and self.networks:
@@ -111,7 +135,20 @@ class TransportSettings(BaseSettings):
 
     @property
     def is_loopback(self) -> bool:
-        return self.mcp_host in LOOPBACK or self.mcp_host.startswith("127.")
+        try:
+            return ipaddress.ip_address(self.mcp_host).is_loopback
+        except ValueError:
+            return self.mcp_host == "localhost"
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Return whether the address is all of this machine's, loopback among them."""
+        return self.mcp_host in {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
+
+    @property
+    def websocket_flag(self) -> str:
+        """Return the flag for the port of websockets, which is plain where nothing else listens."""
+        return "--port" if self.networks == {"websocket"} else "--ws-port"
 
     @property
     def networks(self) -> frozenset[str]:

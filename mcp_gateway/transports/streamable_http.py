@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 from uuid import uuid4
@@ -17,14 +18,20 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mcp_gateway.connection import Connection
 from mcp_gateway.transports.access import Refused
+from mcp_gateway.transports.messages import METHOD
 
 _MAX_SESSIONS: Final = 1_000
-"""Bounds the sessions, and the clients that keep none; who was silent longest makes room for a new one."""
+"""Bounds the sessions: of the client that has most of them, the one that was silent longest makes room for another."""
 _ABSENT_AFTER_S: Final = 60.0
 """A client with no open request for so long counts as gone: its leases lapse, and its session stays."""
 _FORGOTTEN_AFTER_S: Final = 86_400.0
 """A session that was silent for so long ends."""
 _BAD_REQUEST: Final = 400
+
+_NO_SESSION: Final = (
+    f"Bad Request: no {MCP_SESSION_ID_HEADER}. Begin with `initialize`, whose response has one, or name a revision "
+    f"without sessions as {MCP_PROTOCOL_VERSION_HEADER}."
+)
 
 Connect = Callable[[str], Connection]
 """Makes a connection whose client has a name in the service."""
@@ -99,6 +106,11 @@ class StreamableHttp:
             yield
             self._tasks.cancel_scope.cancel()
 
+    def end_streams(self) -> None:
+        """End the streams that carry notifications alone, and would never end by themselves."""
+        for session in self._sessions.values():
+            session.transport.close_standalone_sse_stream()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
@@ -124,6 +136,8 @@ class StreamableHttp:
 
     async def _open(self, client: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Open a session for the request that asks for one. It is dropped if the request is refused."""
+        if scope.get(METHOD) != "initialize":
+            raise Refused(400, _NO_SESSION)
         await self._make_room()
         session = Session(self._connect(f"mcp:{uuid4().hex}"), client)
         self._sessions[session.id] = session
@@ -155,13 +169,14 @@ class StreamableHttp:
                 await session.transport.terminate()
 
     async def _make_room(self) -> None:
-        """End the session that was silent longest, if there are too many. Raises Refused if none is silent."""
+        """End a silent session of the client that has most, if there are too many. Raises Refused if none is silent."""
         if len(self._sessions) < _MAX_SESSIONS:
             return
-        silent = next((session for session in self._sessions.values() if session.is_silent), None)
-        if silent is None:
+        silent = [session for session in self._sessions.values() if session.is_silent]
+        if not silent:
             raise Refused(503, f"{_MAX_SESSIONS} sessions are open and all in use; try again later.")
-        await self._end(silent)
+        greediest, _ = Counter(session.owner for session in silent).most_common(1)[0]
+        await self._end(next(session for session in silent if session.owner == greediest))
 
     async def _stateless(self, client: str) -> tuple[Visitor, StreamableHTTPSessionManager]:
         """Return what serves a client whose every request stands for itself."""

@@ -1,0 +1,86 @@
+"""The body of a POST is one message, which is read, bounded and checked before the SDK sees it."""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_gateway import jsonrpc
+from mcp_gateway.transports.access import Refused
+
+METHOD: Final = "mcp.method"
+"""Has, in the scope of a POST, the method of its message; None for a response."""
+_BODY_WITHIN_S: Final = 30.0
+_MOST_AT_A_TIME: Final = 8
+"""Messages of the largest size that one client may be sending, so that nobody fills the memory with halves."""
+
+
+class OneMessage:
+    """Passes a request on once its message is whole. Raises Refused and InvalidMessage, which the door answers."""
+
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+        self._held = Counter[str]()
+        """The bytes of each client's messages that are not whole yet."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "POST":
+            body = await self._body(scope, receive)
+            scope[METHOD] = jsonrpc.parse(body).get("method")
+            receive = _Replay(body, receive)
+        await self._app(scope, receive, send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        declared = HTTPConnection(scope).headers.get("content-length", "0")
+        if int(declared) > self._most_bytes:  # the parser of HTTP takes nothing but figures
+            raise self._too_large()
+        body, more = bytearray(), True
+        with self._holding(scope["user"].username, body):
+            try:
+                async with asyncio.timeout(_BODY_WITHIN_S):
+                    while more:
+                        message = await receive()
+                        if message["type"] == "http.disconnect":
+                            raise Refused(400, "The client left before its message was whole.")
+                        self._add(scope["user"].username, body, message.get("body", b""))
+                        more = message.get("more_body", False)
+            except TimeoutError:
+                raise Refused(408, f"The message was not whole within {_BODY_WITHIN_S:.0f} s.") from None
+        return bytes(body)
+
+    @contextlib.contextmanager
+    def _holding(self, client: str, body: bytearray) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._held[client] -= len(body)
+
+    def _add(self, client: str, body: bytearray, part: bytes) -> None:
+        body += part
+        self._held[client] += len(part)
+        if len(body) > self._most_bytes:
+            raise self._too_large()
+        if self._held[client] > _MOST_AT_A_TIME * self._most_bytes:
+            raise Refused(503, "This client is sending too much at a time.", {"Retry-After": "1"})
+
+    def _too_large(self) -> Refused:
+        return Refused(413, f"Invalid Request: a message has at most {self._most_bytes} bytes")
+
+
+class _Replay:
+    """Gives a body that was read once more, and then what comes."""
+
+    def __init__(self, body: bytes, rest: Receive) -> None:
+        self._body: bytes | None = body
+        self._rest = rest
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._rest()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}

@@ -1,0 +1,57 @@
+"""A short-lived session lets a websocket in that cannot send the key, because it is a web page's."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from uuid import uuid4
+
+LIVES_S: Final = 60.0
+"""How long a session lets a websocket in, from when it was made or its last websocket was closed."""
+_MOST: Final = 1_000
+
+
+@dataclass
+class _Ticket:
+    client: str
+    ends_at: float
+    open_websockets: int = 0
+
+
+class Tickets:
+    """Knows the sessions that were given out. The oldest that nobody uses make room for new ones."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._tickets: dict[str, _Ticket] = {}
+
+    def make(self, client: str) -> str:
+        """Return a session by which a websocket of that client is let in."""
+        for session_id in [each for each in self._tickets if self._is_over(each)]:
+            del self._tickets[session_id]
+        unused = (each for each, ticket in self._tickets.items() if not ticket.open_websockets)
+        if len(self._tickets) >= _MOST and (oldest := next(unused, None)):
+            del self._tickets[oldest]
+        session_id = uuid4().hex
+        self._tickets[session_id] = _Ticket(client, self._now() + LIVES_S)
+        return session_id
+
+    def client(self, session_id: str) -> str | None:
+        """Return the client that a session was given to, while it lets websockets in."""
+        return None if self._is_over(session_id) else self._tickets[session_id].client
+
+    @contextlib.contextmanager
+    def used(self, session_id: str) -> Iterator[None]:
+        """Keep a session, if it is one of these, while the block lasts."""
+        ticket = self._tickets.get(session_id) or _Ticket("", 0)
+        ticket.open_websockets += 1
+        try:
+            yield
+        finally:
+            ticket.open_websockets -= 1
+            ticket.ends_at = self._now() + LIVES_S
+
+    def _is_over(self, session_id: str) -> bool:
+        ticket = self._tickets.get(session_id)
+        return ticket is None or (not ticket.open_websockets and ticket.ends_at < self._now())
