@@ -7,12 +7,13 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app
-COPY pyproject.toml constraints.txt README.md ./
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY browse_together ./browse_together
 COPY shared ./shared
 COPY client ./client
 COPY browser_service ./browser_service
 COPY mcp_gateway ./mcp_gateway
-RUN pip install --no-cache-dir --constraint constraints.txt .
+RUN pip install --no-cache-dir --constraint constraints.txt '.[video]'
 COPY examples ./examples
 
 RUN useradd --create-home --uid 1000 browse && install --directory --owner=browse --mode=0700 /data

@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick chaos lint types docs docs-check bench check clean
+.PHONY: help setup demo test quick chaos lint types docs docs-check bench bundle check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ docs-check: setup ## Check that the generated pages are current
 
 bench: setup ## Measure
 	@$(PYTHON_IN_VENV) -m benchmarks
+
+bundle: setup ## Build the wheel, an MCP bundle and the registry's server.json, in dist
+	@$(PYTHON_IN_VENV) -m scripts.bundle
 
 check: lint types docs-check test ## All of the checks
 

@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, forms, parking, reading, recovery, sharing, soak, startup, tasks, throughput
+from benchmarks import calls, forms, installing, parking, reading, recovery, sharing, soak, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -32,8 +32,8 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "tasks": tasks.run,
     "recovery": recovery.run,
 }
-ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {"soak": soak.run}
-"""These benchmarks take long."""
+ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {"installing": installing.run, "soak": soak.run}
+"""These benchmarks take long, or need a package index."""
 _LONGEST_S: Final = 120
 _LONGEST_WHEN_NAMED_S: Final = 1_500
 _ALL: Final = {**BENCHMARKS, **ONLY_WHEN_NAMED}

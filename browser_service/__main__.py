@@ -1,6 +1,6 @@
 """Runs `browse-together` as `python -m browser_service`."""
 
-from browser_service.cli import main
+from browse_together.command import main
 
 if __name__ == "__main__":
     main()

@@ -191,12 +191,13 @@ class Autostart:
 def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subprocess.Popen[bytes]]":
     """Start it in a session of its own, so that it outlives us. Returns at which byte its log begins."""
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]  # this tree need not be installed
+    # this tree need not be installed, and elsewhere may be packages of the same names
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     child_env = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
         log_start = os.fstat(log).st_size
         child = subprocess.Popen(
-            [sys.executable, "-m", "browser_service", "up"],
+            [sys.executable, "-P", "-m", "browser_service", "up"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -7,6 +7,7 @@ import sys
 import threading
 from typing import Final
 
+import browse_together  # noqa: F401 - it puts our own packages before others of their names
 from mcp_gateway.stdio.descriptors import Descriptors
 from mcp_gateway.stdio.early import EarlyServer
 from shared.instructions import INSTRUCTIONS

@@ -9,10 +9,10 @@ trap 'rm -rf "$fresh"' EXIT
 "${PYTHON:-.venv/bin/python}" -m venv "$fresh"
 pip="$fresh/bin/python -m pip --disable-pip-version-check -qq"
 $pip install --upgrade 'pip>=25.1'
-$pip install --editable . --group dev
+$pip install --editable '.[video]' --group dev
 {
     echo "# The exact versions of the whole environment, written by scripts/pin.sh."
-    $pip freeze --exclude-editable --exclude browse-together | LC_ALL=C sort -f
+    $pip freeze --all --exclude pip --exclude-editable --exclude browse-together | LC_ALL=C sort -f
 } >"$fresh/pins"
 if grep -n ' @ ' "$fresh/pins"; then
     echo "pin: these have no version that others could install" >&2

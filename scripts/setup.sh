@@ -43,9 +43,9 @@ install_packages() {
     pip="$VENV/bin/python -m pip --disable-pip-version-check -qq"
     $pip --version >/dev/null 2>&1 || "$VENV/bin/python" -m ensurepip --upgrade >/dev/null
     $pip install --upgrade 'pip>=25.1' # the first that knows --group
-    $pip install --constraint constraints.txt --editable . --group dev
+    $pip install --constraint constraints.txt --editable '.[video]' --group dev
     # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
-    "$VENV/bin/python" -m compileall -q "$VENV/lib" browser_service client mcp_gateway shared >/dev/null 2>&1 || true
+    "$VENV/bin/python" -m compileall -q "$VENV/lib" browse_together browser_service client mcp_gateway shared >/dev/null 2>&1 || true
 }
 
 bounded() {

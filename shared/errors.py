@@ -13,7 +13,8 @@ BrowseError
 │   │   ├── NoDialog                                        409
 │   │   ├── RequestNotFound                                 404
 │   │   ├── StateNotFound                                   404
-│   │   └── ArtifactNotFound                                404
+│   │   ├── ArtifactNotFound                                404
+│   │   └── NotInstalled                                    424
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
 │   ├── ElementNotFound           ELEMENT_NOT_FOUND         404
@@ -191,6 +192,14 @@ class ArtifactNotFound(InvalidRequest):
     """Raised when an artifact does not exist, was cleaned up, or is not yours."""
 
     status = 404
+    nothing_happened = True
+
+
+class NotInstalled(InvalidRequest):
+    """Raised when the call needs an optional package that is not installed where the service runs."""
+
+    status = 424
+    subject_missing = False
     nothing_happened = True
 
 

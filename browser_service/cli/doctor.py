@@ -10,6 +10,7 @@ import tempfile
 import time
 from dataclasses import replace
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ import psutil
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
+from browser_service.installation import install_command
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
@@ -53,6 +55,7 @@ async def examine(settings: Settings) -> list[Check]:
         check_port(settings, running),
         *([check_running(running), check_memory(running)] if running else []),
         check_display(settings),
+        check_video(),
         *await check_browser(settings),
     ]
 
@@ -178,6 +181,15 @@ def check_display(settings: Settings) -> Check:
         return Check("display", ok=True, found=display)
     advice = "Set HEADLESS=true, or give it a display (xvfb-run browse-together up)."
     return Check("display", ok=False, found="HEADLESS=false, and there is none", advice=advice)
+
+
+def check_video() -> Check:
+    """Look for the encoder of videos, which nothing else needs."""
+    if find_spec("av"):
+        return Check("video", ok=True, found=f"av {version('av')}")
+    return Check(
+        "video", ok=True, found="none: record_video needs the package av", advice=f"Get it: {install_command('video')}"
+    )
 
 
 async def check_browser(settings: Settings) -> list[Check]:

@@ -20,6 +20,7 @@ COMMANDS: Final = MappingProxyType(
         "up": Command("lifecycle", "Run the service, in the foreground or detached."),
         "down": Command("lifecycle", "End the service."),
         "status": Command("lifecycle", "Whether the service runs, and where."),
+        "mcp": Command("gateway", "Speak MCP on stdin and stdout, as mcp-gateway does: uvx browse-together mcp."),
         "pages": Command("actions", "The open pages: yours, people's, other agents'."),
         "run": Command("actions", "Run one action, such as `run goto --url https://example.com`."),
         "save": Command("actions", "Save a file that a call made, by its artifactId."),

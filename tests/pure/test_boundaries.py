@@ -14,7 +14,7 @@ from shared.actions.traits import Traits
 from shared.catalogue import ACTIONS
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("shared", "client", "browser_service", "mcp_gateway")
+PACKAGES = ("browse_together", "shared", "client", "browser_service", "mcp_gateway")
 AROUND = ("tests", "examples", "benchmarks", "scripts")
 
 

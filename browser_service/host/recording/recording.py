@@ -11,7 +11,7 @@ from playwright.async_api import Page, ScreencastFrame
 from browser_service.host.close import bounded
 from browser_service.host.files import Files, dated
 from browser_service.host.page.record import PageRecord
-from browser_service.host.recording.video import MIME_TYPE, Video
+from browser_service.host.recording.video import MIME_TYPE, Video, load_encoder
 from shared.calls import Call
 from shared.errors import BrowseError, ResourceExhausted, TimedOut, ValidationFailed, field_details
 from shared.events import HostEvent
@@ -180,13 +180,15 @@ class Recorder:
         return self._recording is not None and self._recording.running
 
     async def start(self, page: Page, call: Call, files: Files, *, fps: int, max_seconds: int) -> None:
-        """Begin a recording. Raises ValidationFailed while another of the same page runs."""
+        """Begin a recording. Raises ValidationFailed while another of the same page runs, NotInstalled without an
+        encoder."""
         earlier = self._recording
         if earlier is not None and earlier.running:
             raise _wrong(
                 f'"{self.record.page_id}" is being recorded by "{earlier.label}", for {earlier.seconds:.0f} s now.',
                 f"End that first, who began it keeps it: {next_call('record_video', command='stop')}.",
             )
+        await asyncio.to_thread(load_encoder)
         recording = Recording(self, call, files, fps=fps, max_seconds=max_seconds)
         await recording.begin(page)
         self._recording = recording

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from PIL import Image, ImageOps
 
+from browser_service.installation import install_command
+from shared.errors import NotInstalled
+
 if TYPE_CHECKING:
     from av import VideoFrame
 
@@ -17,11 +20,23 @@ _FAST: Final = {"preset": "ultrafast", "tune": "zerolatency", "crf": "26"}
 """This takes a seventh of the time of VP8, and every player has it."""
 
 
+def load_encoder() -> None:
+    """Import the encoder, which takes 0.1 s and 20 MB. Raises NotInstalled, which says how to get it."""
+    try:
+        import av  # noqa: F401, PLC0415 - for those who record
+    except ImportError as error:
+        raise NotInstalled(
+            f"Videos need the package av, which cannot be imported here: {error}.",
+            hint=f"Whoever runs the service gets it by: {install_command('video')}. Then repeat the call.",
+            details={"context": {"extra": "video"}},
+        ) from error
+
+
 class Video:
     """Encodes each picture until the next, all in the first one's size. Encoding blocks: keep it off the event loop."""
 
     def __init__(self, first: bytes, most_bytes: int) -> None:
-        import av  # noqa: PLC0415 - 20 MB and 0.1 s, for those who record
+        import av  # noqa: PLC0415 - `load_encoder` tells where it is missing
 
         self._frame_of: Callable[[Image.Image], VideoFrame] = av.VideoFrame.from_image
         self.size = _even(Image.open(io.BytesIO(first)).size)

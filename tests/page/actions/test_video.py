@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from browser_service.host.recording.video import Video
+from browser_service.installation import install_command
 from tests.support.service import Agent
 from tests.support.tab import Tab
 
@@ -112,6 +114,21 @@ async def test_record_video_ends_before_it_shows_what_became_private_to_another(
     told = await _told(tab.agent, lambda text: "became private" in text)
     url = _file(told)
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
+
+
+async def test_record_video_without_its_encoder_says_how_to_get_it_and_needs_no_restart_then(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.show(PAINTED.format(colour=RED))
+    with monkeypatch.context() as missing:
+        missing.setitem(sys.modules, "av", None)
+        refused = await tab.agent.reply("record_video", command="start")
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"]) == (424, "INVALID_REQUEST")
+    assert "need the package av" in error["message"]
+    assert install_command("video") in error["hint"]
+    await tab.call("record_video", command="start")
+    assert "artifact" in await tab.call("record_video", command="stop")
 
 
 def _file(told: str) -> str:

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = [ROOT / "scripts/setup.sh", ROOT / "scripts/pin.sh", ROOT / ".ci/run"]
-TARGETS = {"setup", "demo", "test", "lint", "types", "docs", "bench", "clean", "help", "check"}
+TARGETS = {"setup", "demo", "test", "lint", "types", "docs", "bench", "bundle", "clean", "help", "check"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -25,7 +25,8 @@ def pins() -> dict[str, str]:
 
 def requirements() -> list[Requirement]:
     groups = [name for group in PROJECT["dependency-groups"].values() for name in group if isinstance(name, str)]
-    return [Requirement(text) for text in [*PROJECT["project"]["dependencies"], *groups]]
+    extras = [text for extra in PROJECT["project"]["optional-dependencies"].values() for text in extra]
+    return [Requirement(text) for text in [*PROJECT["project"]["dependencies"], *extras, *groups]]
 
 
 def test_constraints_are_exact_pins_and_nothing_else() -> None:
