@@ -51,7 +51,7 @@ def environment(**settings: str) -> dict[str, str]:
     """Return the environment without any setting of the product, so that the developer's service and chats are left
     alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS) and name not in _BARE}
-    return kept | settings
+    return kept | {"BROWSE_CONFIG": os.devnull} | settings
 
 
 @dataclass(frozen=True)

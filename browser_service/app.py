@@ -13,7 +13,7 @@ from browser_service.host.host import LocalHost
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits
-from browser_service.http import faults, person, routes
+from browser_service.http import faults, person, routes, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
 from browser_service.rules.clock import Clock
@@ -63,6 +63,7 @@ def create_app(
     app.state.port = settings.port
     app.state.start_failed = None
     app.include_router(routes.router)
+    app.include_router(watching.router)
     app.include_router(person.router)
     faults.install(app)
     describe(app)

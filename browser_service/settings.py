@@ -1,13 +1,14 @@
-"""Declares every setting of the service: environment variables, and flags of `browse-together up`."""
+"""Declares every setting of the service: a key of config.toml, a variable of the environment, a flag of `up`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import platformdirs
 from pydantic import AliasChoices, Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from browser_service.security.urls import header_host, host_name
+from client.config_file import FileSettings
 from shared.wire import APP_NAME, DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -18,8 +19,8 @@ def _bare(name: str) -> AliasChoices:
     return AliasChoices(f"BROWSE_{name}", name)
 
 
-class Settings(BaseSettings):
-    """The service's settings; every one is `BROWSE_<NAME>` in the environment."""
+class Settings(FileSettings):
+    """The service's settings; every one is `BROWSE_<NAME>` in the environment, and its name in config.toml."""
 
     model_config = SettingsConfigDict(
         env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
@@ -141,6 +142,14 @@ class Settings(BaseSettings):
     instance_idle_ms: int = Field(
         default=300_000, ge=100, description="A browser above the minimum that nobody uses for this long is closed."
     )
+    metrics_enabled: bool = Field(
+        default=False,
+        description="Serve /metrics at a port of its own too, without a token; the service's has it always, with one.",
+    )
+    metrics_host: str = Field(
+        default="127.0.0.1", description="Address of that port. Whoever reaches it reads figures, and no names."
+    )
+    metrics_port: int = Field(default=9_090, ge=0, le=65535, description="That port; 0 takes a free one.")
     activity_days: int = Field(default=30, ge=1, description="Days for which it is kept who did what.")
     artifact_days: int = Field(default=7, ge=1, description="Days for which files that calls made are kept.")
     artifacts_mb: int = Field(

@@ -194,6 +194,8 @@ def _spawn(data_dir: Path, settings: Mapping[str, str]) -> "tuple[int, subproces
     # this tree need not be installed, and elsewhere may be packages of the same names
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     child_env = {"BROWSE_DATA_DIR": str(data_dir), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    if config := os.environ.get("BROWSE_CONFIG"):  # the child has another current directory
+        child_env["BROWSE_CONFIG"] = str(Path(config).expanduser().absolute())
     try:
         log_start = os.fstat(log).st_size
         child = subprocess.Popen(

@@ -85,7 +85,8 @@ def expect(condition: object, what: str) -> None:
 def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without the user's settings, so that a service which runs already is left alone."""
     ours = {"PORT", "LOG_LEVEL", "APP_ENV"}
-    return {name: value for name, value in environment.items() if not name.startswith("BROWSE_") and name not in ours}
+    kept = {name: text for name, text in environment.items() if not name.startswith("BROWSE_") and name not in ours}
+    return kept | {"BROWSE_CONFIG": os.devnull}
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Declares the gateway's settings, which its environment gives."""
+"""Declares the gateway's settings, which flags, its environment and config.toml give."""
 
 from functools import partial
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import platformdirs
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
+from client.config_file import FileSettings
 from shared.resources import Kind
 from shared.wire import APP_NAME, CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
 
@@ -17,10 +18,12 @@ def _names(value: object, *, none: str = "") -> object:
     return frozenset(value.replace(",", " ").split()) - {none} if isinstance(value, str) else value
 
 
-class Settings(BaseSettings):
-    """Each setting is `BROWSE_<NAME>` in the environment."""
+class Settings(FileSettings):
+    """Each setting is `BROWSE_<NAME>` in the environment, and its name in config.toml."""
 
-    model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
 
     port: int = Field(
         default=DEFAULT_PORT,

@@ -9,17 +9,17 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings
 
+from client import config_file
 from client.instance import Autostart, is_local
 from mcp_gateway import tools
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
-from shared import settings_errors, variables
+from shared import variables
 from shared.instructions import instructed
 
-Given = TypeVar("Given", bound=BaseSettings)
+Given = TypeVar("Given", bound=config_file.FileSettings)
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
 
 
@@ -58,7 +58,9 @@ def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:
     try:
         return kind()
     except ValidationError as error:
-        sys.exit(f"mcp-gateway: {'; '.join(settings_errors.explain(error, kind, flags))}")
+        sys.exit(f"mcp-gateway: {'; '.join(config_file.explain(error, kind, flags))}")
+    except config_file.WrongFile as error:
+        sys.exit(f"mcp-gateway: {'; '.join(str(error).splitlines())}")
 
 
 def _warn_of_misspelt_variables() -> None:

@@ -1,4 +1,6 @@
-"""Writes the README's settings tables from the settings classes; `--check` fails where they are stale."""
+"""Writes what repeats the settings classes: the README's tables, and the list of names that both processes have.
+
+`--check` fails where one is stale."""
 
 import re
 import sys
@@ -12,8 +14,14 @@ from pydantic_settings import BaseSettings
 
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
+from mcp_gateway.transports.settings import TransportSettings
 
 README = Path(__file__).parents[1] / "README.md"
+NAMES = README.parent / "shared" / "setting_names.py"
+PROCESSES: dict[str, tuple[type[BaseSettings], ...]] = {
+    "SERVICE": (ServiceSettings,),
+    "GATEWAY": (GatewaySettings, TransportSettings),
+}
 TABLES: dict[str, type[BaseSettings]] = {"browser_service": ServiceSettings, "mcp_gateway": GatewaySettings}
 
 
@@ -31,6 +39,20 @@ def filled(readme: str) -> str:
         marked = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         readme = marked.sub(partial(_between, table(settings)), readme)
     return readme
+
+
+def named(module: str) -> str:
+    """Return the module of names as it should be."""
+    head = module.partition("\n\nSERVICE: ")[0]
+    lists = [
+        "\n".join([f"{process}: Final = (", *(f'    "{name}",' for name in _fields(*classes)), ")"])
+        for process, classes in PROCESSES.items()
+    ]
+    return "\n".join([head, "", *lists, ""])
+
+
+def _fields(*classes: type[BaseSettings]) -> list[str]:
+    return [name for settings in classes for name in settings.model_fields]
 
 
 def _between(rows: str, found: re.Match[str]) -> str:
@@ -52,11 +74,12 @@ def _default(field: FieldInfo) -> str:
 
 
 def main() -> None:
-    before = README.read_text(encoding="utf-8")
-    after = filled(before)
-    if "--check" in sys.argv and before != after:
-        sys.exit("README.md: the settings tables are stale; run `make docs`.")
-    README.write_text(after, encoding="utf-8")
+    for file, write in ((README, filled), (NAMES, named)):
+        before = file.read_text(encoding="utf-8")
+        after = write(before)
+        if "--check" in sys.argv and before != after:
+            sys.exit(f"{file.name}: its settings are stale; run `make docs`.")
+        file.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":

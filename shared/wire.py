@@ -26,6 +26,7 @@ REVOKE: Final = "/api/tokens/revoke"
 PERSON: Final = "/person"
 """Begins the path of the page on which a person answers a request; its key follows `#`."""
 READY: Final = "/ready"
+SETTINGS: Final = "/api/settings"
 METRICS: Final = "/metrics"
 
 # --- headers -----------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ settings.register_profile("ours", deadline=None, derandomize=bool(os.environ.get
 settings.load_profile("ours")
 
 
+# No test reads the developer's own file of settings, nor does a process that inherits this.
+os.environ["BROWSE_CONFIG"] = os.devnull
 # Several hundred times Playwright's driver is started, and compiles the same 4 MB each time: a fifth of its start.
 os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache"))
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from browser_service.settings import Settings
-from shared import settings_errors
+from client import config_file
 from shared.errors import BrowseError, ErrorBody, ServiceUnavailable
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -70,8 +70,11 @@ def print_errors() -> Iterator[None]:
     except BrowseError as error:
         print_error(error.body())
     except ValidationError as error:
-        for line in settings_errors.explain(error, Settings):
+        for line in config_file.explain(error, Settings):
             say(line, to_stderr=True)
+        raise SystemExit(2) from None
+    except config_file.WrongFile as error:
+        say(str(error), to_stderr=True)
         raise SystemExit(2) from None
     except OSError as error:
         print_error(ServiceUnavailable(str(error)).body())

@@ -5,14 +5,12 @@ It is a little longer than 300 lines because every path stands here, with what `
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
-from prometheus_client import CONTENT_TYPE_LATEST
 from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect
 
@@ -50,12 +48,12 @@ Caller = Annotated[Identity, Depends(identity)]
 
 @router.post(wire.BROWSER + "/{page_id}")
 async def act_on_page(page_id: str, request: Request, caller: Caller) -> Response:
-    return await _run(request, caller, await _body(request), page_id)
+    return await _run(request, caller, await body_of(request), page_id)
 
 
 @router.post(wire.BROWSER)
 async def act(request: Request, caller: Caller) -> Response:
-    return await _run(request, caller, await _body(request))
+    return await _run(request, caller, await body_of(request))
 
 
 @router.get(wire.PAGES)
@@ -104,7 +102,7 @@ async def put_file(request: Request, caller: Caller) -> Response:
         artifact = await artifacts.receive(request.stream(), mime_type, caller.client_id)
     except ClientDisconnect:
         raise InvalidRequest("The connection ended before its file did.") from None
-    return _done(request, artifact.model_dump(mode="json", by_alias=True, exclude_none=True))
+    return done(request, artifact.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 @router.get(wire.FILES + "/{artifact_id}")
@@ -146,7 +144,7 @@ async def forget(request: Request, caller: Caller) -> Response:
             "The request does not say whose records to remove.", hint=f"Name it: {wire.ACTIVITY}?client=LABEL"
         )
     forgotten = await services(request).administration.forget(client)
-    return _done(request, forgotten)
+    return done(request, forgotten)
 
 
 @router.post(wire.REVOKE)
@@ -154,21 +152,21 @@ async def revoke(request: Request, caller: Caller) -> Response:
     """For the account's own command line alone."""
     if not caller.operator:
         raise Forbidden("Tokens are revoked by the account's owner.", hint="browse-together revoke --client LABEL")
-    body = await _body(request)
+    body = await body_of(request)
     clients, token_id = body.get("clients"), body.get("tokenId")
     if isinstance(token_id, str) and token_id:
-        return _done(request, await services(request).administration.revoke_token(token_id))
+        return done(request, await services(request).administration.revoke_token(token_id))
     if not isinstance(clients, list) or not clients or not all(isinstance(one, str) and one for one in clients):
         raise ValidationFailed(
             "The request does not say what to revoke.",
             hint='Send {"clients": ["..."]}, labels or ids, or {"tokenId": "..."}.',
         )
-    return _done(request, await services(request).administration.revoke({str(one) for one in clients}))
+    return done(request, await services(request).administration.revoke({str(one) for one in clients}))
 
 
 @router.get(wire.REQUESTS)
 async def list_requests(request: Request, caller: Caller) -> Response:
-    return _done(request, {"requests": [*await services(request).requests.listed(caller)]})
+    return done(request, {"requests": [*await services(request).requests.listed(caller)]})
 
 
 async def answerer(request_id: str, request: Request) -> Identity:
@@ -183,33 +181,14 @@ Answerer = Annotated[Identity, Depends(answerer)]
 
 @router.get(wire.REQUESTS + "/{request_id}")
 async def get_request(request_id: str, request: Request, caller: Answerer) -> Response:
-    return _done(request, await services(request).requests.one(caller, request_id))
+    return done(request, await services(request).requests.one(caller, request_id))
 
 
 @router.post(wire.REQUESTS + "/{request_id}/resolve")
 async def resolve_request(request_id: str, request: Request, caller: Answerer) -> Response:
     """For the account's own command line, for a person who has the link, and for who asked, whose person may be in
     its chat."""
-    return _done(request, await services(request).requests.resolve(caller, request_id, await _body(request)))
-
-
-@router.get(wire.HEALTH)
-async def health() -> JSONResponse:
-    about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": catalogue.fingerprint()}
-    return JSONResponse(about)
-
-
-@router.get(wire.READY)
-async def ready(request: Request) -> JSONResponse:
-    figures = await services(request).host.figures()
-    storage = "failing" if services(request).storage.problem else "ok"
-    return JSONResponse({"status": "ready", **figures.model_dump(mode="json"), "storage": storage})
-
-
-@router.get(wire.METRICS)
-async def metrics(request: Request, caller: Caller) -> Response:  # noqa: ARG001 - a login is needed to look
-    figures = await services(request).host.figures()
-    return Response(services(request).ledger.metrics.text(figures), media_type=CONTENT_TYPE_LATEST)
+    return done(request, await services(request).requests.resolve(caller, request_id, await body_of(request)))
 
 
 def _activity_call(request: Request) -> Json:
@@ -266,7 +245,7 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-async def _body(request: Request) -> Json:
+async def body_of(request: Request) -> Json:
     try:
         raw = await request.body()
     except ClientDisconnect:  # such as a gateway that was killed
@@ -296,7 +275,7 @@ def _number(request: Request, header: str, default: int) -> int:
     return int(value) if value.isdecimal() and value.isascii() and len(value) < 10 else default  # noqa: PLR2004 - an int of any sense
 
 
-def _done(request: Request, result: Json) -> JSONResponse:
+def done(request: Request, result: Json) -> JSONResponse:
     return _response(request, Reply(200, {"success": True, "result": result, "page": None, "notices": []}))
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
+from client.config_file import FileSettings
 from shared.wire import MAX_MESSAGE_BYTES
 
 Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
@@ -46,10 +47,12 @@ class NotUsable(Exception):
     what to do."""
 
 
-class TransportSettings(BaseSettings):
+class TransportSettings(FileSettings):
     """Say by which doors a gateway is reached, and who may enter."""
 
-    model_config = SettingsConfigDict(env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="BROWSE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
 
     transport: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(_kinds)] = Field(
         default=("stdio",),

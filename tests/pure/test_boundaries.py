@@ -41,7 +41,7 @@ HTTP = (
 ONLY_IN = {
     "playwright": ("browser_service/host/", "browser_service/actions/page/"),
     "sqlite3": ("browser_service/store/",),
-    "prometheus_client": ("browser_service/observability/metrics.py", "browser_service/http/routes.py"),
+    "prometheus_client": ("browser_service/observability/", "browser_service/http/watching.py"),
     "fastapi": HTTP,
     "starlette": (*HTTP, "mcp_gateway/transports/"),
     "sse_starlette": HTTP,

@@ -13,8 +13,9 @@ from client.process import ServiceProcess, service
 from tests.support import browsers
 
 ROOT = Path(__file__).parents[2]
-COLD = {"BROWSE_MIN_INSTANCES": "0"}
-"""Delays the browser until the first call that needs it, because most tests of processes need none."""
+COLD = {"BROWSE_MIN_INSTANCES": "0", "BROWSE_CONFIG": os.devnull}
+"""Delays the browser until the first call that needs it, because most tests of processes need none, and keeps the
+developer's own file of settings out."""
 
 
 def environment(data_dir: Path, **changes: str) -> dict[str, str]:

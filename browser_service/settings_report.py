@@ -1,0 +1,59 @@
+"""Tells settings without their secrets: what they are, and in what they differ from others."""
+
+from collections.abc import Mapping
+from typing import Final, cast
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue, SecretStr, ValidationError
+from pydantic_settings import BaseSettings
+
+from browser_service.settings import Settings
+from client.config_file import as_variables, setting_name
+from shared.model import Json
+
+_SECRET_PATHS: Final = frozenset({"notify_webhook", "cdp_url"})
+"""Settings whose addresses are keys themselves: of these only the host is told."""
+_NOT_TOLD: Final = "(set, not shown)"
+
+
+def told(settings: BaseSettings) -> Json:
+    """Return all settings as JSON, with words or less in the place of secrets."""
+    values = settings.model_dump(mode="json")
+    return {name: _told(name, getattr(settings, name), cast("Json", values)[name]) for name in values}
+
+
+def changed(settings: BaseSettings) -> list[str]:
+    """Return the names of those that are not as they are by default."""
+    given = dict(settings)
+    return [
+        name
+        for name, field in type(settings).model_fields.items()
+        if given[name] != field.get_default(call_default_factory=True, validated_data=given)
+    ]
+
+
+def ineffective(running: Settings, asked: Mapping[str, str]) -> Json:
+    """Return what runs instead of what somebody asks for, by variables or names. Unknown names are passed over."""
+    texts = {name: text for key, text in asked.items() if (name := setting_name(key)) in Settings.model_fields and text}
+    wrong = set[str]()
+    wanted: Mapping[str, object] = {}
+    try:
+        wanted = dict(Settings.model_validate(as_variables(texts)))
+    except ValidationError as error:
+        wrong = {setting_name(str(fault["loc"][0])) for fault in error.errors()} & texts.keys()
+        right = {name: text for name, text in texts.items() if name not in wrong}
+        wanted = dict(Settings.model_validate(as_variables(right)))
+    values = told(running)
+    return {name: values[name] for name in texts if name in wrong or wanted[name] != getattr(running, name)}
+
+
+def _told(name: str, value: object, as_json: JsonValue) -> JsonValue:
+    if isinstance(value, SecretStr):
+        return _NOT_TOLD
+    if isinstance(value, frozenset):
+        return [*sorted(map(str, value))]
+    if isinstance(value, str) and "://" in value:
+        address = urlsplit(value)
+        host = address.netloc.rpartition("@")[2]
+        return f"{address.scheme}://{host}/…" if name in _SECRET_PATHS else f"{address.scheme}://{host}{address.path}"
+    return as_json

@@ -1,0 +1,200 @@
+"""Reads `config.toml`, which has settings for every start of the service and of a gateway.
+
+Its keys are the names of the settings, all in one table: a name means the same there, in the environment and as a flag,
+and what both processes must agree on (the port, the data directory) stands there once. Flags and the environment stand
+above it.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import platformdirs
+from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, TomlConfigSettingsSource
+
+from shared import setting_names, settings_errors
+from shared.similarity import nearest
+from shared.wire import APP_NAME
+
+VARIABLE: Final = "BROWSE_CONFIG"
+PREFIX: Final = "BROWSE_"
+_FILE: Final = "config.toml"
+_MAX_BYTES: Final = 1_000_000
+NAMES: Final = frozenset((*setting_names.SERVICE, *setting_names.GATEWAY))
+SAID_AT_START: Final = {
+    "transport": "a chat's host starts its gateway on stdin. Say it where you start another: mcp-gateway --transport",
+    "client_id": "all chats would be one client. Say it where you start a gateway: BROWSE_CLIENT_ID",
+}
+"""Maps the settings that no file may have to the reason and the way."""
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class WrongFile(Exception):
+    """Raised for a file that cannot be used. Each line of its text names the file, and says what is right."""
+
+
+class FileSettings(BaseSettings):
+    """Takes settings from what the program is given, then from the environment, then from the file. Raises WrongFile
+    beside what pydantic raises."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature; none is read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, FileSource(settings_cls)
+
+
+class FileSource(TomlConfigSettingsSource):
+    """Gives what the file says, as a variable of the environment would say it. Raises WrongFile."""
+
+    def __init__(self, settings_cls: type[BaseSettings]) -> None:
+        file = path()
+        try:
+            _check_kind(file)
+            super().__init__(settings_cls, file)
+        except (OSError, ValueError, RecursionError) as error:
+            raise WrongFile(_unreadable(file, error)) from None
+        if self.toml_data:
+            check_names(file, self.toml_data)
+        self.init_kwargs = as_variables(self.init_kwargs)
+
+
+def path() -> Path:
+    """Return where the file is, or would be."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named).expanduser().absolute()
+    return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _FILE
+
+
+def contents() -> dict[str, object]:
+    """Return what the file says. Raises WrongFile."""
+    return FileSource(FileSettings).toml_data
+
+
+def as_variables(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values as variables would have them: a text, or a list of texts. Empty texts are as good as none."""
+    return {name: _text(value) for name, value in values.items() if value != ""}
+
+
+def check_names(file: Path, values: Mapping[str, object], text: str | None = None) -> None:
+    """Raise WrongFile with a line for each key that is no setting, naming the nearest."""
+    problems = {name: problem for name, value in values.items() if (problem := _problem(name, value))}
+    if problems:
+        raise WrongFile("\n".join(f"{place(file, name, text)}: {problem}" for name, problem in problems.items()))
+
+
+def nearest_name(text: str) -> str:
+    """Return the setting that somebody probably means; empty if there is none like it."""
+    name = setting_name(text)
+    return name if name in NAMES else next(iter(nearest(name, NAMES)), "")
+
+
+def setting_name(text: str) -> str:
+    """Return the name of a setting as the file has it: `BROWSE_MAX_PAGES` and `--max-pages` are `max_pages`."""
+    return text.strip("-").lower().replace("-", "_").removeprefix(PREFIX.lower())
+
+
+def explain(
+    error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str] = _NONE, text: str | None = None
+) -> list[str]:
+    """Return a line for each wrong setting, which names the file where that has it. `text` is the file's, if it is not
+    written yet."""
+    file = path()
+    said = as_variables(contents() if text is None else parsed(file, text))
+    wrong = {setting_name(str(fault["loc"][0])): fault["input"] for fault in error.errors() if fault["loc"]}
+    of_file = {
+        f"{PREFIX}{name.upper()}": f"{name} in {place(file, name, text)}"
+        for name, given in wrong.items()
+        if name in said and _words(given) <= _words(said[name])
+        if text is not None or variable_of(name, settings.model_fields[name]) is None
+    }
+    return settings_errors.explain(error, settings, {**of_file, **flags})
+
+
+def place(file: Path, name: str, text: str | None = None) -> str:
+    """Return the file, with the line of a key where it is found."""
+    if text is None:
+        text = file.read_text(encoding="utf-8")
+    key = re.search(rf"""^[ \t]*\[?["']?{re.escape(name)}["']?[ \t]*[=.\]]""", text, re.MULTILINE)
+    return f"{file}, line {text.count(chr(10), 0, key.start()) + 1}" if key else str(file)
+
+
+def variables(name: str, field: FieldInfo) -> list[str]:
+    """Return the variables by which a setting may be given, that with the prefix first."""
+    alias = field.validation_alias
+    return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [f"{PREFIX}{name.upper()}"]
+
+
+def variable_of(name: str, field: FieldInfo) -> str | None:
+    """Return the variable of this environment that gives a setting; None if none does."""
+    given = {variable.upper() for variable, value in os.environ.items() if value}
+    return next((variable for variable in variables(name, field) if variable.upper() in given), None)
+
+
+def _check_kind(file: Path) -> None:
+    if VARIABLE in os.environ and os.environ[VARIABLE] and not file.exists():
+        raise FileNotFoundError(f"{VARIABLE} names it. `browse-together config set NAME VALUE` makes it")
+    if file.is_dir():
+        raise IsADirectoryError("this is a folder")
+    if file.is_file() and file.stat().st_size > _MAX_BYTES:
+        raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
+
+
+def parsed(file: Path, text: str) -> dict[str, object]:
+    """Return what a text says that may be the file's. Raises WrongFile, also for names that are no settings."""
+    import tomllib  # noqa: PLC0415 - a start without a file needs none
+
+    try:
+        values: dict[str, object] = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WrongFile(_unreadable(file, error, text)) from None
+    check_names(file, values, text)
+    return values
+
+
+def _unreadable(file: Path, error: Exception, text: str | None = None) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"There is no file {file}. {error}."
+    if isinstance(error, OSError):
+        return f"{file} cannot be read: {error.strerror or error}."
+    if isinstance(error, UnicodeDecodeError | RecursionError):
+        return f"{file}: this is no TOML. {error}."
+    if found := re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error)):
+        text = file.read_text(encoding="utf-8") if text is None else text
+        line = found[1] or len(text.splitlines())
+        return f"{file}, line {line}: this is no TOML. {str(error)[: found.start()]}."
+    return f"{file}: {error}."
+
+
+def _problem(name: str, value: object) -> str:
+    if isinstance(value, dict):
+        key = nearest_name("_".join([name, *list(value)[:1]]))
+        instead = f" Write {key} = ..." if key else ""
+        return f"[{name}] is a table, and the settings are all in one, without a name.{instead}"
+    if name in SAID_AT_START:
+        return f"{name} is nothing for a file, because {SAID_AT_START[name]}."
+    if name in NAMES:
+        return ""
+    near = nearest_name(name)
+    return f"there is no setting {name!r}. " + (f"Did you mean {near}?" if near else "See browse-together config show.")
+
+
+def _words(value: object) -> set[str]:
+    texts = value if isinstance(value, list | tuple | set | frozenset) else [value]
+    return {word for text in texts for word in str(text).replace(",", " ").split()}
+
+
+def _text(value: object) -> object:
+    if isinstance(value, list):
+        return [_text(item) for item in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)

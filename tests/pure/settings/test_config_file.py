@@ -1,0 +1,145 @@
+"""Tests the file of settings: what it may say, what stands above it, and how each mistake in it is told."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+import pytest
+from pydantic import ValidationError
+
+from browser_service.settings import Settings as ServiceSettings
+from client import config_file
+from client.config_file import FileSettings, WrongFile, explain
+from mcp_gateway.settings import Settings as GatewaySettings
+from mcp_gateway.transports.settings import TransportSettings
+from shared import setting_names
+from tests.support import chat, gateways
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    path.touch()
+    monkeypatch.setenv("BROWSE_CONFIG", str(path))
+    for name in {*setting_names.SERVICE, *setting_names.GATEWAY}:
+        monkeypatch.delenv(f"BROWSE_{name.upper()}", raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return path
+
+
+def problem(settings: type[FileSettings] = ServiceSettings) -> list[str]:
+    """Return the lines that a start would print."""
+    try:
+        settings()
+    except WrongFile as wrong:
+        return str(wrong).splitlines()
+    except ValidationError as error:
+        return explain(error, settings)
+    return []
+
+
+def test_tests_read_no_file_of_the_developers(tmp_path: Path) -> None:
+    for environment in (chat.environment(), gateways.environment(tmp_path), Terminal(tmp_path).environment()):
+        assert environment["BROWSE_CONFIG"] == os.devnull
+    assert os.environ["BROWSE_CONFIG"] == os.devnull
+    assert config_file.contents() == {}
+
+
+def test_the_file_is_in_the_platforms_directory_and_need_not_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "browse-together"))
+    monkeypatch.setenv("BROWSE_CONFIG", "")
+    assert config_file.path() == tmp_path / "browse-together" / "config.toml"
+    assert ServiceSettings().max_pages == 100
+
+
+def test_both_processes_take_their_settings_from_it_as_from_variables(file: Path) -> None:
+    file.write_text(
+        'port = 9001\nmax_pages = 50\nheadless = false\nallow_hosts = ["a.example", "b.example"]\n'
+        'log_level = "DEBUG"\ntoolsets = "core, media"\ncors_origins = ["https://a.example"]\nproxy = ""\n'
+    )
+    service, gateway = ServiceSettings(), GatewaySettings()
+    assert (service.port, service.max_pages, service.headless, service.proxy) == (9001, 50, False, None)
+    assert (service.allow_hosts, service.log_level) == (("a.example", "b.example"), "debug")
+    assert (gateway.port, gateway.url) == (9001, "http://127.0.0.1:9001")
+    assert gateway.toolsets == {"core", "media"}
+    assert gateway.log_level == "debug"
+    assert TransportSettings().cors_origins == ("https://a.example",)
+
+
+@pytest.mark.parametrize("variable", ["PORT", "BROWSE_PORT", "browse_port"])
+def test_the_environment_stands_above_it_and_flags_above_both(
+    file: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    file.write_text("port = 9001\nmax_pages = 50\n")
+    monkeypatch.setenv(variable, "9002")
+    assert (ServiceSettings().port, GatewaySettings().port) == (9002, 9002)
+    assert ServiceSettings(port=9003, max_pages=1).model_dump(include={"port", "max_pages"}) == {
+        "port": 9003,
+        "max_pages": 1,
+    }
+
+
+@pytest.mark.parametrize("settings", [ServiceSettings, GatewaySettings, TransportSettings])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("# mine\nmax_page = 3\n", "line 2: there is no setting 'max_page'. Did you mean max_pages?"),
+        ("BROWSE_HEADLESS = true\n", "line 1: there is no setting 'BROWSE_HEADLESS'. Did you mean headless?"),
+        ("\n[metrics]\nenabled = true\n", "line 2: [metrics] is a table, and the settings are all in one"),
+        ("metrics.enabled = true\n", "Write metrics_enabled = ..."),
+        ('transport = "http"\n', "line 1: transport is nothing for a file, because a chat's host starts"),
+        ("port = 1\nmax_pages = = 3\n", "line 2: this is no TOML. Invalid value."),
+        ("port = 1\nallow_hosts = [\n", "line 2: this is no TOML."),
+        ("port = 1\nport = 2\n", "line 2: this is no TOML. Cannot overwrite a value."),
+    ],
+)
+def test_a_mistake_is_told_with_the_file_the_line_and_what_is_right(
+    file: Path, settings: type[FileSettings], text: str, told: str
+) -> None:
+    file.write_text(text)
+    (line,) = problem(settings)
+    assert line.startswith(f"{file}, line ")
+    assert told in line
+
+
+def test_every_misspelt_key_is_named(file: Path) -> None:
+    file.write_text("max_page = 3\nhedless = true\nport = 1\nxyzzy = 1\n")
+    assert [line.partition(": ")[2] for line in problem()] == [
+        "there is no setting 'max_page'. Did you mean max_pages?",
+        "there is no setting 'hedless'. Did you mean headless?",
+        "there is no setting 'xyzzy'. See browse-together config show.",
+    ]
+
+
+def test_a_wrong_value_is_told_with_its_key_and_how_it_is_written(file: Path) -> None:
+    file.write_text('max_pages = "many"\nlog_level = 5\ndeny_hosts = ["http://site.example/x"]\n')
+    lines = {line.split(" ", 1)[0]: line for line in problem()}
+    assert lines["max_pages"].startswith(f"max_pages in {file}, line 1: Input should be a valid integer")
+    assert lines["max_pages"].endswith("(given: 'many'). Pages at once, of all sessions; parked ones count too.")
+    assert lines["log_level"].startswith(f"log_level in {file}, line 2: Input should be 'debug', 'info'")
+    assert lines["deny_hosts"].startswith(f"deny_hosts in {file}, line 3: ")
+    assert [line.split(" ")[0] for line in problem(GatewaySettings)] == ["log_level"]
+
+
+def test_a_wrong_variable_is_not_blamed_on_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text("max_pages = 5\n")
+    monkeypatch.setenv("BROWSE_MAX_PAGES", "many")
+    (line,) = problem()
+    assert line.startswith("BROWSE_MAX_PAGES: ")
+
+
+def test_a_file_that_cannot_be_read_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_bytes(b"\xff\xfe")
+    assert problem()[0].startswith(f"{file}: this is no TOML. 'utf-8' codec")
+    file.write_text("[" * 20_000)
+    assert problem()[0].startswith(str(file))
+    file.write_text(f"# {'x' * 1_000_000}")
+    assert problem() == [f"{file}: it has more than 1,000,000 bytes."]
+    monkeypatch.setenv("BROWSE_CONFIG", str(file.parent))
+    assert problem() == [f"{file.parent} cannot be read: this is a folder."]
+    monkeypatch.setenv("BROWSE_CONFIG", str(file.parent / "none.toml"))
+    (line,) = problem()
+    assert line.startswith(f"There is no file {file.parent / 'none.toml'}. BROWSE_CONFIG names it.")
