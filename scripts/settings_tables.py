@@ -1,4 +1,4 @@
-"""Writes what repeats the settings classes: the README's tables, and the list of names that both processes have.
+"""Writes what repeats the settings classes: the tables of docs/settings.md, and the list of names that both processes have.
 
 `--check` fails where one is stale."""
 
@@ -16,13 +16,18 @@ from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
 
-README = Path(__file__).parents[1] / "README.md"
-NAMES = README.parent / "shared" / "setting_names.py"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "settings.md"
+NAMES = ROOT / "shared" / "setting_names.py"
 PROCESSES: dict[str, tuple[type[BaseSettings], ...]] = {
     "SERVICE": (ServiceSettings,),
     "GATEWAY": (GatewaySettings, TransportSettings),
 }
-TABLES: dict[str, type[BaseSettings]] = {"browser_service": ServiceSettings, "mcp_gateway": GatewaySettings}
+TABLES: dict[str, type[BaseSettings]] = {
+    "browser_service": ServiceSettings,
+    "mcp_gateway": GatewaySettings,
+    "transports": TransportSettings,
+}
 
 
 def table(settings: type[BaseSettings]) -> str:
@@ -33,12 +38,12 @@ def table(settings: type[BaseSettings]) -> str:
     return "\n".join(["| variable | default | what it does |", "| --- | --- | --- |", *rows])
 
 
-def filled(readme: str) -> str:
-    """Return the README with its tables as they should be."""
+def filled(text: str) -> str:
+    """Return the page with its tables as they should be."""
     for name, settings in TABLES.items():
         marked = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        readme = marked.sub(partial(_between, table(settings)), readme)
-    return readme
+        text = marked.sub(partial(_between, table(settings)), text)
+    return text
 
 
 def named(module: str) -> str:
@@ -69,12 +74,12 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if value is PydanticUndefined or value is None or value == ():
         return ""
-    shown = ",".join(sorted(value)) if isinstance(value, frozenset) else str(value).lower()
+    shown = ",".join(sorted(value)) if isinstance(value, frozenset | tuple) else str(value).lower()
     return f"`{shown}`"
 
 
 def main() -> None:
-    for file, write in ((README, filled), (NAMES, named)):
+    for file, write in ((PAGE, filled), (NAMES, named)):
         before = file.read_text(encoding="utf-8")
         after = write(before)
         if "--check" in sys.argv and before != after:

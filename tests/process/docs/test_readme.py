@@ -7,12 +7,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from shared.toolsets import tools
-from tests.pure.docs.test_readme import _configuration
+from tests.pure.docs.test_readme import configurations
 
 
 @pytest.mark.anyio
 async def test_the_configured_command_is_a_gateway_that_lists_its_tools(tmp_path: Path) -> None:
-    command = Path(str(_configuration()["command"]))
+    command = Path(str(configurations()[0]["command"]))
     installed = Path(sys.executable).parent / command.name
     gateway = StdioServerParameters(
         command=str(installed), env={"BROWSE_DATA_DIR": str(tmp_path), "BROWSE_AUTOSTART": "false"}

@@ -1,11 +1,11 @@
-"""Tests that the README says what every usual setting of a browser server is here, and names only settings that
+"""Tests that a page says what every usual setting of a browser server is here, and names only settings that
 exist."""
 
 import re
 
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
-from scripts.settings_tables import README
+from tests.support.docs import page
 
 USUAL = {
     "server": {"name": "playwright-mcp", "version": "1.0.0", "description": None},
@@ -46,8 +46,7 @@ def leaves(node: object, path: str = "") -> dict[str, object]:
 
 
 def rows() -> dict[str, tuple[str, str]]:
-    section = README.read_text(encoding="utf-8").split("### Coming from another server", 1)[1].split("\n## ", 1)[0]
-    found = re.findall(r"^\| `([\w.]+)` \| (.*?) \| (.*) \|$", section, re.MULTILINE)
+    found = re.findall(r"^\| `([\w.]+)` \| (.*?) \| (.*) \|$", page("docs/coming-from.md"), re.MULTILINE)
     assert len(found) == len({name for name, _, _ in found}), "a leaf is there twice"
     return {name: (usual, here) for name, usual, here in found}
 

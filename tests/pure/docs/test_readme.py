@@ -1,38 +1,55 @@
-"""Tests that what the README says is so: its tables, its tools, its links, its configuration."""
+"""Tests that what the pages for people say is so: their tables, tools, links and configurations."""
 
 import json
 import re
+from pathlib import PurePosixPath
 
-from scripts.settings_tables import README, filled
+import pytest
+import yaml
+
+from scripts.settings_tables import PAGE, filled
 from shared.catalogue import ACTIONS
-
-ROOT = README.parent
-TEXT = README.read_text(encoding="utf-8")
+from tests.support.docs import PAGES, ROOT, page
 
 
 def test_the_settings_tables_are_what_the_settings_classes_say() -> None:
-    assert filled(TEXT) == TEXT, "run `make docs`"
+    text = PAGE.read_text(encoding="utf-8")
+    assert filled(text) == text, "run `make docs`"
 
 
 def test_every_tool_is_named_and_no_other() -> None:
-    section = TEXT.split("## The tools", 1)[1].split("[shared/TOOLS.md]", 1)[0]
+    section = page("docs/tools.md").split("[The reference]", 1)[0]
     assert set(re.findall(r"`([a-z_0-9]+)`", section)) == set(ACTIONS)
 
 
-def test_every_linked_file_exists() -> None:
-    linked = re.findall(r"\]\(([^)#]+)\)", TEXT)
-    assert [name for name in linked if not (ROOT / name).exists()] == []
+@pytest.mark.parametrize("name", PAGES)
+def test_every_linked_file_exists(name: str) -> None:
+    linked = re.findall(r"\]\(([^)#:]+)\)", page(name))
+    assert [link for link in linked if not (ROOT / PurePosixPath(name).parent / link).exists()] == []
 
 
-def _configuration() -> dict[str, object]:
-    block = re.search(r"```json\n(.*?)```", TEXT, re.DOTALL)
-    assert block is not None
-    servers = json.loads(block.group(1))["mcpServers"]
-    assert list(servers) == ["browse-together"]
-    return dict(servers["browse-together"])
+def test_the_readme_is_short_and_leads_to_every_page() -> None:
+    readme = page("README.md")
+    assert len(readme.splitlines()) <= 150
+    lead_on = {"docs/index.md", "docs/reference.md"}  # they are reached from the others
+    assert {name for name in PAGES if name.startswith("docs/")} - lead_on <= set(re.findall(r"\]\(([^)#]+)\)", readme))
 
 
-def test_the_configuration_for_chat_hosts_has_the_usual_shape() -> None:
-    configuration = _configuration()
-    assert set(configuration) == {"command", "args", "env"}
-    assert configuration["env"] == {"PORT": "8888"}
+def test_the_site_has_every_page() -> None:
+    site = yaml.safe_load(page("mkdocs.yml"))
+    listed = {f"docs/{file}" for entry in site["nav"] for file in entry.values()}
+    assert listed == {name for name in PAGES if name.startswith("docs/")}
+
+
+def configurations() -> list[dict[str, object]]:
+    """Return what the pages tell people to write into the files of chat clients."""
+    blocks = [block for name in PAGES for block in re.findall(r"```json\n(.*?)```", page(name), re.DOTALL)]
+    servers = [json.loads(block)["mcpServers"] for block in blocks]
+    assert {name for server in servers for name in server} == {"browse-together"}
+    return [dict(server["browse-together"]) for server in servers]
+
+
+def test_the_configurations_for_chat_hosts_have_the_usual_shape() -> None:
+    for configuration in configurations():
+        assert set(configuration) == {"command", "args", "env"}
+        assert configuration["env"] == {"PORT": "8888"}

@@ -1,0 +1,102 @@
+"""Types the commands of the pages, in their order, as a reader does."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.docs import PAGES, ROOT, commands
+from tests.support.terminal import Terminal
+
+ELSEWHERE = {
+    "make demo": "it is a target of its own, which sets up",
+    "make test": "it is this run",
+    "make setup": "it is what this run begins with",
+    "make clean": "it would remove this run's own packages",
+    "git pull": "it needs the clone's origin",
+    "claude mcp add": "it is another program",
+    "docker compose": "it needs an engine; its file is tested by itself",
+    "browse-together login": "it opens a window on a screen, and is tested with one",
+    "mcp-gateway --transport": "it runs until it is ended, and is tested with clients",
+    "python -m examples.smart_home": "it runs until it is ended; here it is the site of the tutorial",
+}
+"""Commands that another place proves, by how they begin."""
+PATIENCE_S = 40
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(tmp_path / "data")
+    yield terminal
+    terminal.end()
+
+
+@contextmanager
+def smart_home() -> Iterator[str]:
+    """Run the house of the examples on a free port, and return its address."""
+    command = [sys.executable, "-m", "examples.smart_home", "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as house:
+        try:
+            assert house.stdout is not None
+            yield house.stdout.readline().split()[1]
+        finally:
+            house.terminate()
+
+
+def typed(name: str) -> list[str]:
+    return [line for line in commands(name) if not line.startswith(tuple(ELSEWHERE))]
+
+
+def enter(terminal: Terminal, line: str) -> str:
+    """Type a line; one that a shell must take apart is given to one."""
+    words = shlex.split(line)
+    if words[0] == "browse-together":
+        return terminal.succeed(*words[1:]).out
+    environment = terminal.environment()
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", line.replace("http://127.0.0.1:8888", terminal.url)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_every_command_is_typed_here_or_proven_elsewhere() -> None:
+    pages = {name for name in PAGES if typed(name)}
+    assert pages == {"README.md", "docs/scripts.md", "docs/tutorial.md", "docs/upgrade.md"}
+    assert {
+        word for word in ELSEWHERE if not any(line.startswith(word) for name in PAGES for line in commands(name))
+    } <= {"make clean"}
+
+
+def test_the_commands_for_scripts_do_what_their_page_says(terminal: Terminal) -> None:
+    shown = [enter(terminal, line) for line in typed("docs/scripts.md")]
+    assert any('heading "Shop"' in each for each in shown)
+    assert any('"pageId":"shop"' in each for each in shown)
+
+
+def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Terminal) -> None:
+    with smart_home() as site:
+        shown = {
+            line: enter(terminal, line.replace("http://127.0.0.1:8900", site)) for line in typed("docs/tutorial.md")
+        }
+    acted = next(text for line, text in shown.items() if " click " in line)
+    assert "POST /api/lights/salon → 200" in acted
+    again = next(text for line, text in shown.items() if "--page later" in line)
+    assert "/login" not in again
+
+
+def test_what_to_do_when_something_does_not_work_works_without_a_service(terminal: Terminal) -> None:
+    for name in ("README.md", "docs/upgrade.md"):
+        for line in typed(name):
+            assert terminal.run(*shlex.split(line)[1:]).code in {0, 1, 3}, (
+                line
+            )  # 1: it has found something; 3: no service runs
