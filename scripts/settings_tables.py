@@ -1,4 +1,4 @@
-"""Writes what repeats the settings classes: the tables of docs/settings.md, and the list of names that both processes have.
+"""Writes what repeats the settings classes: the tables of docs/settings.md, and the names that both processes have.
 
 `--check` fails where one is stale."""
 

@@ -23,5 +23,5 @@ def misspelt(environment: Mapping[str, str], known: Iterable[str]) -> list[str]:
 
 def _line(variable: str, names: set[str]) -> str:
     near = nearest(variable.removeprefix(PREFIX), sorted(names), similarity=_SIMILARITY)
-    advice = f"Did you mean {PREFIX}{near[0]}?" if near else "The README lists the settings."
+    advice = f"Did you mean {PREFIX}{near[0]}?" if near else "docs/settings.md lists the settings."
     return f"{variable} is no setting, and has no effect. {advice}"

@@ -90,7 +90,7 @@ def test_only_loopback_is_loopback(host: str, *, is_loopback: bool) -> None:
     [
         ("BROWSE_TOOLSET", "BROWSE_TOOLSET is no setting, and has no effect. Did you mean BROWSE_TOOLSETS?"),
         ("BROWSE_HEADLES", "BROWSE_HEADLES is no setting, and has no effect. Did you mean BROWSE_HEADLESS?"),
-        ("BROWSE_QQQ", "BROWSE_QQQ is no setting, and has no effect. The README lists the settings."),
+        ("BROWSE_QQQ", "BROWSE_QQQ is no setting, and has no effect. docs/settings.md lists the settings."),
     ],
 )
 def test_a_misspelt_variable_is_told_with_the_nearest(

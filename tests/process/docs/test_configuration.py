@@ -1,4 +1,4 @@
-"""Tests that what the README says is so: its tables, its tools, its links, its configuration."""
+"""Tests that the configuration that the pages give to chat hosts is one that works."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from shared.toolsets import tools
-from tests.pure.docs.test_readme import configurations
+from tests.pure.docs.test_pages import configurations
 
 
 @pytest.mark.anyio
