@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick chaos lint types docs docs-check bench bundle check clean
+.PHONY: help setup demo test quick chaos lint types docs docs-check bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,8 +54,12 @@ bench: setup ## Measure
 bundle: setup ## Build the wheel, an MCP bundle and the registry's server.json, in dist
 	@$(PYTHON_IN_VENV) -m scripts.bundle
 
-check: lint types docs-check test ## All of the checks
+# Needs node and npm, which install the programs of others beside their list, in conformance/.
+conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients
+	@$(PYTHON_IN_VENV) -m conformance
+
+check: lint types docs-check conformance test ## All of the checks
 
 clean: ## Remove .venv, caches and build leftovers
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf conformance/node_modules .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ from shared.catalogue import ACTIONS
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("browse_together", "shared", "client", "browser_service", "mcp_gateway")
-AROUND = ("tests", "examples", "benchmarks", "scripts")
+AROUND = ("tests", "examples", "benchmarks", "conformance", "scripts")
 
 
 def _packages(*names: str) -> set[str]:
