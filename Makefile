@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick chaos lint types docs docs-check bench bundle conformance check clean
+.PHONY: help setup demo test quick chaos lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ docs: setup ## Write the generated pages anew
 docs-check: setup ## Check that the generated pages are current
 	@$(PYTHON_IN_VENV) -m shared.reference --check
 	@$(PYTHON_IN_VENV) -m scripts.settings_tables --check
+
+docs-site: setup ## Build the pages of docs/ as a site, in build/site
+	@$(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group site
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON_IN_VENV) -m mkdocs build --strict --quiet
+	@echo "docs-site: build/site/index.html"
 
 bench: setup ## Measure
 	@$(PYTHON_IN_VENV) -m benchmarks
