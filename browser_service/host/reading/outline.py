@@ -53,8 +53,14 @@ def _first_words(nodes: Tree) -> str:
 
 
 def _count(rest: Counter[str]) -> str:
-    roles = [f"{count} {role}{'s' if count > 1 else ''}" for role, count in rest.most_common(_COUNTED_ROLES)]
+    roles = [_counted(count, role) for role, count in rest.most_common(_COUNTED_ROLES)]
     return f"not shown: {', '.join(roles)}{', ...' if len(rest) > _COUNTED_ROLES else ''}"[:_COUNT_CHARACTERS]
+
+
+def _counted(count: int, role: str) -> str:
+    """Name a number of roles: 1 switch, 2 switches, 3 links."""
+    ending = "" if count == 1 else "es" if role.endswith(("x", "ch")) else "s"
+    return f"{count} {role}{ending}"
 
 
 def _is_informative(node: Node) -> bool:

@@ -299,3 +299,9 @@ async def test_a_ref_in_a_frame_that_went_elsewhere_is_stale(tab: Tab) -> None:
     await tab.call("find", text="nothing of the kind")
     assert (await tab.error("click", selector=ref, timeout=500))["code"] == "STALE_REVISION"
     assert (await tab.call("evaluate_script", frame="iframe", expression="window.hit ?? 0"))["value"] == 0
+
+
+async def test_what_is_not_shown_is_counted_in_words(tab: Tab) -> None:
+    boxes = "".join(f"<label><input type=checkbox>Box {n} {'x' * 60}</label>" for n in range(100))
+    outline = (await tab.call("goto", pageId="tab", url=tab.site.page("/boxes", boxes)))["outline"]
+    assert re.fullmatch(r"not shown: \d+ checkboxes", outline.splitlines()[-1])
