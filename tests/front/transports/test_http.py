@@ -2,22 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
 
 import pytest
 from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.types import TextContent
 
-from tests.front.transports.conftest import KEY, OTHER_KEY, Listening
+from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import RunningService
 
 pytestmark = pytest.mark.anyio
 
-Listen = Callable[..., AbstractAsyncContextManager[Listening]]
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 HELLO = {
     "jsonrpc": "2.0",
@@ -76,29 +74,27 @@ async def test_a_session_is_unknown_under_another_key_and_after_its_end(gateway:
         assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        (b"{broken", -32700),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', -32700),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32700),
-        (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32700),
-        (b"[" * 5_000, -32700),
-        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600),
-        (b'{"id": 1, "method": "ping"}', -32600),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 5}', -32602),
-    ],
-)
-async def test_what_is_no_message_is_refused_and_the_session_lives_on(
-    gateway: Listening, body: bytes, code: int
-) -> None:
+NO_MESSAGES: list[tuple[bytes, int]] = [
+    (b"{broken", -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32700),
+    (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32700),
+    (b"[" * 5_000, -32700),
+    (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600),
+    (b'{"id": 1, "method": "ping"}', -32600),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 5}', -32602),
+]
+
+
+async def test_what_is_no_message_is_refused_and_the_session_lives_on(gateway: Listening) -> None:
     async with gateway.http() as http:
         opened = await http.post(gateway.url, json=HELLO, headers=JSON)
         session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
-        refused = await http.post(gateway.url, content=body, headers=JSON | session)
-        assert (refused.status_code, refused.json()["error"]["code"]) == (400, code)
-        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
-        assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 200
+        for body, code in NO_MESSAGES:
+            refused = await http.post(gateway.url, content=body, headers=JSON | session)
+            assert (body, refused.status_code, refused.json()["error"]["code"]) == (body, 400, code)
+            ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+            assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 200
 
 
 async def test_a_message_over_the_limit_is_refused_however_it_is_sent(listen: Listen) -> None:

@@ -207,11 +207,11 @@ async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_al
         "import mcp_gateway.startup as startup\n"
         "from mcp_gateway.__main__ import main\n"
         "run = startup.run\n"
-        "def loud(front):\n"
+        "def loud(front, flags):\n"
         "    print('printed', flush=True)\n"
         "    os.write(1, b'written\\n')\n"
         "    subprocess.run(['sh', '-c', 'echo child; cat'], check=True)\n"
-        "    run(front)\n"
+        "    run(front, flags)\n"
         "startup.run = loud\n"
         "main()\n",
         encoding="utf-8",
@@ -254,7 +254,7 @@ async def test_what_holds_on_when_stdin_is_closed_is_left_behind(
         "import time\n"
         "import mcp_gateway.startup as startup\n"
         "from mcp_gateway.__main__ import main\n"
-        "startup.run = lambda front: time.sleep(60)\n"
+        "startup.run = lambda front, flags: time.sleep(60)\n"
         "main()\n",
         encoding="utf-8",
     )
