@@ -38,6 +38,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel.build(tmp_path_factory.mktemp("dist"))
 
 
+def test_whatever_is_no_tool_of_this_tree_is_installed() -> None:
+    tops = {path.parent.name for path in wheel.ROOT.glob("*/__init__.py")}
+    assert tops - {"tests", "examples", "benchmarks", "scripts", "conformance"} == set(wheel.packages())
+
+
 def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Path) -> None:
     with zipfile.ZipFile(built) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
