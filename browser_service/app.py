@@ -13,7 +13,7 @@ from browser_service.host.host import LocalHost
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits
-from browser_service.http import faults, person, routes, watching
+from browser_service.http import faults, metrics_port, person, routes, watching
 from browser_service.http.edge import Edge, loopback_hosts
 from browser_service.http.openapi import describe
 from browser_service.rules.clock import Clock
@@ -61,6 +61,7 @@ def create_app(
         redoc_url=None,
     )
     app.state.port = settings.port
+    app.state.metrics_port = None
     app.state.start_failed = None
     app.include_router(routes.router)
     app.include_router(watching.router)
@@ -69,6 +70,8 @@ def create_app(
     describe(app)
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)
     app.add_middleware(faults.RequestId)
+    local = metrics_port.is_local(settings)
+    app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=local)
     return app
 
 

@@ -21,6 +21,7 @@ from fastapi import FastAPI
 from filelock import FileLock, Timeout
 
 from browser_service.app import create_app
+from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
 from browser_service.services import Services
 from browser_service.settings import Settings
@@ -119,6 +120,8 @@ class Server(uvicorn.Server):
 def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
     app = create_app(settings)
     app.state.port = port
+    figures = metrics_port.listen(settings, port)
+    app.state.metrics_port = figures and figures.getsockname()[1]
     config = uvicorn.Config(
         app,
         http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
@@ -135,7 +138,7 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     server = Server(config, app)
     failing = contextlib.suppress(SystemExit)  # uvicorn's way to end where the start failed
     with failing, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where there is one
-        runner.run(server.serve(sockets=[listener]))
+        runner.run(server.serve(sockets=[listener, *([figures] if figures else [])]))
     if not server.started:
         failure = app.state.start_failed
         raise CannotStart(f"The service could not start: {failure or 'see the log above.'}") from failure

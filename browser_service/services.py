@@ -14,7 +14,7 @@ from browser_service.host.host import LocalHost
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.seam import HostLimits, SessionHost
 from browser_service.observability.activity import Activity
-from browser_service.observability.metrics import Metrics
+from browser_service.observability.metrics import Made, Metrics
 from browser_service.rules.clock import Clock
 from browser_service.rules.quotas import Quotas
 from browser_service.security.auth import Revocations
@@ -115,7 +115,8 @@ class Services:
 
     def _make_spine(self, clock: Clock) -> None:
         host, directory, clients = self.host, self.directory, self.clients
-        undos, metrics = UndoStore(directory.sessions, clock), Metrics(lambda: len(clients.present_ids))
+        undos, artifacts = UndoStore(directory.sessions, clock), self.artifacts
+        metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
         self.ledger = ledger = Ledger(CallRegister(), undos, self.activity, metrics)
         self.feed = feed = Feed(
             *(host, directory, clients, self.journal, self.seal, self.storage, self.origins, self.downloads),

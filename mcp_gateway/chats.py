@@ -5,11 +5,13 @@ import contextlib
 import hashlib
 import os
 import re
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import count
 from typing import Final
 from uuid import uuid4
 
+import structlog
 from httpx_sse import ServerSentEvent
 from mcp.server.context import ServerRequestContext as Context
 from pydantic import ValidationError
@@ -35,6 +37,8 @@ _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/s
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
 _MAX_PRESENT: Final = 32
 """So many named chats hold a stream of events; the service takes those that were silent longer for gone."""
+
+log = structlog.get_logger()
 
 ReportProgress = Callable[[float, float | None, str], Awaitable[None]]
 
@@ -88,7 +92,8 @@ class Chat:
         self, ctx: Context, body: Json, form: ReplyForm, on_human_request: OnHumanRequest = lambda _: None
     ) -> Reply:
         """Return the reply to a call, in a form. One that does not reach the service gets the error that says why."""
-        call_id = _call_id(ctx.meta or {})
+        call_id, began = _call_id(ctx.meta or {}), time.monotonic()
+        structlog.contextvars.bind_contextvars(request_id=call_id)  # for the request's task: all that it logs from now
         try:
             with self.listening(call_id, ctx.session.report_progress, on_human_request):
                 await self.service.started()
@@ -102,6 +107,8 @@ class Chat:
                 self.service.cancel(call_id)
             raise
         self._faults.note(self.service.credentials.client_id, reply.error)
+        outcome, ms = reply.error.code if reply.error else "ok", round((time.monotonic() - began) * 1000)
+        log.debug("call", action=body["action"], outcome=outcome, ms=ms)
         return reply
 
     @contextlib.contextmanager

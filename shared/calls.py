@@ -88,6 +88,7 @@ class Outcome(Model):
     requests: list[Json] = Field(default=[], description="Those sent meanwhile that change things, however it ended.")
     suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
     undo: list[Undoable] = Field(default=[], repr=False, description="What of it can be taken back, in order.")
+    waited_ms: int | None = Field(default=None, description="How long it waited for its turn; none if it took none.")
 
     @property
     def state(self) -> CallState:

@@ -176,7 +176,9 @@ class Figures(Model):
 
     pages: int
     parked: int
+    sessions: int
     browsers: int
+    browser_restarts: int = Field(description="Browsers that ended or hung, and were given up, since the start.")
     memory_mb: int = Field(description="Of the browsers, as last measured.")
     memory_limit_mb: int = Field(description="0 is no limit.")
 

@@ -1,12 +1,15 @@
 """Holds the state of a call that this host runs: its outcome, its cancel, its dialogs and its parts."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from browser_service.host.seam import CallKey
-from browser_service.waits import Cancel
+from browser_service.rules.turns import PageQueue
+from browser_service.waits import Cancel, turn_on
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import Call, Outcome, Undoable
@@ -52,8 +55,21 @@ class CallRun:
     """Is the index of the part that runs."""
     undo: list[Undoable] = field(default_factory=list)
     """Holds what of it, and of its parts, can be undone."""
+    waited_ms: int | None = None
+    """How long it waited for its turn."""
     _suspension: Suspension = field(default_factory=Suspension)
     _suspended_before: int = 0
+
+    @asynccontextmanager
+    async def turn(self, queue: PageQueue, wait_ms: int) -> AsyncIterator[bool]:
+        """Hold a turn, and yield whether the call had to wait. Raises TimedOut, naming who has it, and Cancelled."""
+        began = time.monotonic()
+        async with AsyncExitStack() as stack:
+            try:
+                waits = await stack.enter_async_context(turn_on(queue, self.call, self.action.name(), wait_ms))
+            finally:
+                self.waited_ms = round((time.monotonic() - began) * 1000)
+            yield waits
 
     @property
     def client_call_id(self) -> str:

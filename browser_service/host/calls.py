@@ -25,6 +25,7 @@ from browser_service.host.recovery.eviction import Eviction
 from browser_service.host.recovery.reversal import REVERSALS
 from browser_service.host.registry import PageRegistry
 from browser_service.host.run import bring_up, perform, perform_live
+from browser_service.host.seam import CallKey
 from browser_service.host.session import SessionEntry
 from browser_service.host.session_handle import BrowserSession, perform_on_session
 from browser_service.host.steps import StepRunner
@@ -33,7 +34,6 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.leases import Lease
 from browser_service.rules.partial import with_account
 from browser_service.security.urls import abridged_in
-from browser_service.waits import turn_on
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Lane, Scope, Unaddressed
@@ -86,6 +86,7 @@ class Calls:
 
     async def _complete(self, call: Call, reply: "asyncio.Future[Outcome]") -> None:
         """Bring a call to its end. If a dialog made it reply before, its end is reported as an event."""
+        structlog.contextvars.bind_contextvars(call_id=CallKey.parse(call.call_id).call_id)  # for this task alone
         end: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         outcome = await self._outcome(call, reply, end)
         end.set_result(outcome)
@@ -147,7 +148,7 @@ class Calls:
                 return Outcome(call_id=call.call_id, result=await self._steps.without_page(run))
             if run.action.scope is Scope.SESSION:
                 result = sendable(await self._on_session(run, run.action))
-                return Outcome(call_id=call.call_id, result=result, undo=run.undo)
+                return Outcome(call_id=call.call_id, result=result, undo=run.undo, waited_ms=run.waited_ms)
             await self.capacity.measure()
             await self._make_room(run)
             entry = self._entry(run)
@@ -156,7 +157,7 @@ class Calls:
         except BrowseError as failure:
             error = self._error(failure, run, entry)
         except Exception:  # noqa: BLE001 - a caller gets an outcome, whatever fails
-            _log.exception("call failed unexpectedly", call_id=call.call_id, action=call.body.get("action"))
+            _log.exception("call failed unexpectedly", action=call.body.get("action"))
             error = unexpected("The service failed at this call.").body()
         finally:
             self.running.pop(call.call_id, None)
@@ -167,6 +168,7 @@ class Calls:
             outcome.page = entry.record.state()
         if run is not None:
             outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
+            outcome.waited_ms = run.waited_ms
         return outcome
 
     def _error(self, failure: BrowseError, run: CallRun | None, entry: PageEntry | None) -> ErrorBody:
@@ -194,7 +196,7 @@ class Calls:
                 await self._bring_up_in_turn(page, run)
             run.admitted = True
             return await perform(page, run, handler)
-        async with turn_on(page.queue, call, action.name(), self.queue_wait_ms) as waited:
+        async with run.turn(page.queue, self.queue_wait_ms) as waited:
             run.check_not_cancelled()
             self.admission.admit(page, run)
             if waited:  # others know by the reply that it runs, mostly sooner
@@ -219,7 +221,7 @@ class Calls:
         session.used_at = time.monotonic()
         if action.lane is Lane.BESIDE:
             return await perform_on_session(seen, run, handler, blocking)
-        async with turn_on(session.queue, run.call, action.name(), self.queue_wait_ms):
+        async with run.turn(session.queue, self.queue_wait_ms):
             run.check_not_cancelled()
             self.admission.check_free()
             check_others(action, run.call.client_id, [page.record for page in self._pages_of(session)])
@@ -241,7 +243,7 @@ class Calls:
 
     async def _bring_up_in_turn(self, page: BrowserPage, run: CallRun) -> None:
         """Open, in a turn, a page on which a call is going to wait beside the turns."""
-        async with turn_on(page.queue, run.call, run.action.name(), self.queue_wait_ms):
+        async with run.turn(page.queue, self.queue_wait_ms):
             await bring_up(page, run)
 
     async def _make_room(self, run: CallRun) -> None:

@@ -179,7 +179,9 @@ class LocalHost:
         return Figures(
             pages=len(self._pages),
             parked=parked,
+            sessions=len(self._sessions),
             browsers=self.launcher.running,
+            browser_restarts=self.launcher.restarts,
             memory_mb=self.memory.used_mb,
             memory_limit_mb=self.memory.limit_mb,
         )

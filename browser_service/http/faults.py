@@ -5,6 +5,7 @@ import secrets
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,15 +18,21 @@ log = structlog.get_logger(__name__)
 
 
 class RequestId:
-    """Gives every request the id that its reply and its log lines carry."""
+    """Gives every request the id that its reply and its log lines carry: that of its call, which the caller made and
+    has in its own log, or a new one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scope.setdefault("state", {})["request_id"] = f"req_{secrets.token_hex(6)}"
-        await self.app(scope, receive, send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        call_id = Headers(scope=scope).get(wire.CALL_ID, "")
+        request_id = call_id if wire.is_call_id(call_id) else f"req_{secrets.token_hex(6)}"
+        scope.setdefault("state", {})["request_id"] = request_id
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            await self.app(scope, receive, send)
 
 
 def error_response(error: BrowseError, request_id: str = "") -> JSONResponse:

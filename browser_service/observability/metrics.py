@@ -1,46 +1,88 @@
-"""Counts for Prometheus: calls, their outcomes and durations, and how much is open."""
+"""Counts for Prometheus: calls with their outcomes, durations and waits, and how much is open, made and begun anew."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from shared.pages import Figures
 
+PREFIX: Final = "playwright_mcp"
 _MB: Final = 1_000_000
-_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50)
+_BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 50)
+_WAIT_BUCKETS_S: Final = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_NOTHING_YET: Final = Figures(
+    pages=0, parked=0, sessions=0, browsers=0, browser_restarts=0, memory_mb=0, memory_limit_mb=0
+)
+
+
+class Made(NamedTuple):
+    """Counts the files that calls have made since the start."""
+
+    artifacts: int
+    artifact_bytes: int
 
 
 class Metrics:
     """Holds the figures of one service. Labels are only action names and error codes, so their number is bounded."""
 
-    def __init__(self, clients: Callable[[], int]) -> None:
-        self._registry = CollectorRegistry()
-        self._calls = Counter("browse_calls", "Calls that ended.", ["action", "outcome"], registry=self._registry)
+    def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._calls = Counter(f"{PREFIX}_calls", "Calls that ended.", ["action", "outcome"], registry=registry)
         self._seconds = Histogram(
-            "browse_call_seconds", "From request to reply.", ["action"], buckets=_BUCKETS_S, registry=self._registry
+            f"{PREFIX}_call_duration_seconds",
+            "From request to reply, by action.",
+            ["action"],
+            buckets=_BUCKETS_S,
+            registry=registry,
         )
-        self._open = {
-            name: Gauge(f"browse_{name}", documentation, registry=self._registry)
-            for name, documentation in (
-                ("pages", "Pages that there are."),
-                ("pages_parked", "Those of them whose window is closed until they are used."),
-                ("browsers", "Browsers that run."),
-                ("memory_bytes", "What the browsers have, as last measured."),
-                ("memory_limit_bytes", "What they may have; 0 is no limit."),
-            )
-        }
-        Gauge("browse_clients", "Clients that are present.", registry=self._registry).set_function(clients)
+        self._waits = Histogram(
+            f"{PREFIX}_queue_wait_seconds",
+            "How long calls waited for their turn on a page or session.",
+            buckets=_WAIT_BUCKETS_S,
+            registry=registry,
+        )
+        self._current = _Current(clients, made)
+        registry.register(self._current)
+        ProcessCollector(namespace=PREFIX, registry=registry)
 
-    def count_call(self, action: str, outcome: str, seconds: float) -> None:
-        """Count a call; `outcome` is an error's code, or `ok`."""
+    def count_call(self, action: str, outcome: str, seconds: float, waited_ms: int | None) -> None:
+        """Count a call; `outcome` is an error's code, or `ok`. One that took no turn waited for none."""
         self._calls.labels(action, outcome).inc()
         self._seconds.labels(action).observe(seconds)
+        if waited_ms is not None:
+            self._waits.observe(waited_ms / 1000)
 
     def text(self, figures: Figures) -> bytes:
-        self._open["pages"].set(figures.pages)
-        self._open["pages_parked"].set(figures.parked)
-        self._open["browsers"].set(figures.browsers)
-        self._open["memory_bytes"].set(figures.memory_mb * _MB)
-        self._open["memory_limit_bytes"].set(figures.memory_limit_mb * _MB)
+        self._current.figures = figures
         return generate_latest(self._registry)
+
+
+class _Current(Collector):
+    """Gives the figures that others count, as they are when somebody looks."""
+
+    def __init__(self, clients: Callable[[], int], made: Callable[[], Made]) -> None:
+        self.figures = _NOTHING_YET
+        self._clients = clients
+        self._made = made
+
+    def collect(self) -> Iterator[Metric]:
+        figures, made = self.figures, self._made()
+        for name, documentation, value in (
+            ("pages", "Pages that there are.", figures.pages),
+            ("pages_parked", "Those of them whose window is closed until they are used.", figures.parked),
+            ("sessions", "Sessions that are open.", figures.sessions),
+            ("browsers", "Browsers that run.", figures.browsers),
+            ("clients", "Clients that are present.", self._clients()),
+            ("memory_bytes", "What the browsers have, as last measured.", figures.memory_mb * _MB),
+            ("memory_limit_bytes", "What they may have; 0 is no limit.", figures.memory_limit_mb * _MB),
+        ):
+            yield GaugeMetricFamily(f"{PREFIX}_{name}", documentation, value)
+        for name, documentation, value in (
+            ("browser_restarts", "Browsers that ended or hung, and were given up.", figures.browser_restarts),
+            ("artifacts", "Files that calls made.", made.artifacts),
+            ("artifact_bytes", "Bytes of those files.", made.artifact_bytes),
+        ):
+            yield CounterMetricFamily(f"{PREFIX}_{name}", documentation, value)

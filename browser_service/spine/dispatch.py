@@ -140,6 +140,7 @@ class Dispatcher:
 
     async def _reply(self, caller: Identity, request: CallRequest, action: Action, call_id: str) -> Reply:
         """Do the call, write down its outcome, and return that in the envelope."""
+        structlog.contextvars.bind_contextvars(call_id=call_id)  # for this task alone, whose all lines have it
         began = asyncio.get_running_loop().time()
         call = FrontCall(caller, request, action, self.ledger.register.find(caller.client_id, call_id))
         outcome = await self._run_to_end(call)
@@ -160,7 +161,7 @@ class Dispatcher:
         except BrowseError as error:
             return Outcome(call_id=call.call_id, error=error.body())
         except Exception:
-            log.exception("call failed unexpectedly", call_id=call.call_id, action=call.action.name())
+            log.exception("call failed unexpectedly", action=call.action.name())
             return Outcome(call_id=call.call_id, error=unexpected("The service failed at this call.").body())
 
     async def _do(self, call: FrontCall) -> Outcome:

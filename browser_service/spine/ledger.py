@@ -33,7 +33,7 @@ class Ledger:
     def ended(self, call: FrontCall, outcome: Outcome, seconds: float) -> None:
         """Write down the end of a call; of a batch whose steps are calls, each step was written down itself."""
         action, ended = call.action, outcome.error.code if outcome.error else "ok"
-        self.metrics.count_call(action.name(), ended, seconds)
+        self.metrics.count_call(action.name(), ended, seconds, outcome.waited_ms)
         if not action.has_separate_calls:
             self.activity.note(call.caller, action, outcome, call.call_id, seconds)
         log.info(
@@ -43,7 +43,6 @@ class Ledger:
             page=outcome.page.page_id if outcome.page else None,
             outcome=ended,
             ms=round(seconds * 1000),
-            call_id=call.call_id,
         )
 
     def ended_late(self, event: CallEnded) -> None:

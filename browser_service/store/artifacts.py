@@ -68,6 +68,8 @@ class Artifacts:
         self.journal = journal
         self._uploads = uploads
         self._limits = limits
+        self.made = self.made_bytes = 0
+        """Counts the files since the start, and their bytes."""
 
     async def put(
         self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
@@ -122,6 +124,7 @@ class Artifacts:
         except BaseException:
             _unlink(path)
             raise
+        self.made, self.made_bytes = self.made + 1, self.made_bytes + size
         await self._remove_excess(client_id)
         return self._describe(record)
 

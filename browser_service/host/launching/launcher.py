@@ -49,6 +49,7 @@ class Launcher:
         self._browser_id = ""
         self._processes: list[WatchedProcess] = []
         self._end_reason = ""
+        self._given_up = 0
 
     # --- what runs ---------------------------------------------------------------------------------------------------
 
@@ -79,6 +80,11 @@ class Launcher:
     def running(self) -> int:
         """Count the browsers that run."""
         return len(self.pool.running) + self.shared_runs
+
+    @property
+    def restarts(self) -> int:
+        """Count the browsers that ended or hung, and were given up."""
+        return self._given_up + self.pool.restarts
 
     def runs(self, home: Home | None) -> bool:
         """Say if this very browser runs, and not a later one.
@@ -167,6 +173,7 @@ class Launcher:
             self.profile.check_free()
             if self._context is None or not self.shared_runs:
                 self.end_reason()
+                self._given_up += self._context is not None
                 self._context = await self._start_shared()
                 self._processes = browsers_of(self._driver, self.options.profile_dir)
                 self._browser_id = new_id()
@@ -241,6 +248,7 @@ class Launcher:
     async def end_hanging(self) -> None:
         """Kill a browser and a driver that no longer answer; the next who needs them starts them."""
         async with self._lock:
+            self._given_up += self.running
             await self._end(kill=True)
 
     async def close_unused(self, kind: BrowserKind | None) -> None:

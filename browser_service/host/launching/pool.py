@@ -40,6 +40,8 @@ class Pool:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._instances: dict[BrowserKind, Instance] = {}
+        self.restarts = 0
+        """Counts the browsers that ended without our doing, and were started again."""
 
     @property
     def running(self) -> list[BrowserKind]:
@@ -52,6 +54,7 @@ class Pool:
     async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
         """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted."""
         if kind not in self.running:
+            self.restarts += kind in self._instances
             await self.close(kind)
             self._check_room()
             self._instances[kind] = Instance(await launch())

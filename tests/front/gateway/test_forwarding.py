@@ -11,6 +11,8 @@ from mcp import Client
 from mcp.types import CallToolResult
 from pydantic import JsonValue
 from starlette.responses import PlainTextResponse, Response
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
@@ -49,6 +51,24 @@ async def test_a_call_is_one_post_with_all_that_the_service_needs(client: Client
     assert seen.headers["x-browse-inline"] == str(wire.INLINE_TEXT)
     assert seen.headers["x-browse-catalogue"] == catalogue.fingerprint()
     assert seen.headers["authorization"].startswith("Bearer ")
+
+
+async def test_all_that_a_gateway_logs_of_a_call_has_the_id_that_the_service_gets(
+    client: Client, standin: StandIn
+) -> None:
+    async def refuse(_: Seen) -> Response:
+        return failure("INTERNAL_ERROR", "It broke.", 500)
+
+    with capture_logs(processors=[merge_contextvars]) as lines:
+        await call(client, "get_page_title", pageId="a")
+        standin.answer = refuse
+        await call(client, "get_page_title", pageId="b")
+    sent = [(await standin.call()).headers[wire.CALL_ID.lower()] for _ in range(2)]
+    assert [(line["event"], line["request_id"]) for line in lines] == [
+        ("call", sent[0]),
+        ("It broke.", sent[1]),
+        ("call", sent[1]),
+    ]
 
 
 @pytest.mark.parametrize(

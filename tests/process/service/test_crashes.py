@@ -70,6 +70,7 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         before = (await agent.reply("get_current_url", pageId="p")).json()["page"]
         in_flight = sent(agent, "f", "evaluate_script", pageId="p", expression="new Promise(() => {})")
         await become(lambda: performing(service, "p"))
+        restarts = (await service.host.figures()).browser_restarts
         await disaster(service)
         async with asyncio.timeout(10):
             lost = (await in_flight).json()
@@ -78,6 +79,7 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         async with asyncio.timeout(30):
             reply = (await agent.reply("fill", pageId="p", selector="#a", value="again")).json()
         assert reply["success"] is True, reply
+        assert (await service.host.figures()).browser_restarts - restarts == (disaster is not renderers_die)
         after = reply["page"]
         assert (after["pageId"], after["url"], after["owner"]) == ("p", url, before["owner"])
         assert after["revision"] > before["revision"]

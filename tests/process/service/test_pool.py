@@ -179,8 +179,8 @@ async def test_where_memory_is_short_idle_pages_are_parked_and_new_ones_refused_
         await agent.call("click", pageId="used", selector="button")
         await agent.call("click", pageId="idle", selector="button")
         metrics = (await agent.http.get("/metrics")).text
-        assert float(metrics.split("\nbrowse_memory_bytes ")[1].split("\n")[0]) > 50_000_000
-        assert "browse_memory_limit_bytes 1e+06" in metrics
+        assert float(metrics.split("\nplaywright_mcp_memory_bytes ")[1].split("\n")[0]) > 50_000_000
+        assert "playwright_mcp_memory_limit_bytes 1e+06" in metrics
         host.memory.limit_mb = 100_000
         await agent.call("open_page", pageId="new")
         ready = (await agent.http.get("/ready")).json()

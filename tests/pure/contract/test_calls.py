@@ -93,7 +93,7 @@ EXAMPLES: list[Model] = [
     Size(),
     Proxy(server="http://proxy.example:3128", password="p"),
     Parked(x=0, y=300, history=2, loses=True),
-    Figures(pages=2, parked=1, browsers=1, memory_mb=600, memory_limit_mb=14_000),
+    Figures(pages=2, parked=1, sessions=1, browsers=1, browser_restarts=0, memory_mb=600, memory_limit_mb=14_000),
     SessionOptions(permissions=["camera"]),
     SessionSpec(session_id="default", profile=True, state={"cookies": [{"name": "a"}]}, pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),

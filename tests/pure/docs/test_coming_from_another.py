@@ -3,8 +3,7 @@ exist."""
 
 import re
 
-from browser_service.settings import Settings as ServiceSettings
-from mcp_gateway.settings import Settings as GatewaySettings
+from shared import setting_names
 from tests.support.docs import page
 
 USUAL = {
@@ -64,6 +63,6 @@ def test_every_usual_setting_is_there_with_its_usual_value() -> None:
 
 def test_every_setting_that_is_named_exists() -> None:
     named = {name for _, here in rows().values() for name in re.findall(r"`BROWSE_(\w+)`", here)}
-    known = {name.upper() for name in (*ServiceSettings.model_fields, *GatewaySettings.model_fields)}
+    known = {name.upper() for name in (*setting_names.SERVICE, *setting_names.GATEWAY)}
     assert named
     assert named <= known

@@ -1,0 +1,84 @@
+"""Serves the figures at a port of their own, for a Prometheus that has no token."""
+
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from browser_service.http.edge import loopback_hosts
+from browser_service.http.watching import figures_of
+from browser_service.settings import Settings
+from shared import wire
+
+_LOOPBACK: Final = ("127.", "localhost", "::1")
+
+log = structlog.get_logger(__name__)
+
+
+class MetricsPort:
+    """Answers what comes to that port: GET /metrics, and nothing else. All else goes to the service.
+
+    On loopback only under its names, because a page of another site could have one that leads here.
+    """
+
+    def __init__(self, app: ASGIApp, port: Callable[[], int | None], *, local: bool) -> None:
+        self._app = app
+        self._port = port
+        self._local = local
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        port = self._port()
+        if port is None or scope["type"] == "lifespan" or (scope.get("server") or ("", 0))[1] != port:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await (await self._answer(Request(scope, receive), port))(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _answer(self, request: Request, port: int) -> Response:
+        host = Headers(scope=request.scope).get("host", "")
+        if self._local and host not in loopback_hosts(port):
+            return PlainTextResponse("Use http://127.0.0.1 and the port.\n", 403)
+        if request.url.path != wire.METRICS:
+            return PlainTextResponse(f"Here is {wire.METRICS} alone.\n", 404)
+        if request.method not in {"GET", "HEAD"}:
+            return PlainTextResponse("Figures are only read.\n", 405, headers={"Allow": "GET, HEAD"})
+        return await figures_of(request)
+
+
+def is_local(settings: Settings) -> bool:
+    return settings.metrics_host.startswith(_LOOPBACK)
+
+
+def listen(settings: Settings, service_port: int) -> socket.socket | None:
+    """Return a socket that listens for who reads the figures, if there is to be one. A port that is taken is told, and
+    keeps the service from nothing."""
+    if not settings.metrics_enabled:
+        return None
+    if settings.metrics_port == service_port:
+        _warn(settings, "it is the service's own")
+        return None
+    family = socket.AF_INET6 if ":" in settings.metrics_host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.metrics_host, settings.metrics_port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        _warn(settings, error.strerror or str(error))
+        return None
+    listener.set_inheritable(False)
+    log.info("metrics", url=f"http://{settings.metrics_host}:{listener.getsockname()[1]}{wire.METRICS}")
+    return listener
+
+
+def _warn(settings: Settings, reason: str) -> None:
+    address = f"{settings.metrics_host}:{settings.metrics_port}"
+    advice = "Choose another: --metrics-port or BROWSE_METRICS_PORT."
+    log.warning("no port for metrics alone", address=address, reason=reason, advice=advice)
