@@ -13,7 +13,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv with everything in it, and see to a browser
-	@scripts/setup.sh
+	@scripts/setup.sh $(filter setup,$(MAKECMDGOALS))
 
 demo: setup ## Two agents share one login in a smart home
 	@$(PYTHON_IN_VENV) -m examples.demo

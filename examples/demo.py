@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from client.process import Ended, running, service
+from shared.installation import command
 
 PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30
@@ -238,6 +239,7 @@ async def main() -> None:
         await count(home, script)
     script.say("Setup", "everything that was started is stopped")
     script.end()
+    console.print(f"To have it in your own chats: {command('install', 'claude-code')}", soft_wrap=True)
 
 
 def leaves(error: BaseException) -> list[BaseException]:

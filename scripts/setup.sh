@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes .venv with everything in it, and sees to a browser. A second run finds its stamp and ends at once.
+# Makes .venv with everything in it, and sees to a browser. A second run finds its stamp and ends at once. Whoever asked
+# for nothing else (`setup.sh setup`) is told how a chat client comes to use it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -79,10 +80,18 @@ make_browser() {
 Install Chrome, Edge or Chromium, or run \`$VENV/bin/python -m playwright install --with-deps chromium\`; then repeat."
 }
 
-is_done && exit 0
+say_next() {
+    if [ "${1:-}" = setup ]; then say "now set up a chat client: $PWD/$VENV/bin/browse-together install claude-code"; fi
+}
+
+if is_done; then
+    say_next "$@"
+    exit 0
+fi
 make_venv
 install_packages
 make_browser
 rm -f "$VENV/browser-error"
 printf '%s\n' "$(fingerprint)" "$browser" >"$STAMP"
 say "done; the browser is $browser"
+say_next "$@"

@@ -405,9 +405,7 @@ class BrowserLaunchFailed(BrowseError):
 
     code = "BROWSER_LAUNCH_FAILED"
     status = 503
-    hint = (
-        "Install a browser with `playwright install chromium`, then repeat the call; `browse-together doctor` checks."
-    )
+    hint = "Install a browser with `browse-together setup`, then repeat the call; `browse-together doctor` checks."
 
 
 class BrowserCrashed(BrowseError):

@@ -43,6 +43,20 @@ class Seal:
         return value
 
 
+def forget_key(data_dir: Path) -> None:
+    """Remove a data directory's key from the system's keyring. Raises NoKeyring."""
+    try:
+        import keyring  # noqa: PLC0415 - an extra, for those who set it
+        import keyring.errors  # noqa: PLC0415 - as above
+    except ImportError:
+        raise NoKeyring(f"BROWSE_KEY_STORE=keyring needs the package keyring: {_INSTALL}") from None
+    try:
+        if keyring.get_password(APP_NAME, str(data_dir)) is not None:
+            keyring.delete_password(APP_NAME, str(data_dir))
+    except keyring.errors.KeyringError as error:
+        raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it.") from error
+
+
 def _valid(path: Path, report: Callable[[str], None]) -> bytes:
     """Read the key from its file. If it is missing or invalid, make a new one."""
     key = _ensure_key(path)

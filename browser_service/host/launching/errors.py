@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from browser_service.host.launching.options import LaunchOptions
 from shared.errors import BrowserLaunchFailed
+from shared.installation import command
 from shared.model import Json
 
 ATTEMPTS: Final = 3
@@ -34,7 +35,13 @@ def start_timeout(seconds: int) -> BrowserLaunchFailed:
 
 
 def install_hint(engine: str) -> str:
-    return f"Install it: playwright install {engine}. Or leave browserType out."
+    return f"Install it: {command('setup', '--browser-type', engine)} (Or leave browserType out.)"
+
+
+def setup_hint(engine: str) -> str:
+    """Name the command that installs the service's own browser, as it can be typed anywhere."""
+    other = () if engine == "chromium" else ("--browser-type", engine)
+    return f"Install it, then repeat the call: {command('setup', *other)}"
 
 
 _NO_SANDBOX: Final = ("No usable sandbox", "setuid sandbox is not running", "Running as root without --no-sandbox")
@@ -57,7 +64,7 @@ def launch_failed(error: PlaywrightError, options: LaunchOptions, *, starts: int
     details: Json = {"context": {"lastError": text[:2_000]}}
     first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
     if "Executable doesn't exist" in text:
-        return BrowserLaunchFailed("The browser is not installed.", details=details)
+        return BrowserLaunchFailed("The browser is not installed.", hint=setup_hint(options.engine), details=details)
     if "ProcessSingleton" in text or "SingletonLock" in text:
         return BrowserLaunchFailed(
             f"Another browser has the profile {options.profile_dir.name} open.",
@@ -98,6 +105,6 @@ def _remedy(text: str) -> str:
         return REPEAT_HINT
     problem = f"{launched[1].strip()} does not run on this machine" if launched else "This browser does not run"
     return (
-        f"{problem}, and will not the next time: install it anew (`playwright install chromium`), or name "
-        "another in BROWSE_EXECUTABLE_PATH and restart the service. `browse-together doctor` checks."
+        f"{problem}, and will not the next time: install another (`{command('setup')}`), or name one in "
+        f"BROWSE_EXECUTABLE_PATH and restart the service. `{command('doctor')}` checks."
     )

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from browser_service.host.launching.errors import setup_hint
 from browser_service.host.launching.options import LaunchOptions
 from shared.errors import BrowserLaunchFailed
 
@@ -78,7 +79,7 @@ def find_executable(playwright: "Playwright", options: LaunchOptions) -> Path:
         return installed
     raise BrowserLaunchFailed(
         f"No {options.engine} was found on this machine.",
-        hint=f"Install it with `playwright install {options.engine}`, then repeat the call.",
+        hint=setup_hint(options.engine),
     )
 
 

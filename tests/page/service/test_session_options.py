@@ -97,7 +97,7 @@ async def test_an_engine_that_is_not_installed_is_an_error_that_says_how(agent: 
     for engine in ("firefox", "webkit"):
         error = await agent.error("create_session", sessionId="other", browserType=engine, persistent=True)
         assert error["code"] == "BROWSER_LAUNCH_FAILED"
-        assert f"playwright install {engine}" in error["hint"]
+        assert f"browse-together setup --browser-type {engine}" in error["hint"]
     await agent.call("create_session", sessionId="other")  # the name is free
 
 

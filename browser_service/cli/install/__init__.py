@@ -1,0 +1,1 @@
+"""Sets this installation up in chat clients, and takes it away again."""

@@ -1,0 +1,58 @@
+"""Describes the machine whose settings are changed: its platform, its user's folders, its programs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+_ENDS_WITHIN_S: Final = 60
+_SHOWN_CHARACTERS: Final = 300
+
+
+class Machine(NamedTuple):
+    platform: str
+    home: Path
+    environment: Mapping[str, str]
+
+    @classmethod
+    def here(cls) -> Self:
+        return cls(sys.platform, Path.home(), dict(os.environ))
+
+    @property
+    def settings_dir(self) -> Path:
+        """Return the folder in which this platform's programs keep their settings."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.platform == "win32":
+            return self.folder("APPDATA", "AppData", "Roaming")
+        return self.folder("XDG_CONFIG_HOME", ".config")
+
+    def folder(self, variable: str, *below_home: str) -> Path:
+        """Return the folder that a variable names, else one below the user's home."""
+        given = self.environment.get(variable)
+        return Path(given) if given else self.home.joinpath(*below_home)
+
+    def program(self, name: str) -> str | None:
+        """Return the absolute path of a program; None if it is not on the PATH."""
+        return shutil.which(name, path=self.environment.get("PATH", ""))
+
+    def failure_of(self, command: Sequence[str]) -> str:
+        """Run a program. Returns why it failed; nothing if it did not."""
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_ENDS_WITHIN_S,
+                check=False,
+                env=dict(self.environment),
+            )
+        except subprocess.TimeoutExpired:
+            return f"it did not end within {_ENDS_WITHIN_S} s"
+        except OSError as error:
+            return str(error.strerror or error)
+        said = " ".join((done.stderr or done.stdout).decode(errors="replace").split())[:_SHOWN_CHARACTERS]
+        return "" if done.returncode == 0 else said or f"exit code {done.returncode}"

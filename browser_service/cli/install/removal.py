@@ -1,0 +1,196 @@
+"""Takes everything away that the product has on this machine: lists it, asks, and removes it."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import platformdirs
+import typer
+from filelock import FileLock, Timeout
+
+from browser_service.cli import output
+from browser_service.cli.install import files
+from browser_service.cli.install.chat_clients import CLIENTS, ClientName
+from browser_service.cli.install.machine import Machine
+from browser_service.cli.install.registration import carry_out, own_names, plan_removing
+from browser_service.cli.service import command as service
+from browser_service.cli.service.units import Start, Unit, unit_for
+from browser_service.security.seal import KEY_FILE, NoKeyring, forget_key
+from browser_service.settings import Settings
+from browser_service.store.journal import JOURNAL_FILE
+from client import instance
+from shared.errors import BrowseError, ServiceUnavailable, ValidationFailed
+from shared.installation import GATEWAY, program, typed
+from shared.wire import APP_NAME, INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
+
+_LOCK: Final = "instance.lock"
+_CONFIG: Final = "config.toml"
+_KNOWN: Final = (
+    *(SECRET_FILE, f".{SECRET_FILE}.*", INSTANCE_FILE, _LOCK, START_LOCK, f"{LOG_FILE}*", f"{JOURNAL_FILE}*"),
+    *(KEY_FILE, "profile*", "artifacts", "output", "mcp-keys", "*.damaged-*", f"{_CONFIG}*"),
+)
+"""Names what the service makes in its data directory. A person's own files may lie there too, and stay."""
+_PROOF: Final = (JOURNAL_FILE, _LOCK, SECRET_FILE)
+"""Names what every service leaves there, so that no other directory is taken for one of its."""
+
+
+class Belongings(NamedTuple):
+    """Holds what is to be removed, and what is found beside it and stays."""
+
+    running: instance.Instance | None
+    unit: Unit | None
+    servers: list[tuple[ClientName, str]]
+    files: list[Path]
+    foreign: list[Path]
+
+    def lines(self) -> Iterator[str]:
+        if self.running:
+            yield f"the running service (process {self.running.pid}, {self.running.url}), which ends"
+        if self.unit:
+            yield f"its start at login: {self.unit.path}"
+        for client, name in self.servers:
+            yield f"the server {name} of {CLIENTS[client].title}"
+        yield from map(str, self.files)
+
+
+def take_everything_away(machine: Machine, settings: Settings, *, only_print: bool, asks: bool) -> None:
+    """List what there is, ask at the terminal, and remove it. Raises ValidationFailed where nobody can be asked."""
+    found = _belongings(machine, settings)
+    lines = [*found.lines()]
+    if not lines:
+        output.say(f"There is nothing to take away (data directory {settings.data_dir}).")
+        return
+    output.say("This is taken away, for good, logins included:")
+    for line in lines:
+        output.say(f"  {line}")
+    for path in found.foreign:
+        output.say(f"{path} is not the service's, and stays.")
+    if only_print:
+        return
+    if asks:
+        _ask()
+    complete = _remove(machine, settings, found)
+    output.say(f"Open chats may still have its server: close them. The program itself: {_program_removal()}")
+    output.say("A browser that Playwright downloaded serves other programs too: playwright uninstall")
+    if not complete:
+        raise typer.Exit(1)
+
+
+def has_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _ask() -> None:
+    if not has_terminal():
+        raise ValidationFailed(
+            "Nothing was removed: there is no terminal at which to ask.", hint="To remove it without a question: --yes"
+        )
+    if not typer.confirm("Remove all of it?"):
+        output.say("Nothing was removed.")
+        raise typer.Exit(1)
+
+
+def _belongings(machine: Machine, settings: Settings) -> Belongings:
+    unit = unit_for(machine, Start(program(APP_NAME), settings.data_dir, {}))
+    servers: list[tuple[ClientName, str]] = []
+    backups: list[Path] = []
+    for key, client in CLIENTS.items():
+        try:
+            servers += [(key, name) for name in own_names(client, machine, APP_NAME, program(GATEWAY))]
+        except ValidationFailed as error:
+            output.say(f"{error.message} If it has the server, remove that by hand.", to_stderr=True)
+        backups += [path for path in [files.backup_of(client.file(machine))] if path.exists()]
+    ours, foreign = _data(settings.data_dir)
+    config = Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _CONFIG
+    return Belongings(
+        instance.find(settings.data_dir),
+        unit if unit.path.exists() else None,
+        servers,
+        [*backups, *ours, *([config] if config.exists() and config not in ours else [])],
+        foreign,
+    )
+
+
+def _data(directory: Path) -> tuple[list[Path], list[Path]]:
+    """Return what the service has made in a data directory, and what else is there."""
+    if not any((directory / name).exists() for name in _PROOF):
+        return [], []
+    there = sorted(directory.iterdir())
+    ours = [path for path in there if any(fnmatch(path.name, pattern) for pattern in _KNOWN)]
+    return ours, [path for path in there if path not in ours]
+
+
+def _remove(machine: Machine, settings: Settings, found: Belongings) -> bool:
+    """Remove it all, the service first. Returns whether nothing was left."""
+    if found.unit:
+        service.remove(machine, found.unit)
+    running = instance.find(settings.data_dir)
+    if running and not instance.stop(running):
+        raise ServiceUnavailable(
+            f"The service did not end within {instance.END_WITHIN_S:.0f} s (process {running.pid}).",
+            hint="End it, then repeat the command.",
+        )
+    complete = True
+    for client, name in found.servers:
+        try:
+            carry_out(plan_removing(machine, CLIENTS[client], name), machine)
+            output.say(f"Removed: the server {name} of {CLIENTS[client].title}")
+            files.backup_of(CLIENTS[client].file(machine)).unlink(missing_ok=True)
+        except BrowseError as error:
+            complete = False
+            output.say(f"{error.message} {error.advice or ''}", to_stderr=True)
+    _remove_data(settings, [*dict.fromkeys([*found.files, *_data(settings.data_dir)[0]])])  # its end writes, too
+    return complete
+
+
+def _remove_data(settings: Settings, paths: list[Path]) -> None:
+    """Remove these files, and folders that are empty then, while no service can start. Raises ServiceUnavailable."""
+    directory = settings.data_dir
+    if directory.is_dir():
+        try:
+            with FileLock(directory / _LOCK, timeout=1):
+                _remove_each(paths)
+        except Timeout:
+            raise ServiceUnavailable(
+                "The service was started again meanwhile, by a chat that is open.",
+                hint="Close the chats that use it, then repeat the command.",
+            ) from None
+        (directory / _LOCK).unlink(missing_ok=True)
+        if settings.key_store == "keyring":
+            _forget_key(directory)
+    else:
+        _remove_each(paths)
+    for folder in {directory, *(path.parent for path in paths if path.name == _CONFIG)}:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.resolve().rmdir()
+            if folder.is_symlink():
+                folder.unlink()
+            output.say(f"Removed: {folder}")
+
+
+def _remove_each(paths: list[Path]) -> None:
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _forget_key(directory: Path) -> None:
+    try:
+        forget_key(directory)
+    except NoKeyring as error:
+        output.say(str(error), to_stderr=True)
+
+
+def _program_removal() -> str:
+    """Return the command that removes the program, by what installed it."""
+    parts = Path(sys.prefix).parts
+    if "uv" in parts:
+        return f"uv tool uninstall {APP_NAME}"
+    if "pipx" in parts:
+        return f"pipx uninstall {APP_NAME}"
+    return typed(sys.executable, "-m", "pip", "uninstall", APP_NAME)

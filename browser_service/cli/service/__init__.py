@@ -1,0 +1,1 @@
+"""Has the platform start the service at login."""

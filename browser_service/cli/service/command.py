@@ -1,0 +1,124 @@
+"""Starts the service at login, by the means of the platform: `service install`, `uninstall` and `status`."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from browser_service.cli import flags, output
+from browser_service.cli.install import files
+from browser_service.cli.install.machine import Machine
+from browser_service.cli.lifecycle import NOT_RUNNING
+from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.service.units import Command, Start, Unit, unit_for
+from browser_service.settings import Settings
+from client import instance
+from shared.installation import program, typed
+from shared.wire import APP_NAME
+
+app = new_app()
+service = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Start the service at login.")
+app.add_typer(service, name="service")
+
+OnlyPrint = Annotated[bool, typer.Option("--print", help="Change nothing: print what would be written.")]
+
+
+def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: of each flag what typer made of it
+    """Have the service start at each login, with these settings, and now.
+
+    It is a unit of systemd for this user, a job of launchd, or a scheduled task of Windows.
+    """
+    changes = flags.typed_settings(options)
+    settings = Settings(**changes)  # type: ignore[arg-type] # pydantic makes each what it should be
+    changes.pop("data_dir", None)
+    machine = Machine.here()
+    unit = unit_for(machine, Start(program(APP_NAME), settings.data_dir, flags.environment(changes)))
+    if only_print:
+        output.say(unit.text.rstrip("\n"))
+        return
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # its log is opened before it starts
+    before = files.read(unit.path, unit.encoding)
+    if before == unit.text:
+        output.say(f"{unit.path} is there already, and nothing in it changes.")
+    else:
+        files.replace(unit.path, before, unit.text, unit.encoding)
+        output.say(f"Written: {unit.path}")
+    running = instance.find(settings.data_dir)
+    _run(machine, unit.enabling_later if running else unit.enabling)
+    if running:
+        output.say(f"It runs already (process {running.pid}), and goes on; at the next login it starts by itself.")
+    else:
+        output.say("The service starts at each login.")
+
+
+service.command("install")(with_signature(install, [*parameters_of(install), *flags.parameters()]))
+
+
+@service.command()
+def uninstall(data_dir: flags.DataDir = None) -> None:
+    """Have the service start at login no more, and end it if it was started so."""
+    machine = Machine.here()
+    unit = _current(machine, flags.settings(data_dir))
+    if not unit.path.exists():
+        output.say(f"The service does not start at login, and nothing changes (there is no {unit.path}).")
+        return
+    remove(machine, unit)
+
+
+@service.command()
+def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
+    """Whether the service starts at login. The exit code is 0 if it does, 3 if not."""
+    machine, settings = Machine.here(), flags.settings(data_dir)
+    unit, running = _current(machine, settings), instance.find(settings.data_dir)
+    exists = unit.path.exists()
+    said = _answer(machine, unit.asking) if exists else "not installed"
+    if as_json:
+        pid = running.pid if running else None
+        output.say_json({"installed": exists, "file": str(unit.path), "platform": said, "pid": pid})
+    else:
+        output.say(f"The service {'starts' if exists else 'does not start'} at login.")
+        output.say(f"  file     {unit.path if exists else 'none'}")
+        if exists:
+            output.say(f"  platform {said}")
+        output.say(f"  process  {f'{running.pid}, {running.url}' if running else 'none runs now'}")
+        if exists and program(APP_NAME)[0] not in (files.read(unit.path, unit.encoding) or ""):
+            output.say("It starts another installation than this one. To change that: service install.", to_stderr=True)
+    if not exists:
+        raise typer.Exit(NOT_RUNNING)
+
+
+def remove(machine: Machine, unit: Unit) -> None:
+    """Take a unit away. Where the platform's program is missing or fails, its command is printed."""
+    _run(machine, unit.disabling, must=False)
+    unit.path.unlink(missing_ok=True)
+    output.say(f"Removed: {unit.path}. The service starts at login no more.")
+
+
+def _current(machine: Machine, settings: Settings) -> Unit:
+    return unit_for(machine, Start(program(APP_NAME), settings.data_dir, {}))
+
+
+def _run(machine: Machine, commands: Sequence[Command], *, must: bool = True) -> None:
+    """Run the commands that let the platform know; print them where they cannot run."""
+    for place, (name, *arguments) in enumerate(commands):
+        path = machine.program(name)
+        problem = "it is not on the PATH" if path is None else machine.failure_of((path, *arguments))
+        if not problem:
+            output.say(f"$ {typed(name, *arguments)}")
+            continue
+        output.say(f"{name} could not be run ({problem}). By hand:", to_stderr=True)
+        for left in commands[place:]:
+            output.say(f"  {typed(*left)}", to_stderr=True)
+        if must and path is not None:
+            raise typer.Exit(1)
+        return
+
+
+def _answer(machine: Machine, asking: Command) -> str:
+    """Return whether the platform knows of a unit, as it says so itself."""
+    name, *arguments = asking
+    path = machine.program(name)
+    if path is None:
+        return f"unknown: there is no {name} here"
+    problem = machine.failure_of((path, *arguments))
+    return f"not enabled ({problem})" if problem else "enabled"

@@ -1,0 +1,247 @@
+"""Tests `install` and `uninstall`: each client's configuration is changed in one place, and nothing else is lost."""
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from browser_service.cli.install.chat_clients import CLIENTS, ClientName
+from browser_service.cli.install.files import backup_of
+from browser_service.cli.install.machine import Machine
+from shared.installation import GATEWAY, program
+from tests.support.home import Home
+
+NAME = "browse-together"
+OTHERS = {
+    "JSON": '{\n\t"theme": "dark",\n\t"SECTION": {\n\t\t"github": {"command": "npx", "args": ["gh"]}\n\t}\n}\n',
+    "TOML": '# my models\nmodel = "o9"  # the good one\n\n[SECTION.github]\ncommand = "npx"\nargs = ["gh"]\n',
+}
+WITH_COMMENTS = (
+    '{\n  // all of mine\n  "SECTION": {\n    "github": {"command": "npx"}, // pinned\n  }, /* the end */\n}\n'
+)
+BROKEN = {"JSON": '{\n  "SECTION": {]\n}\n', "TOML": "model = \n"}
+PLACES = {"JSON": "(line 2, column ", "TOML": "(line 1, column 9)"}
+
+clients = pytest.mark.parametrize("key", get_args(ClientName))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def prepare(home: Home, key: ClientName, texts: dict[str, str]) -> tuple[Path, str]:
+    """Write a client's configuration. Returns where, and what."""
+    client = CLIENTS[key]
+    path, text = client.file(home.machine), texts[client.format.name].replace("SECTION", client.section)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path, text
+
+
+def content(key: ClientName, path: Path) -> dict[str, dict[str, dict[str, object]]]:
+    """Return what a configuration says, as an independent reader of its format finds it."""
+    text = path.read_text(encoding="utf-8")
+    return tomllib.loads(text) if key == "codex" else json.loads(text)
+
+
+def test_every_client_has_a_name_and_a_configuration() -> None:
+    assert {*CLIENTS} == {*get_args(ClientName)}
+
+
+@clients
+def test_a_client_without_a_configuration_gets_one_that_starts_this_installation(home: Home, key: ClientName) -> None:
+    path = CLIENTS[key].file(home.machine)
+    said = home.succeed("install", key)
+    server = content(key, path)[CLIENTS[key].section][NAME]
+    assert (server["command"], server["args"]) == (program(GATEWAY)[0], [])
+    assert Path(str(server["command"])).is_absolute()
+    assert Path(str(server["command"])).is_file()
+    assert ("+++ " + str(path) in said, CLIENTS[key].next_step in said) == (True, True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@clients
+def test_what_else_is_configured_stays_and_comes_back_byte_for_byte(home: Home, key: ClientName) -> None:
+    path, before = prepare(home, key, OTHERS)
+    path.chmod(0o640)
+    home.succeed("install", key)
+    after = path.read_text(encoding="utf-8")
+    section = content(key, path)[CLIENTS[key].section]
+    assert section.keys() == {"github", NAME}
+    assert [line for line in before.splitlines() if line not in after and not line.endswith("}")] == []
+    assert backup_of(path).read_text(encoding="utf-8") == before
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (path, backup_of(path))} == {0o640}
+    home.succeed("uninstall", key)
+    assert path.read_bytes() == before.encode()
+    assert not backup_of(path).exists()
+
+
+@clients
+def test_a_second_time_nothing_changes(home: Home, key: ClientName) -> None:
+    home.succeed("install", key)
+    path = CLIENTS[key].file(home.machine)
+    once = path.stat()
+    assert "nothing changes" in home.succeed("install", key)
+    assert path.stat().st_mtime_ns == once.st_mtime_ns
+    home.succeed("uninstall", key)
+    assert not path.exists()
+    assert "nothing changes" in home.succeed("uninstall", key)
+
+
+@clients
+def test_a_broken_configuration_is_left_as_it_is_and_told_with_the_place(home: Home, key: ClientName) -> None:
+    path, before = prepare(home, key, BROKEN)
+    for command in ("install", "uninstall"):
+        refused = home.run(command, key)
+        assert refused.exit_code == 1
+        assert str(path) in refused.stderr
+        assert PLACES[CLIENTS[key].format.name] in refused.stderr
+        assert "It was left as it is" in refused.stderr
+    assert path.read_text(encoding="utf-8") == before
+    assert [*path.parent.iterdir()] == [path]
+
+
+@clients
+def test_a_read_only_configuration_is_an_error_and_stays(home: Home, key: ClientName) -> None:
+    path, before = prepare(home, key, OTHERS)
+    path.chmod(0o444)
+    refused = home.run("install", key)
+    assert (refused.exit_code, f"{path} is read-only" in refused.stderr) == (1, True)
+    assert path.read_text(encoding="utf-8") == before
+    assert not backup_of(path).exists()
+
+
+@clients
+def test_print_changes_nothing(home: Home, key: ClientName) -> None:
+    path, before = prepare(home, key, OTHERS)
+    assert program(GATEWAY)[0] in home.succeed("install", key, "--print")
+    assert path.read_text(encoding="utf-8") == before
+    assert [*path.parent.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("key", ["cursor", "vscode", "windsurf", "gemini"])
+def test_comments_and_trailing_commas_stay(home: Home, key: ClientName) -> None:
+    path, before = prepare(home, key, {"JSON": WITH_COMMENTS})
+    home.succeed("install", key)
+    after = path.read_text(encoding="utf-8")
+    for kept in before.splitlines():
+        assert kept in after
+    assert f'"github": {{"command": "npx"}}, // pinned\n    "{NAME}": {{' in after
+    backup_of(path).unlink()  # so that it is the one entry that is taken out
+    home.succeed("uninstall", key)
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_comments_are_no_json_where_the_client_does_not_read_them(home: Home) -> None:
+    path, before = prepare(home, "claude-desktop", {"JSON": WITH_COMMENTS})
+    refused = home.run("install", "claude-desktop")
+    assert "is no JSON that Claude Desktop could read" in refused.stderr
+    assert "(line 2, column 3)" in refused.stderr
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_an_entry_of_another_installation_is_brought_up_to_date_and_keeps_its_settings(home: Home) -> None:
+    both: tuple[ClientName, ClientName] = ("cursor", "codex")
+    for key in both:
+        CLIENTS[key].file(home.machine).parent.mkdir(parents=True)
+    old = {"command": "/gone/mcp-gateway", "args": [], "env": {"PORT": "9000"}}
+    CLIENTS["cursor"].file(home.machine).write_text(json.dumps({"mcpServers": {NAME: old}}), encoding="utf-8")
+    CLIENTS["codex"].file(home.machine).write_text(
+        f'[mcp_servers.{NAME}]\ncommand = "/gone/mcp-gateway" # old\nenv = {{ PORT = "9000" }}\n', encoding="utf-8"
+    )
+    for key in both:
+        home.succeed("install", key)
+        server = content(key, CLIENTS[key].file(home.machine))[CLIENTS[key].section][NAME]
+        assert (server["command"], server["env"]) == (program(GATEWAY)[0], {"PORT": "9000"})
+
+
+def test_another_name_is_another_server(home: Home) -> None:
+    home.succeed("install", "cursor")
+    home.succeed("install", "cursor", "--name", "work")
+    path = CLIENTS["cursor"].file(home.machine)
+    assert content("cursor", path)["mcpServers"].keys() == {NAME, "work"}
+    home.succeed("uninstall", "cursor")
+    assert content("cursor", path)["mcpServers"].keys() == {"work"}
+    assert home.run("install", "cursor", "--name", "a b").exit_code == 2
+
+
+def test_a_link_stays_a_link(home: Home, tmp_path: Path) -> None:
+    dotfiles = tmp_path / "dotfiles" / "mcp.json"
+    dotfiles.parent.mkdir()
+    dotfiles.write_text("{}\n", encoding="utf-8")
+    path = CLIENTS["cursor"].file(home.machine)
+    path.parent.mkdir()
+    path.symlink_to(dotfiles)
+    home.succeed("install", "cursor")
+    assert path.is_symlink()
+    assert NAME in content("cursor", dotfiles)["mcpServers"]
+    home.succeed("uninstall", "cursor")
+    assert (path.is_symlink(), dotfiles.read_text(encoding="utf-8")) == (True, "{}\n")
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(home: Home) -> None:
+    (home.path / ".cursor").write_text("a file", encoding="utf-8")
+    refused = home.run("install", "cursor")
+    assert (refused.exit_code, "cannot be" in refused.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'{"mcpServers": []}', "is no group of servers"),
+        (b"[1]", "it is no object"),
+        (b'{\n "a": "\xff"}', "is no UTF-8 text (line 2, column 8)"),
+        (b'{"a": ' + b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_configuration_is_left_as_it_is(home: Home, text: bytes, problem: str) -> None:
+    path = CLIENTS["cursor"].file(home.machine)
+    path.parent.mkdir()
+    path.write_bytes(text)
+    refused = home.run("install", "cursor")
+    assert (refused.exit_code, problem in refused.stderr, path.read_bytes() == text) == (1, True, True)
+
+
+def test_without_a_client_all_are_listed_with_what_they_have(home: Home) -> None:
+    home.succeed("install", "cursor")
+    prepare(home, "gemini", BROKEN)
+    listed = {each["client"]: each for each in json.loads(home.run("install", "--json").stdout)}
+    assert [*listed] == [*CLIENTS]
+    states = {key: (each["found"], each["installed"]) for key, each in listed.items()}
+    assert (states["cursor"], states["codex"], states["gemini"]) == ((True, "yes"), (False, "no"), (True, "unreadable"))
+    said = home.run("install")
+    assert ("Claude Desktop" in said.stdout, "settings.json is no JSON" in said.stderr) == (True, True)
+
+
+def test_who_says_neither_client_nor_data_is_told_what_there_is(home: Home) -> None:
+    for arguments in (("uninstall",), ("uninstall", "cursor", "--data")):
+        assert home.run(*arguments).exit_code == 2
+    assert "claude-code" in home.run("install", "claude").output
+
+
+def test_each_platform_has_its_places(tmp_path: Path) -> None:
+    mac = Machine("darwin", tmp_path, {})
+    windows = Machine("win32", tmp_path, {"APPDATA": str(tmp_path / "Roaming")})
+    linux = Machine("linux", tmp_path, {"CODEX_HOME": str(tmp_path / "cx"), "CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
+    found = {
+        (machine.platform, key): CLIENTS[key].file(machine).relative_to(tmp_path).as_posix()
+        for machine in (mac, windows, linux)
+        for key in CLIENTS
+    }
+    assert found["darwin", "claude-desktop"] == "Library/Application Support/Claude/claude_desktop_config.json"
+    assert found["win32", "claude-desktop"] == "Roaming/Claude/claude_desktop_config.json"
+    assert found["linux", "claude-desktop"] == ".config/Claude/claude_desktop_config.json"
+    assert found["darwin", "vscode"] == "Library/Application Support/Code/User/mcp.json"
+    assert found["win32", "vscode"] == "Roaming/Code/User/mcp.json"
+    assert (found["linux", "codex"], found["darwin", "codex"]) == ("cx/config.toml", ".codex/config.toml")
+    assert (found["linux", "claude-code"], found["win32", "claude-code"]) == ("cc/.claude.json", ".claude.json")
+    assert {found[platform, "cursor"] for platform in ("darwin", "win32", "linux")} == {".cursor/mcp.json"}
+    assert found["linux", "windsurf"] == ".codeium/windsurf/mcp_config.json"
+    assert found["win32", "gemini"] == ".gemini/settings.json"
+    packaged = tmp_path / "AppData/Local/Packages/Claude_abc/LocalCache/Roaming/Claude"
+    packaged.mkdir(parents=True)
+    assert CLIENTS["claude-desktop"].file(windows).parent == packaged
