@@ -7,7 +7,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import platformdirs
 import typer
 from filelock import FileLock, Timeout
 
@@ -21,7 +20,7 @@ from browser_service.cli.service.units import Start, Unit, unit_for
 from browser_service.security.seal import KEY_FILE, NoKeyring, forget_key
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
-from client import instance
+from client import config_file, instance
 from shared.errors import BrowseError, ServiceUnavailable, ValidationFailed
 from shared.installation import GATEWAY, program, typed
 from shared.wire import APP_NAME, INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
@@ -104,12 +103,13 @@ def _belongings(machine: Machine, settings: Settings) -> Belongings:
             output.say(f"{error.message} If it has the server, remove that by hand.", to_stderr=True)
         backups += [path for path in [files.backup_of(client.file(machine))] if path.exists()]
     ours, foreign = _data(settings.data_dir)
-    config = Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _CONFIG
+    config = config_file.path()
+    is_ours = config.exists() and config not in ours and config_file.VARIABLE not in machine.environment
     return Belongings(
         instance.find(settings.data_dir),
         unit if unit.path.exists() else None,
         servers,
-        [*backups, *ours, *([config] if config.exists() and config not in ours else [])],
+        [*backups, *ours, *([config] if is_ours else [])],
         foreign,
     )
 
