@@ -13,6 +13,7 @@ COPY shared ./shared
 COPY client ./client
 COPY browser_service ./browser_service
 COPY mcp_gateway ./mcp_gateway
+COPY mcp_home_simulator ./mcp_home_simulator
 RUN pip install --no-cache-dir --constraint constraints.txt '.[video]'
 COPY examples ./examples
 

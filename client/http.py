@@ -215,10 +215,9 @@ class ServiceClient:
         headers = {
             wire.CALL_ID: call_id,
             wire.ATTEMPT: str(attempt),
-            wire.INLINE: str(wire.INLINE_TEXT),
             wire.CATALOGUE: self._catalogue,
             "Content-Type": "application/json",
-            **_form_header(form),
+            **_form_headers(form),
         }
         path, content = wire.call_path(body.get("pageId")), json.dumps(body).encode()
         return self._read(await self._authorized(lambda token: self._send(path, content, headers | token)))
@@ -283,8 +282,9 @@ def _is_ending(reply: Reply) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _form_header(form: ReplyForm | None) -> dict[str, str]:
-    return {} if form is None else {wire.REPLY: form.model_dump_json()}
+def _form_headers(form: ReplyForm | None) -> dict[str, str]:
+    """Return what asks for a reply in a form, with no more text than a chat takes. A program without one gets all."""
+    return {} if form is None else {wire.REPLY: form.model_dump_json(), wire.INLINE: str(wire.INLINE_TEXT)}
 
 
 @functools.lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple, Self
 from uuid import uuid4
 
 import structlog
@@ -41,6 +41,18 @@ _MAX_PRESENT: Final = 32
 log = structlog.get_logger()
 
 ReportProgress = Callable[[float, float | None, str], Awaitable[None]]
+
+
+class Asker(NamedTuple):
+    """Waits for a call, and is told of its steps; it may have given the call an id."""
+
+    report_progress: ReportProgress
+    call_id: str = ""
+
+    @classmethod
+    def of(cls, ctx: Context) -> Self:
+        """Return who waits for a request of MCP."""
+        return cls(ctx.session.report_progress, _given_call_id(ctx.meta or {}))
 
 
 class Chat:
@@ -89,13 +101,18 @@ class Chat:
         return toolsets.listed_names(self.toolsets) != before
 
     async def call(
-        self, ctx: Context, body: Json, form: ReplyForm, on_human_request: OnHumanRequest = lambda _: None
+        self,
+        asker: Asker,
+        body: Json,
+        form: ReplyForm | None = None,
+        on_human_request: OnHumanRequest = lambda _: None,
     ) -> Reply:
-        """Return the reply to a call, in a form. One that does not reach the service gets the error that says why."""
-        call_id, began = _call_id(ctx.meta or {}), time.monotonic()
+        """Return the reply to a call, in a form or whole. One that does not reach the service gets the error that says
+        why."""
+        call_id, began = asker.call_id or uuid4().hex, time.monotonic()
         structlog.contextvars.bind_contextvars(request_id=call_id)  # for the request's task: all that it logs from now
         try:
-            with self.listening(call_id, ctx.session.report_progress, on_human_request):
+            with self.listening(call_id, asker.report_progress, on_human_request):
                 await self.service.started()
                 await self.stream.ready()
                 reply = await self.service.call(call_id, self._in_session(body), form)
@@ -219,10 +236,10 @@ def _environment_client_id() -> str | None:
     return client_id if chat_id and re.fullmatch(CLIENT_ID_PATTERN, client_id) else None
 
 
-def _call_id(meta: Mapping[str, object]) -> str:
-    """Return the id that the client gives the call, to ask for it should its connection be cut; else a new one."""
+def _given_call_id(meta: Mapping[str, object]) -> str:
+    """Return the id that the client gives the call, to ask for it should its connection be cut; empty without one."""
     given = meta.get(CALL_ID_META)
-    return given if isinstance(given, str) and is_call_id(given) else uuid4().hex
+    return given if isinstance(given, str) and is_call_id(given) else ""
 
 
 def _client_id(meta: Mapping[str, object], scope: str) -> str | None:

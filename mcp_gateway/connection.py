@@ -16,7 +16,7 @@ from client.http import ServiceClient
 from client.instance import is_local
 from client.reply import Failure, Reply
 from mcp_gateway import errors, prompts, results, tools
-from mcp_gateway.chats import Chat, Chats
+from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.faults import Faults
 from mcp_gateway.resources import Resources, complete
 from mcp_gateway.roots import with_files
@@ -141,7 +141,9 @@ class Connection:
         self, ctx: Context, params: protocol.ReadResourceRequestParams
     ) -> protocol.ReadResourceResult:
         chat = self._chat(ctx)
-        return await self.resources.read(str(params.uri), chat.service, functools.partial(chat.call, ctx))
+        return await self.resources.read(
+            str(params.uri), chat.service, functools.partial(chat.call, Asker.of(ctx))
+        )
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self.resources.request(str(params.uri))
@@ -152,7 +154,7 @@ class Connection:
         if isinstance(params.ref, protocol.PromptReference):
             values = prompts.complete(params.ref.name, params.argument)
         else:
-            values = await complete(params.argument, functools.partial(self._chat(ctx).call, ctx))
+            values = await complete(params.argument, functools.partial(self._chat(ctx).call, Asker.of(ctx)))
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
     async def _reply(
@@ -163,8 +165,9 @@ class Connection:
         complete_body = await with_files(ctx, params, chat.service, body) if self.is_here else body
         if isinstance(complete_body, protocol.InputRequiredResult):
             return complete_body
+        asker = Asker.of(ctx)
         return await chat.elicitation.call(
-            ctx, params, complete_body, lambda body, on_human_request: chat.call(ctx, body, form, on_human_request)
+            ctx, params, complete_body, lambda body, on_human_request: chat.call(asker, body, form, on_human_request)
         )
 
     def _form(self, ctx: Context, chat: Chat) -> ForModel:

@@ -1,19 +1,16 @@
 """Parses and writes the JSON-RPC messages of a wire, strictly and without the SDK."""
 
 import json
-import re
 from typing import Final
+
+from shared.json_lines import strict
+from shared.json_lines.lines import id_in
 
 Message = dict[str, object]
 
 INVALID_REQUEST: Final = -32600
 _PARSE_ERROR: Final = -32700
 _INVALID_PARAMS: Final = -32602
-END_BYTES: Final = 512
-"""Bounds what is kept of either end of a message over the limit."""
-_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")'
-_FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
-_LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
 
 
 class InvalidMessage(Exception):
@@ -28,10 +25,9 @@ class InvalidMessage(Exception):
 def parse(text: bytes) -> Message:
     """Return the message in a text. Raises InvalidMessage."""
     try:
-        message = json.loads(text.decode(), parse_constant=_refuse_constant)
-        if b"\\u" in text:
-            json.dumps(message, ensure_ascii=False).encode()  # half a surrogate pair could never be sent on
-    except (ValueError, RecursionError) as error:
+        message = strict.loads(text)
+        strict.check_text(message, text)
+    except ValueError as error:
         raise InvalidMessage(_PARSE_ERROR, f"Parse error: {error}") from None
     if not isinstance(message, dict):
         reason = "Invalid Request: a message is one JSON object; there are no batches"
@@ -41,20 +37,14 @@ def parse(text: bytes) -> Message:
 
 
 def too_large(ends: bytes, most_bytes: int) -> InvalidMessage:
-    """Make the error of a message over the limit. Clients put its id first or last, so it is in one of the ends."""
-    id_match = _FIRST_ID.match(ends) or _LAST_ID.search(ends, max(len(ends) - END_BYTES, 0))
-    request_id = json.loads(id_match[1]) if id_match else None
+    """Make the error of a message over the limit."""
     reason = f"Invalid Request: a message has at most {most_bytes} bytes"
-    return InvalidMessage(INVALID_REQUEST, reason, request_id)
+    return InvalidMessage(INVALID_REQUEST, reason, id_in(ends))
 
 
 def response(request_id: object, **outcome: object) -> bytes:
     """Return the text of a response, whose `outcome` is its result or its error."""
     return json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, separators=(",", ":")).encode()
-
-
-def _refuse_constant(literal: str) -> None:
-    raise ValueError(f"{literal} is not JSON")
 
 
 def _check(message: Message) -> None:

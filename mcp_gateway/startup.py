@@ -18,6 +18,8 @@ from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import variables
 from shared.instructions import instructed
+from shared.json_lines.lines import Lines
+from shared.json_lines.messages import ready
 
 Given = TypeVar("Given", bound=config_file.FileSettings)
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
@@ -38,6 +40,7 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
     instructions = instructed(problem)
     if early:
         early.offer(tools.listed_tools(tools.valid_toolsets(settings.toolsets)), instructions)
+    host = _announce(settings, transports) if "jsonl" in transports.transport else early
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()
@@ -47,11 +50,19 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
     gc.enable()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         try:
-            runner.run(serve(early, settings, transports, autostart, instructions))
+            runner.run(serve(host, settings, transports, autostart, instructions))
         except NotUsable as error:
             sys.exit(f"mcp-gateway: {error}")
         except KeyboardInterrupt:
             return
+
+
+def _announce(settings: Settings, transports: TransportSettings) -> Lines:
+    """Take stdin and stdout for JSON lines, and say which tools there are."""
+    lines = Lines.claim()
+    lines.most_bytes = transports.max_message_bytes
+    lines.write(ready(tools.announced_tools(tools.valid_toolsets(settings.toolsets))))
+    return lines
 
 
 def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:

@@ -1,10 +1,34 @@
-"""Lists the tools of the toolsets that a chat is shown."""
+"""Lists the tools of the toolsets that a chat is shown, or a script."""
 
 from collections.abc import Collection
 from functools import lru_cache
+from typing import Final
 
 from mcp_gateway.jsonrpc import Message
 from shared import toolsets
+from shared.json_lines.messages import Tool
+from shared.schema import Schema
+
+_OUTPUT_SCHEMA: Final[Schema] = {
+    "type": "object",
+    "description": "What the tool gives, and beside it the page as it is now, and what happened to your pages.",
+    "properties": {
+        "page": {
+            "type": "object",
+            "properties": {
+                "pageId": {"type": "string"},
+                "sessionId": {"type": "string"},
+                "url": {"type": "string"},
+                "title": {"type": "string"},
+                "revision": {"type": "integer"},
+            },
+        },
+        "notices": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"text": {"type": "string"}, "pageId": {"type": "string"}}},
+        },
+    },
+}
 
 
 def valid_toolsets(names: Collection[str]) -> frozenset[str]:
@@ -34,3 +58,11 @@ def listed_tools(names: frozenset[str]) -> tuple[Message, ...]:
         }
         for tool in toolsets.tools(names, extra=toolsets.listed_names(names))
     )
+
+
+def announced_tools(names: frozenset[str]) -> list[Tool]:
+    """Return the tools of some toolsets as JSON lines announce them."""
+    return [
+        Tool(tool.name, tool.description, {**tool.schema, "required": tool.schema.get("required", [])}, _OUTPUT_SCHEMA)
+        for tool in toolsets.tools(names, extra=toolsets.listed_names(names))
+    ]

@@ -46,7 +46,7 @@ install_packages() {
     $pip install --upgrade 'pip>=25.1' # the first that knows --group
     $pip install --constraint constraints.txt --editable '.[video]' --group dev
     # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
-    "$VENV/bin/python" -m compileall -q "$VENV/lib" browse_together browser_service client mcp_gateway shared >/dev/null 2>&1 || true
+    "$VENV/bin/python" -m compileall -q "$VENV/lib" browse_together browser_service client mcp_gateway mcp_home_simulator shared >/dev/null 2>&1 || true
 }
 
 bounded() {

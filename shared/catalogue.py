@@ -8,8 +8,9 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar, cast
 
 from pydantic import JsonValue, ValidationError
 
@@ -21,7 +22,7 @@ from shared.actions.traits import Alias
 from shared.argument_errors import Body
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
 from shared.next_calls import next_call
-from shared.schema import full_schema
+from shared.schema import full_schema, second_names
 
 CATEGORIES: Final = (
     "navigation",
@@ -163,6 +164,19 @@ def _check_wrapped(call: CallTool) -> None:
             hint="Give the tool once, by name.",
             details=argument_errors.error_details(CallTool, "arguments"),
         )
+
+
+def missing_arguments(body: Body) -> list[str]:
+    """Return the required arguments that a body leaves out. One with an unknown argument leaves out none: it may be
+    misspelt, which the error of `parse` says better. Raises ValidationFailed for arguments that cannot be told."""
+    named = NAMES[str(body["action"])]
+    given = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
+    if named.alias:
+        given = _translate(named.alias, given)
+    schema, others = full_schema(named.action), second_names(named.action)
+    known = {*cast("Body", schema["properties"]), *chain.from_iterable(others.values())}
+    required = cast("list[str]", schema.get("required", [])) if given.keys() <= known else []
+    return [name for name in required if given.keys().isdisjoint([name, *others.get(name, [])])]
 
 
 def _parse(body: Body, carrier: type[Action] | None = None) -> Action:

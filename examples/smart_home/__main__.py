@@ -2,12 +2,12 @@
 
 import argparse
 import contextlib
-import io
 import sys
 
 from examples.smart_home.server import SiteServer
 from examples.smart_home.state import Home
-from examples.smart_home.tools import serve_json_lines
+from mcp_home_simulator.__main__ import serve
+from mcp_home_simulator.state import HomeState
 
 
 def parse_options() -> argparse.Namespace:
@@ -16,13 +16,6 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8900, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--mcp", action="store_true", help="serve the tools as JSON lines on stdin and stdout")
     return parser.parse_args()
-
-
-def serve_stdio() -> None:
-    # Half a surrogate pair, which JSON allows and UTF-8 does not, goes back as the escape it came as.
-    source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace", newline="\n")
-    sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline="\n")
-    serve_json_lines(Home.unoccupied(), source, sink)
 
 
 def announce(url: str) -> None:
@@ -34,7 +27,7 @@ def main() -> None:
     options = parse_options()
     with contextlib.suppress(KeyboardInterrupt):
         if options.mcp:
-            serve_stdio()
+            serve(HomeState())
         else:
             SiteServer(Home(), options.host, options.port, announce).run()
 

@@ -15,7 +15,8 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from examples.smart_home.state import Home, LightNotFoundError
+from examples.smart_home.state import Home
+from mcp_home_simulator.state import LightNotFoundError
 
 COOKIE = "home_session"
 RECONNECT_MS = 500

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Final
 
-from mcp_gateway.jsonrpc import END_BYTES
+from shared.json_lines.lines import END_BYTES
 
 _FINAL: Final = 0x80
 _OPCODE: Final = 0x0F

@@ -9,7 +9,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import ServerState
 from websockets.frames import Frame
 
-from mcp_gateway.jsonrpc import END_BYTES
+from shared.json_lines.lines import END_BYTES
 from mcp_gateway.transports.frames import Trimmer
 
 if TYPE_CHECKING:

@@ -7,23 +7,25 @@ import structlog
 
 from client.instance import Autostart
 from mcp_gateway.gateway import Gateway
+from mcp_gateway.script import Script
 from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.stdio.relay import Relay
 from mcp_gateway.transports.settings import TransportSettings
+from shared.json_lines.lines import Lines
 
 
 async def serve(
-    early: EarlyServer | None,
+    host: EarlyServer | Lines | None,
     settings: Settings,
     transports: TransportSettings,
     autostart: Autostart,
     instructions: str,
 ) -> None:
-    """Serve until the client closes stdin, or the listeners end. Raises CannotListen, NotConfigured."""
+    """Serve until the host of this process closes stdin, or the listeners end. Raises NotUsable."""
     _log_to_stderr(settings)
     gateway = Gateway(settings, autostart, instructions)
-    serving = [Relay(early).serve(gateway.own_connection())] if early else []
+    serving = [_serve_host(host, gateway)] if host else []
     if transports.networks:
         from mcp_gateway.transports.listeners import listen  # noqa: PLC0415 - stdio alone needs no HTTP server
 
@@ -38,6 +40,13 @@ async def serve(
             one.cancel()
         await asyncio.wait(running)
         await gateway.close()
+
+
+async def _serve_host(host: EarlyServer | Lines, gateway: Gateway) -> None:
+    if isinstance(host, Lines):
+        await Script(gateway.own_connection()).serve(host)
+    else:
+        await Relay(host).serve(gateway.own_connection())
 
 
 def _log_to_stderr(settings: Settings) -> None:

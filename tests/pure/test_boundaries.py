@@ -14,7 +14,7 @@ from shared.actions.traits import Traits
 from shared.catalogue import ACTIONS
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("browse_together", "shared", "client", "browser_service", "mcp_gateway")
+PACKAGES = ("browse_together", "shared", "client", "browser_service", "mcp_gateway", "mcp_home_simulator")
 AROUND = ("tests", "examples", "benchmarks", "conformance", "scripts")
 
 
@@ -69,6 +69,13 @@ BELOW = {
 }
 """Maps each layer to what it knows nothing of, imports for types included."""
 KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
+
+ALL_IT_KNOWS = {
+    "shared/json_lines": ("shared.json_lines", "shared.wire"),
+    "mcp_home_simulator": ("mcp_home_simulator", "shared.json_lines", "browse_together"),
+}
+"""Maps each part that other programs may use by itself to all of ours that it imports, types included: beside it there
+is the standard library alone."""
 
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA)\s")
 JAVASCRIPT = re.compile(
@@ -238,6 +245,18 @@ def test_a_layer_knows_nothing_of_those_above_it() -> None:
         if not name.startswith(KNOWN_TO_ALL)
     }
     assert above == set()
+
+
+@pytest.mark.parametrize("part", ALL_IT_KNOWS)
+def test_a_part_for_other_programs_brings_nothing_along(part: str) -> None:
+    strangers = {
+        (place(path), name)
+        for path in files(part)
+        for name in known_to(path)
+        if not name.startswith(ALL_IT_KNOWS[part]) and name.split(".")[0] not in sys.stdlib_module_names
+    }
+    assert files(part)
+    assert strangers == set()
 
 
 ACTION_CLASSES = {kind.__name__ for action in ACTIONS.values() for kind in action.__mro__ if issubclass(kind, Action)}

@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from examples.smart_home.site import create_site
-from examples.smart_home.state import HISTORY_LENGTH, Home, LightNotFoundError
+from examples.smart_home.state import HISTORY_LENGTH, Home
+from mcp_home_simulator.state import LightNotFoundError
 
 pytestmark = pytest.mark.anyio
 

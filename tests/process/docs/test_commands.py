@@ -25,6 +25,7 @@ ELSEWHERE = {
     "docker compose": "it needs an engine; its file is tested by itself",
     "browse-together login": "it opens a window on a screen, and is tested with one",
     "mcp-gateway --transport": "it runs until it is ended, and is tested with clients",
+    "python -m mcp_home_simulator": "it runs until its client ends, and is tested with one",
     "python -m examples.smart_home": "it runs until it is ended; here it is the site of the tutorial",
 }
 """Commands that another place proves, by how they begin."""
@@ -84,6 +85,7 @@ def test_the_commands_for_scripts_do_what_their_page_says(terminal: Terminal) ->
     shown = [enter(terminal, line) for line in typed("docs/scripts.md")]
     assert any('heading "Shop"' in each for each in shown)
     assert any('"pageId":"shop"' in each for each in shown)
+    assert any('{"type":"result","id":1,"ok":true,"result":{"yours":[],' in each for each in shown)
 
 
 def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Terminal) -> None:

@@ -1,0 +1,71 @@
+"""Serves the browser's tools to a script, as JSON lines: a result is the action's own, and not text for a model."""
+
+from typing import Final, cast
+
+from client.reply import Failure, Reply
+from mcp_gateway.chats import Asker
+from mcp_gateway.connection import Connection
+from shared import catalogue
+from shared.errors import BrowseError
+from shared.json_lines.lines import Lines
+from shared.json_lines.messages import Call, MissingParameters, Refused, ToolNotFound
+from shared.json_lines.server import Server
+from shared.model import Json
+from shared.replies import error_lines
+
+_LABEL: Final = "script"
+_BESIDE: Final = ("page", "notices")
+
+
+class Script:
+    """One script is one client of the service, which is present while it is connected."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._chats = connection.chats
+        self._faults = connection.faults
+
+    async def serve(self, lines: Lines) -> None:
+        """Answer the script's calls until it ends. Its pages are free then, as a chat's are."""
+        self._chats.own.service.credentials.introduce(_LABEL)
+        self._chats.own.appear()
+        try:
+            await Server(lines, self.run, subject).serve()
+        finally:
+            self._chats.leave()
+
+    async def run(self, call: Call) -> Json:
+        """Return what a call gives, with the page and the notices beside it. Raises Refused."""
+        if call.tool not in catalogue.NAMES:
+            raise ToolNotFound(call.tool)
+        try:
+            body = catalogue.unwrap(_body(call))
+            if missing := catalogue.missing_arguments(body):
+                raise MissingParameters(missing)
+            reply = await self._chats.own.call(_ASKER, body)
+        except BrowseError as error:
+            reply = Reply(success=False, error=Failure.from_error(error))
+        if reply.error is not None:
+            error_fields: Json = reply.error.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            raise Refused(" ".join(filter(None, [*error_lines(error_fields), self._faults.advice])))
+        beside = {key: value for key in _BESIDE if (value := (reply.model_extra or {}).get(key))}
+        return {**reply.result, **{key: value for key, value in beside.items() if key not in reply.result}}
+
+
+def subject(call: Call) -> str | None:
+    """Return what a call is about: a page, or another call. One that names neither may be about any page."""
+    try:
+        body = catalogue.unwrap(_body(call))
+    except BrowseError:
+        return None
+    return next((f"{key} {value}" for key in ("pageId", "callId") if isinstance(value := body.get(key), str)), None)
+
+
+def _body(call: Call) -> Json:
+    return cast("Json", {**call.args, "action": call.tool})  # from JSON
+
+
+async def _report(*_: object) -> None:
+    """The protocol has no progress."""
+
+
+_ASKER: Final = Asker(_report)

@@ -1,0 +1,93 @@
+"""Reads and writes lines on a pair of file descriptors, none of them longer than a limit."""
+
+import json
+import os
+import re
+import select
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Final, Self
+
+from shared.wire import MAX_MESSAGE_BYTES
+
+_CHUNK_BYTES: Final = 65_536
+END_BYTES: Final = 512
+"""Bounds what is kept of either end of a message over the limit."""
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")'
+_FIRST_ID: Final = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|type)"\s*:\s*"[\w.]{1,16}"\s*,\s*)?' + _ID)
+_LAST_ID: Final = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")
+
+
+class Lines:
+    """Holds the two descriptors that carry a protocol and nothing else."""
+
+    def __init__(self, stdin: int, stdout: int, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self._stdin, self._stdout = stdin, stdout
+        self._write_lock = threading.Lock()
+
+    @classmethod
+    def claim(cls) -> Self:
+        """Take the process's stdin and stdout: children then read nothing, and whatever prints goes to stderr."""
+        lines = cls(os.dup(0), os.dup(1))
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        return lines
+
+    def write(self, line: bytes) -> bool:
+        """Write a line, from any thread, and return whether it is out: a client that has stopped reading gets nothing
+        more."""
+        rest = memoryview(line + b"\n")
+        with self._write_lock:
+            try:
+                while rest:
+                    rest = rest[os.write(self._stdout, rest) :]
+            except OSError:
+                return False
+        return True
+
+    def can_write(self, line: bytes) -> bool:
+        """Return whether writing a line now cannot block: a pipe with room takes at least `PIPE_BUF` bytes."""
+        if len(line) >= getattr(select, "PIPE_BUF", 0):
+            return False
+        _, writable, _ = select.select((), (self._stdout,), (), 0)
+        return bool(writable)
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether anybody can still read what is written, as far as this system tells."""
+        if not hasattr(select, "poll"):
+            return True
+        poll = select.poll()
+        poll.register(self._stdout, 0)  # which still tells of an error, and of an end
+        return not poll.poll(0)
+
+    def read(self) -> Iterator[tuple[bytes, bool]]:
+        """Yield each line, and whether it is complete: only the two ends of one over the limit are kept."""
+        line, is_complete = bytearray(), True
+        while chunk := os.read(self._stdin, _CHUNK_BYTES):
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                is_complete = self._extend(line, end, is_complete=is_complete)
+                yield bytes(line), is_complete
+                line, is_complete = bytearray(), True
+            is_complete = self._extend(line, rest, is_complete=is_complete)
+        yield bytes(line), is_complete
+
+    def _extend(self, line: bytearray, piece: bytes, *, is_complete: bool) -> bool:
+        """Add a piece to a line, and return whether the line is still complete."""
+        line += piece
+        if is_complete and len(line) <= self.most_bytes:
+            return True
+        del line[END_BYTES:-END_BYTES]
+        return False
+
+
+def id_in(ends: bytes) -> object:
+    """Return the id of a message over the limit, if it is in one of its ends: clients put it first or last."""
+    found = _FIRST_ID.match(ends) or _LAST_ID.search(ends, max(len(ends) - END_BYTES, 0))
+    return json.loads(found[1]) if found else None
