@@ -141,9 +141,7 @@ class Connection:
         self, ctx: Context, params: protocol.ReadResourceRequestParams
     ) -> protocol.ReadResourceResult:
         chat = self._chat(ctx)
-        return await self.resources.read(
-            str(params.uri), chat.service, functools.partial(chat.call, Asker.of(ctx))
-        )
+        return await self.resources.read(str(params.uri), chat.service, functools.partial(chat.call, Asker.of(ctx)))
 
     async def subscribe(self, ctx: Context, params: protocol.SubscribeRequestParams) -> protocol.EmptyResult:
         self.resources.request(str(params.uri))

@@ -20,4 +20,3 @@ class Descriptors(Lines):
                     yield jsonrpc.parse(line)
             except InvalidMessage as invalid:
                 self.write(jsonrpc.response(invalid.request_id, error=invalid.error))
-

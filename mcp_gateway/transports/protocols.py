@@ -9,8 +9,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import ServerState
 from websockets.frames import Frame
 
-from shared.json_lines.lines import END_BYTES
 from mcp_gateway.transports.frames import Trimmer
+from shared.json_lines.lines import END_BYTES
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveEvent
