@@ -60,7 +60,7 @@ def enter(terminal: Terminal, line: str) -> str:
     words = shlex.split(line)
     if words[0] == "browse-together":
         return terminal.succeed(*words[1:]).out
-    environment = terminal.environment()
+    environment = terminal.environment(PORT=terminal.url.rpartition(":")[2])
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     done = subprocess.run(
         ["/bin/bash", "-c", line.replace("http://127.0.0.1:8888", terminal.url)],
