@@ -38,11 +38,11 @@ def ineffective(running: Settings, asked: Mapping[str, str]) -> Json:
     wrong = set[str]()
     wanted: Mapping[str, object] = {}
     try:
-        wanted = dict(Settings.model_validate(as_variables(texts)))
+        wanted = dict(Settings.alone(as_variables(texts)))
     except ValidationError as error:
         wrong = {setting_name(str(fault["loc"][0])) for fault in error.errors()} & texts.keys()
         right = {name: text for name, text in texts.items() if name not in wrong}
-        wanted = dict(Settings.model_validate(as_variables(right)))
+        wanted = dict(Settings.alone(as_variables(right)))
     values = told(running)
     return {name: values[name] for name in texts if name in wrong or wanted[name] != getattr(running, name)}
 

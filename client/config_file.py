@@ -8,9 +8,10 @@ above it.
 import os
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Self
 
 import platformdirs
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -34,6 +35,9 @@ SAID_AT_START: Final = {
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
+_alone: Final = ContextVar("alone", default=False)
+
+
 class WrongFile(Exception):
     """Raised for a file that cannot be used. Each line of its text names the file, and says what is right."""
 
@@ -51,7 +55,16 @@ class FileSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature; none is read
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, FileSource(settings_cls)
+        return (init_settings,) if _alone.get() else (init_settings, env_settings, FileSource(settings_cls))
+
+    @classmethod
+    def alone(cls, values: Mapping[str, object]) -> Self:
+        """Return the settings that these make, with neither the environment nor the file."""
+        before = _alone.set(True)
+        try:
+            return cls.model_validate(dict(values))
+        finally:
+            _alone.reset(before)
 
 
 class FileSource(TomlConfigSettingsSource):
@@ -150,15 +163,17 @@ def _check_kind(file: Path) -> None:
         raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
 
 
-def parsed(file: Path, text: str) -> dict[str, object]:
-    """Return what a text says that may be the file's. Raises WrongFile, also for names that are no settings."""
+def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
+    """Return what a text says that may be the file's. Raises WrongFile, also for names that are no settings unless
+    `known` is false."""
     import tomllib  # noqa: PLC0415 - a start without a file needs none
 
     try:
         values: dict[str, object] = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise WrongFile(_unreadable(file, error, text)) from None
-    check_names(file, values, text)
+    if known:
+        check_names(file, values, text)
     return values
 
 

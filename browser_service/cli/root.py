@@ -33,6 +33,7 @@ COMMANDS: Final = MappingProxyType(
         "requests": Command("requests", "What agents ask people for: see it, and answer."),
         "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),
         "import": Command("logins", "Bring logins from another browser."),
+        "config": Command("config", "The settings that hold for every start: show, set, edit."),
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
         "logs": Command("upkeep", "Show the log of a detached service."),
         "token": Command("upkeep", "Print a token for callers over plain HTTP."),

@@ -10,7 +10,7 @@ from typing import Final
 
 PROGRAM: Final = Path(__file__).parents[2] / "browser_service" / "__main__.py"
 _FORKS: Final = multiprocessing.get_context("forkserver")
-_COMMANDS: Final = ("activity", "actions", "requests", "lifecycle", "output", "logins", "upkeep")
+_COMMANDS: Final = ("activity", "actions", "requests", "lifecycle", "output", "logins", "upkeep", "config")
 set_forkserver_preload([__name__, *(f"browser_service.cli.{name}" for name in _COMMANDS)])
 
 

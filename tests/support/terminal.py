@@ -37,6 +37,8 @@ class Done:
 @dataclass
 class Terminal:
     data_dir: Path
+    config: str = os.devnull
+    """The file of settings."""
 
     def environment(self, **variables: str) -> dict[str, str]:
         """Return our environment without any setting of a service or its callers."""
@@ -44,6 +46,7 @@ class Terminal:
         ours = (
             {"PYTHONPATH": str(ROOT), "BROWSE_DATA_DIR": str(self.data_dir), "PORT": "0", "COLUMNS": "200"}
             | COLD
+            | {"BROWSE_CONFIG": self.config}
             | browsers.setting()
         )
         return kept | ours | variables

@@ -1,8 +1,10 @@
 """Types the commands of the pages, in their order, as a reader does."""
 
+import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +77,7 @@ def enter(terminal: Terminal, line: str) -> str:
 
 def test_every_command_is_typed_here_or_proven_elsewhere() -> None:
     pages = {name for name in PAGES if typed(name)}
-    assert pages == {"README.md", "docs/scripts.md", "docs/tutorial.md", "docs/upgrade.md"}
+    assert pages == {"README.md", "docs/scripts.md", "docs/settings.md", "docs/tutorial.md", "docs/upgrade.md"}
     assert {
         word for word in ELSEWHERE if not any(line.startswith(word) for name in PAGES for line in commands(name))
     } <= {"make clean"}
@@ -97,6 +99,16 @@ def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Term
     assert "POST /api/lights/salon → 200" in acted
     again = next(text for line, text in shown.items() if "--page later" in line)
     assert "/login" not in again
+
+
+def test_settings_are_set_shown_and_unset_as_their_page_says(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    terminal = Terminal(tmp_path / "data", config=str(file))
+    lines = [shlex.split(line) for line in typed("docs/settings.md")]
+    shown = {words[2]: terminal.succeed(*words[1:], PORT="8888").out for words in lines}
+    assert re.search(rf"max_pages +50 +{file}", shown["show"])
+    assert shown["path"] == f"{file}\n"
+    assert tomllib.loads(file.read_text(encoding="utf-8")) == {"max_pages": 50}
 
 
 def test_what_to_do_when_something_does_not_work_works_without_a_service(terminal: Terminal) -> None:
