@@ -27,6 +27,7 @@ from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
+from client import ports
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE
@@ -153,8 +154,9 @@ def bind(settings: Settings) -> socket.socket:
         listener.bind((settings.host, settings.port))
     except OSError as error:
         listener.close()
+        by = f", by {program}" if (program := ports.holder(settings.port)) else ""
         raise AlreadyRunning(
-            f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}. Choose another with --port."
+            f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}{by}. Choose another with --port."
         ) from error
     listener.set_inheritable(False)
     return listener

@@ -1,15 +1,23 @@
-"""Rewrites calls that our texts mention, such as `undo {}`, so that their reader can make them."""
+"""Rewrites calls that our texts mention, such as `undo {}`, so that their reader can make them: a chat as calls of the
+tools that it lists, a person as commands."""
 
+import json
 import re
-from collections.abc import Collection
+import shlex
+from collections.abc import Callable, Collection
 from itertools import islice
 from typing import Final
 
 from shared import catalogue
 from shared.actions.help import CallTool
+from shared.schema import kebab
+from shared.wire import APP_NAME
 
 _MENTION: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(catalogue.NAMES, key=len, reverse=True))}) (?=\{{)")
 """Matches the name of a tool before the JSON of its arguments."""
+_DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
+"""Matches a string, and the dots outside of strings: further arguments, an object, items, or a value."""
+_PLACES: Final = frozenset({"{...}", "[...]"})
 _ARGUMENT_CHARACTERS: Final = 2_000
 """Bounds the characters of arguments that are searched for their end."""
 _MOST_CALLS: Final = 50
@@ -22,15 +30,57 @@ def respelled_calls(text: str, listed: Collection[str]) -> str:
     """Return the text with every call of an unlisted tool rewritten as a call of `call_tool`, if that one is listed."""
     if CallTool.name() not in listed:
         return text
+
+    def through_call_tool(name: str, arguments: str) -> str | None:
+        return None if name in listed else f'{CallTool.name()} {{"name": "{name}", "arguments": {arguments}}}'
+
+    return _rewritten(text, through_call_tool)
+
+
+def as_commands(text: str) -> str:
+    """Return the text with every call rewritten as the command that makes it."""
+    return _rewritten(text, _command)
+
+
+def _rewritten(text: str, rewrite: Callable[[str, str], str | None]) -> str:
+    """Return the text with what `rewrite` makes of a tool's name and its arguments; None leaves a call as it is."""
     pieces, start = list[str](), 0
     for match in islice(_MENTION.finditer(text, 0, _SEARCHED_CHARACTERS), _MOST_CALLS):
         end = _end(text, match.end())
-        if match[1] in listed or match.start() < start or end is None:
+        if match.start() < start or end is None or (call := rewrite(match[1], text[match.end() : end])) is None:
             continue
-        pieces += [text[start : match.start()], f'{CallTool.name()} {{"name": "{match[1]}", "arguments": ']
-        pieces += [text[match.end() : end], "}"]
+        pieces += [text[start : match.start()], call]
         start = end
     return "".join([*pieces, text[start:]])
+
+
+def _command(name: str, arguments: str) -> str | None:
+    """Return the command that makes a call. What the caller is to put there stays three dots."""
+    try:
+        given = {"...": True} if arguments == "{...}" else json.loads(_DOTS.sub(_quoted_dots, arguments))
+    except ValueError:
+        return None
+    options = [option for argument, value in given.items() for option in _option(argument, value)]
+    return " ".join([APP_NAME, "run", name, *options])
+
+
+def _quoted_dots(found: re.Match[str]) -> str:
+    """Return dots that stand for what the caller puts there as JSON, and a string as it is."""
+    if found[1]:
+        return found[1]
+    return '"...": true' if found[2] else f'"{found[0]}"'
+
+
+def _option(argument: str, value: object) -> list[str]:
+    if argument == "...":
+        return ["..."]
+    name = "page" if argument == "pageId" else kebab(argument)
+    if isinstance(value, bool):
+        return [f"--{name}" if value else f"--{name[3:]}" if name.startswith("no-") else f"--no-{name}"]
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return [word for item in value for word in (f"--{name}", shlex.quote(item))]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [f"--{name}", text if text in _PLACES else shlex.quote(text)]
 
 
 def _end(text: str, start: int) -> int | None:

@@ -1,5 +1,6 @@
 """Makes pydantic's JSON Schema plain: no $ref, no null unions, no root anyOf, nothing that clients reject."""
 
+import re
 from functools import cache
 from typing import cast
 
@@ -16,6 +17,11 @@ _UNSAID: tuple[tuple[str, JsonValue], ...] = (
     ("additionalProperties", False),
     ("additionalProperties", {}),
 )
+
+
+def kebab(name: str) -> str:
+    """Write `fullPage` and `full_page` as `full-page`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
 def plain(schema: Schema) -> Schema:

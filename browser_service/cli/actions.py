@@ -12,7 +12,6 @@ from browser_service.cli.client import Client, error_of
 from browser_service.cli.options import (
     action_body,
     action_options,
-    kebab,
     new_app,
     parameter,
     parameters_of,
@@ -24,6 +23,7 @@ from shared import catalogue, wire
 from shared.actions.base import Action
 from shared.model import Json
 from shared.replies import TerminalReply
+from shared.schema import kebab
 
 _COLUMNS: Final = {"": False, "page": False, "session": False, "title": True, "url": True, "acted": False, "by": False}
 _PARTS: Final = {"yours": "yours", "people": "people's", "others": "other agents'"}

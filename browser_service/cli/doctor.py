@@ -24,7 +24,7 @@ from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
-from client import instance
+from client import instance, ports
 from shared import wire
 from shared.catalogue import fingerprint
 from shared.errors import BrowseError, ServiceUnavailable
@@ -138,7 +138,8 @@ def check_port(settings: Settings, running: instance.Instance | None) -> Check:
     if problem is None:
         return Check("port", ok=True, found=f"{address} is free")
     other = instance.health(f"http://127.0.0.1:{settings.port}")
-    user = f" by a service with another data directory (process {other['pid']})" if other else ""
+    by = f"a service with another data directory (process {other['pid']})" if other else ports.holder(settings.port)
+    user = f", by {by}" if by else ""
     return Check(
         "port", ok=False, found=f"{address} cannot be used: {problem}{user}", advice="Choose another: --port or PORT."
     )

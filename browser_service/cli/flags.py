@@ -7,9 +7,9 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import AliasChoices, JsonValue
 
-from browser_service.cli.options import Option, kebab, parameter
+from browser_service.cli.options import Option, parameter
 from browser_service.settings import Settings
-from shared.schema import Schema, plain
+from shared.schema import Schema, kebab, plain
 
 DataDir = Annotated[
     str | None,

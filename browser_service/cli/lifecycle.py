@@ -11,6 +11,7 @@ from browser_service.settings import Settings
 from client import instance
 from shared.errors import ServiceUnavailable
 from shared.model import Json
+from shared.wire import LOG_FILE
 
 NOT_RUNNING = 3
 """`status` exits with this code if no service runs, as init scripts expect."""
@@ -99,22 +100,24 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
             data_dir, flags.environment(changes), lambda: instance.find(data_dir), end_if_late=True
         )
     except instance.NotStarted as error:
+        from browser_service.cli.log_lines import reasons  # noqa: PLC0415 - only a start that failed needs it
+
         why = f"It did not answer within {instance.START_WITHIN_S:.0f} s."
         if error.exit_code is not None:
             why = f"It ended with exit code {error.exit_code}."
         raise ServiceUnavailable(
-            "\n".join([f"The service did not start. {why}", *error.log_end]),
-            hint="`browse-together doctor` says what is missing.",
+            "\n".join([f"The service did not start. {why}", *reasons(error.log_end)]),
+            hint=f"`browse-together doctor` says what is missing; the whole log: {data_dir / LOG_FILE}",
         ) from None
     return running, running.pid == pid  # another may have been a moment quicker
 
 
 def _say_status(status: dict[str, object]) -> None:
     if not status["running"]:
-        output.say(f"The service is not running (data directory {status['dataDir']}).")
-        output.say("Start it: browse-together up --detach")
+        output.say("The service is not running", "bold red", f" (data directory {status['dataDir']}).")
+        output.say("Start it: browse-together up --detach", "yellow")
         return
-    output.say("The service is running.")
+    output.say("The service is running.", "green")
     output.say(f"  process  {status['pid']}")
     output.say(f"  URL      {status['url']}")
     output.say(f"  version  {status['version']}")

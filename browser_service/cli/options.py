@@ -4,7 +4,6 @@ import functools
 import inspect
 import json
 import keyword
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -13,7 +12,7 @@ from pydantic import JsonValue
 
 from shared.actions.base import Action
 from shared.model import Json
-from shared.schema import Schema, full_schema, second_names
+from shared.schema import Schema, full_schema, kebab, second_names
 
 _SCALARS: Final[Mapping[str, type]] = {"boolean": bool, "integer": int, "number": float, "string": str}
 _VALUE_NAMES: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}
@@ -45,11 +44,6 @@ class Option(NamedTuple):
     @property
     def identifier(self) -> str:
         return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
-
-
-def kebab(name: str) -> str:
-    """Write `fullPage` and `full_page` as `full-page`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).replace("_", "-").lower()
 
 
 def parameter(option: Option) -> inspect.Parameter:

@@ -9,10 +9,6 @@ from typing import Final
 
 import typer
 from pydantic import ValidationError
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from browser_service.settings import Settings
 from client import config_file
@@ -31,9 +27,20 @@ def plain(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def say(text: str, *, to_stderr: bool = False) -> None:
+def say(text: str, style: str = "", rest: str = "", *, to_stderr: bool = False) -> None:
+    """Print a line. On a terminal the text has a style, in rich's words, and the rest of the line has none."""
     stream = sys.stderr if to_stderr else sys.stdout
-    typer.echo(plain(text) if stream.isatty() else text, err=to_stderr)
+    if not stream.isatty():
+        typer.echo(text + rest, err=to_stderr)
+    elif not style:
+        typer.echo(plain(text + rest), err=to_stderr)
+    else:
+        from rich.console import Console  # noqa: PLC0415 - no pipe needs it, and it takes long to import
+        from rich.text import Text  # noqa: PLC0415 - likewise
+
+        Console(stderr=to_stderr, highlight=False).print(
+            Text.assemble((plain(text), style), plain(rest)), soft_wrap=True
+        )
 
 
 def say_json(value: object) -> None:
@@ -46,6 +53,11 @@ def as_json(value: object) -> str:
 
 def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
     """Print a table with a line between its parts."""
+    from rich import box  # noqa: PLC0415 - it takes long to import, and only tables need it
+    from rich.console import Console  # noqa: PLC0415 - likewise
+    from rich.table import Table  # noqa: PLC0415 - likewise
+    from rich.text import Text  # noqa: PLC0415 - likewise
+
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for name, may_break in columns.items():
         table.add_column(name, no_wrap=not may_break, overflow="fold")
@@ -57,9 +69,12 @@ def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
 
 
 def print_error(error: ErrorBody) -> None:
-    say(f"{error.code}: {error.message}", to_stderr=True)
+    """Print what went wrong and what to do, with the calls that it names as commands."""
+    from shared.mentions import as_commands  # noqa: PLC0415 - it knows every action, and few commands end so
+
+    say(f"{error.code}:", "bold red", f" {as_commands(error.message)}", to_stderr=True)
     if error.hint:
-        say(error.hint, to_stderr=True)
+        say(as_commands(error.hint), "yellow", to_stderr=True)
 
 
 @contextlib.contextmanager

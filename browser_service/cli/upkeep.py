@@ -1,6 +1,8 @@
 """Inspects the installation, and makes tokens: `doctor`, `logs` and `token`."""
 
 import asyncio
+import os
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -35,9 +37,10 @@ def doctor(
         output.say_json({"ok": healthy, "checks": [check._asdict() for check in checks]})
     else:
         for check in checks:
-            output.say(f"{'✓' if check.ok else '✗'} {check.name:<11} {check.found}")
+            mark, style = ("✓", "green") if check.ok else ("✗", "bold red")
+            output.say(mark, style, f" {check.name:<11} {check.found}")
             if check.advice:
-                output.say(f"  {'':<11} {check.advice}")
+                output.say(f"  {'':<11} {check.advice}", "dim" if check.ok else "yellow")
     raise typer.Exit(0 if healthy else 1)
 
 
@@ -51,7 +54,7 @@ def logs(
     lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last lines.")] = 50,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written.")] = False,
 ) -> None:
-    """Show the log of a service that runs detached, or was started by a gateway."""
+    """Show the log of a service that runs detached, or was started by a gateway: JSON, readable on a terminal."""
     log = flags.settings(data_dir).data_dir / LOG_FILE
     if not log.exists():
         raise ServiceUnavailable(
@@ -59,7 +62,7 @@ def logs(
             hint="A detached service writes one; in the foreground it writes to its terminal.",
         )
     for line in _log_lines(log, lines, follow=follow):
-        output.say(line)
+        _say_line(line)
 
 
 @app.command()
@@ -72,6 +75,15 @@ def token(
 ) -> None:
     """Print a token for callers over plain HTTP: curl -H "Authorization: Bearer $(browse-together token)"."""
     typer.echo(client.token(flags.settings(data_dir).data_dir, label, lifetime_s=days * DAY_S))
+
+
+def _say_line(line: str) -> None:
+    """Print a line of the log: as it is for programs, and readable on a terminal."""
+    if sys.stdout.isatty():
+        from browser_service.cli.log_lines import readable  # noqa: PLC0415 - no pipe needs it
+
+        line = readable(line, colours="NO_COLOR" not in os.environ)
+    typer.echo(line)
 
 
 def _log_lines(log: Path, last: int, *, follow: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import logging
+import os
 import sys
 import traceback
 from typing import TextIO, cast
@@ -29,7 +30,10 @@ class Unfailing(io.TextIOBase):
 
 
 def configure(level: str, *, for_people: bool) -> None:
-    renderer = structlog.dev.ConsoleRenderer() if for_people else structlog.processors.JSONRenderer()
+    """Log for people where they ask for it, and where a terminal shows it; else for programs."""
+    on_terminal = sys.stderr.isatty()
+    readable = structlog.dev.ConsoleRenderer(colors=on_terminal and "NO_COLOR" not in os.environ)
+    renderer = readable if for_people or on_terminal else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -4,31 +4,59 @@ import json
 from typing import cast
 
 from browser_service.spine.rendering.files import File
-from browser_service.spine.rendering.result import list_at
+from browser_service.spine.rendering.reach import spell_calls
+from browser_service.spine.rendering.result import lines_beside, list_at, numbered, origin_of, reading_on, step_text
 from shared.actions.base import Action
+from shared.mentions import as_commands
 from shared.model import Json
 from shared.replies import TerminalReply
 from shared.wire import DEFAULT_SESSION
 
+_SEEN = "observed"
+"""Names the text of an act, which is for people; that of all others may be what a script asked for."""
+
 
 def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
-    """Return what the action is about as text, else all of the result as JSON; a file by its name and size."""
-    around = [_page_line(page)] if isinstance(page := envelope.get("page"), dict) else []
+    """Return what the action is about as text, else all of the result as JSON; a file by its name and size.
+
+    What a chat reads beside the text (effects, outline, changes, how to read on) stands below an act's text, and around
+    any other, so that what was asked for can be piped."""
+    envelope = spell_calls(envelope, as_commands)
+    page = envelope.get("page")
+    around = [_page_line(page)] if isinstance(page, dict) else []
     around += [f"Notice: {cast('Json', each)['text']}" for each in list_at(envelope, "notices")]
     result = envelope.get("result")
     if not isinstance(result, dict):
         return TerminalReply(around=around)
     artifact = result.get("artifact")
     file = File.model_validate(artifact) if isinstance(artifact, dict) else None
-    text = _text({key: value for key, value in result.items() if key != "artifact"}, action, file)
-    return TerminalReply(text=text, around=around, artifact_id=file.artifact_id if file else None)
+    result = {key: value for key, value in result.items() if key != "artifact"}
+    page_url = str(page["url"]) if isinstance(page, dict) else ""
+    beside = _beside(result, action, page_url)
+    is_act = action.text_key == _SEEN
+    text = _text(result, action, file, page_url, beside if is_act else [])
+    return TerminalReply(
+        text=text, around=around if is_act else [*beside, *around], artifact_id=file.artifact_id if file else None
+    )
 
 
-def _text(result: Json, action: type[Action], file: File | None) -> str:
+def _beside(result: Json, action: type[Action], page_url: str) -> list[str]:
+    """Return the lines that a chat reads below the text, if the result is not shown whole."""
+    if action.text_key not in result or result.get("suspended"):
+        return []
+    rest = as_commands(reading_on(action, result)).strip()
+    return [*lines_beside(action, result, origin_of(str(result.get("url") or page_url))), *([rest] if rest else [])]
+
+
+def _text(result: Json, action: type[Action], file: File | None, page_url: str, beside: list[str]) -> str:
     lines = []
     if result:
         value = result.get(action.text_key, result)
-        lines.append(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
+        if action.part_fields and isinstance(value, list):
+            lines += [step_text(*each, page_url, as_commands) for each in numbered(value)]
+        else:
+            lines.append(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
+    lines += beside
     if action.text_key and (undo_call := result.get("undo")):
         lines.append(str(undo_call))
     if file:

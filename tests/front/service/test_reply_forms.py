@@ -3,6 +3,7 @@
 import pytest
 
 from shared import wire
+from shared.mentions import as_commands
 from shared.replies import OTHER_VERSION, ForCompletion, ForModel, ForReader, ForTerminal, ReplyForm
 from tests.support.json import AnyJson
 from tests.support.service import Agent
@@ -71,7 +72,8 @@ async def test_a_terminal_gets_text_and_json_that_a_person_can_read_beside_the_e
 async def test_a_terminal_that_reads_on_in_a_call_is_shown_what_that_was_about(agent: Agent) -> None:
     said = await agent.reply("help", headers={wire.CALL_ID: "c-1"}, name="hover")
     body = await asked(agent, ForTerminal(action="help"), "get_call", callId="c-1")
-    assert body["rendered"]["text"] == said.json()["result"]["help"]
+    assert body["rendered"]["text"] == as_commands(said.json()["result"]["help"])
+    assert "Example: browse-together run hover --selector " in body["rendered"]["text"]
 
 
 async def test_a_reader_gets_contents_and_a_completion_the_ids(agent: Agent) -> None:

@@ -107,8 +107,14 @@ def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
     port = running.url.rpartition(":")[2]
     failed = terminal.run("up", "--detach", "--port", port)
     assert failed.code == 1
-    assert f"Port {port} on 127.0.0.1 cannot be used" in failed.err
-    assert "browse-together doctor" in failed.err
+    assert running.service
+    first, reason, hint = failed.err.splitlines()
+    assert first == "SERVICE_UNAVAILABLE: The service did not start. It ended with exit code 1."
+    assert re.fullmatch(
+        rf"Port {port} on 127\.0\.0\.1 cannot be used: .+, by .+\. Choose another with --port\.", reason
+    )
+    assert f"(process {running.service.pid})" in reason
+    assert "browse-together doctor" in hint
 
 
 def test_a_wrong_setting_is_named(terminal: Terminal) -> None:

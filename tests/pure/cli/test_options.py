@@ -1,6 +1,7 @@
 """Tests that options are computed: from the settings, and from the catalogue."""
 
 import re
+import shlex
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -14,6 +15,9 @@ from browser_service.cli.root import COMMANDS
 from browser_service.settings import Settings
 from shared import catalogue
 from shared.actions.base import Action
+from shared.help_text import example
+from shared.mentions import as_commands
+from shared.next_calls import next_call
 from shared.schema import full_schema
 
 ACTIONS = [pytest.param(action, id=name) for name, action in catalogue.ACTIONS.items()]
@@ -107,6 +111,36 @@ def test_what_is_typed_becomes_the_body(name: str, typed: list[str], expected: d
     assert CliRunner().invoke(command, typed).exit_code == 0
     assert {key: bodies[0].get(key) for key in expected} == expected
     catalogue.parse(bodies[0])
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_command_that_stands_for_a_call_makes_that_call(action: type[Action]) -> None:
+    call = {"action": action.name(), **example(action)}
+    command = as_commands(next_call(action.name(), **example(action)))
+    program, run, name, *typed = shlex.split(command)
+    assert (program, run, name) == ("browse-together", "run", action.name())
+    bodies: list[dict[str, JsonValue]] = []
+    made = command_of(name, action, lambda body, *_, **__: bodies.append(body))
+    assert CliRunner().invoke(made, typed).exit_code == 0, command
+    assert bodies == [call]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Look first (snapshot {}).", "Look first (browse-together run snapshot)."),
+        ('goto {"pageId": "cart", "url": "..."}', "browse-together run goto --page cart --url ..."),
+        ('goto {"url": ...}', "browse-together run goto --url ..."),
+        ("click {...}", "browse-together run click ..."),
+        ('batch {"steps": [...], ...}', "browse-together run batch --steps [...] ..."),
+        ('click {"force": true, "noWaitAfter": false}', "browse-together run click --force --wait-after"),
+        ('fill {"selector": "#it\'s", "value": 7}', "browse-together run fill --selector '#it'\"'\"'s' --value 7"),
+        ('click {"selector": oops}', 'click {"selector": oops}'),
+        ("a click on it", "a click on it"),
+    ],
+)
+def test_calls_in_texts_are_spelled_as_commands(text: str, said: str) -> None:
+    assert as_commands(text) == said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,31 @@
+"""Makes lines of the service's log readable, which are JSON for programs."""
+
+import functools
+import json
+
+import structlog
+
+from browser_service.cli import output
+
+
+def readable(line: str, *, colours: bool = False) -> str:
+    """Return a line of the log for people. What is no JSON, such as the last words of a start that failed, stays."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return output.plain(line)
+    if not isinstance(entry, dict) or "event" not in entry:
+        return output.plain(line)
+    entry = {key: output.plain(value) if isinstance(value, str) else value for key, value in entry.items()}
+    return str(_renderer(colours)(None, "", entry))
+
+
+def reasons(lines: list[str]) -> list[str]:
+    """Return why a start failed: its own last words, or else all that it logged."""
+    words = [line for line in lines if not line.startswith("{")]
+    return words or [readable(line) for line in lines]
+
+
+@functools.cache
+def _renderer(colours: bool) -> structlog.dev.ConsoleRenderer:  # noqa: FBT001 - the key of a cache
+    return structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
