@@ -120,6 +120,7 @@ class Server:
                 task.cancel()
             await asyncio.wait((answering, gone))
         if not self._gone.is_set():
+            answering.result()
             await self._written.wait()
 
     async def _answer_all(self) -> None:
@@ -156,7 +157,7 @@ class Server:
             line, size = reply
             if not self._lines.write(line):
                 _tell(loop, self._gone.set)
-                return
+                break
             self._room.leave(size)
         _tell(loop, self._written.set)
 

@@ -41,9 +41,6 @@ async def test_a_shell_script_signs_in_and_switches_a_light_once(tmp_path: Path)
         script = ["bash", str(ROOT / "examples" / "light.sh"), house.url, "cocina"]
         assert await run(script, env) == (0, "cocina is on now\n", "")
         assert await run(script, env) == (0, "cocina was on already\n", "")
-        code, said, refused = await run([*script[:-1], "nevera"], env)
-    assert (code, said) == (1, "")
-    assert refused.startswith('{"type":"error","id":2,"ok":false,"error":"')
     assert house.home.counts == {"login": 1, "set_light_state": 1, "set_light_state:cocina": 1}
     house.should_exit = True
     await asyncio.wait_for(house_task, WITHIN_S)

@@ -167,6 +167,16 @@ async def test_what_long_lines_have_together_is_bounded(tools: Tools) -> None:
         assert [(await client.reply())["id"] for _ in range(5)] == [1] * 5
 
 
+async def test_a_client_that_goes_with_answers_unread_is_not_waited_for(tools: Tools) -> None:
+    async with speaking(partial(serve, tools)) as client:
+        await client.write(*['{"type":"call","id":1,"tool":"shout"}'] * 3)
+        client.stop_writing()
+        await become(lambda: len(tools.done) == 3)
+        assert not client.serving.done()
+        client.stop_reading()
+        await client.ended()
+
+
 async def test_a_client_that_goes_takes_its_calls_along(tools: Tools) -> None:
     async with speaking(partial(serve, tools)) as client:
         await client.write('{"type":"call","id":1,"tool":"wait"}')
