@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
-from browser_service.cli import flags, output
+from browser_service.cli import flags, output, secrets
 from browser_service.cli.client import Client, error_of
 from browser_service.cli.options import (
     action_body,
@@ -71,11 +71,14 @@ def run(context: typer.Context) -> None:
     command_of(name, tool.action)(args=rest, prog_name=f"{context.command_path} {name}")
 
 
-def perform(body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False) -> None:
-    """Make one call and print its reply."""
+def perform(
+    body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False, secret: str = ""
+) -> None:
+    """Make one call and print its reply, without the secret that it typed."""
     body = catalogue.unwrap(body)
     with Client(flags.settings(data_dir).data_dir, operator=person) as client:
-        _print_reply(client.call(body), client, as_json=as_json, out=out)
+        reply = client.call(body)
+        _print_reply(secrets.masked(reply, secret) if secret else reply, client, as_json=as_json, out=out)
 
 
 def command_of(name: str, action: type[Action], run_body: Callable[..., None] = perform) -> typer.Typer:
@@ -95,11 +98,13 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
         ] = False,
         **options: Any,  # Any: of each option what typer made of it
     ) -> None:
+        secret = secrets.take(action, options)
         body = action_body(wire_name, action, options.pop("positions", None) or [], options)
-        run_body(body, data_dir, out, as_json=as_json, person=person)
+        run_body(body, data_dir, out, as_json=as_json, person=person, **secret)
 
     command = new_app()
-    parameters = [*_by_position(action), *map(parameter, action_options(action)), *parameters_of(act)]
+    options = [*map(parameter, action_options(action)), *secrets.parameter(action)]
+    parameters = [*_by_position(action), *options, *parameters_of(act)]
     command.command(help=action.description())(with_signature(act, parameters))
     return command
 

@@ -1,7 +1,9 @@
 """Tests that options are computed: from the settings, and from the catalogue."""
 
+import os
 import re
 import shlex
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -9,12 +11,13 @@ import typer
 from pydantic import AliasChoices, JsonValue
 from typer.testing import CliRunner
 
-from browser_service.cli import flags, lifecycle, upkeep
+from browser_service.cli import flags, lifecycle, secrets, upkeep
 from browser_service.cli.actions import command_of
 from browser_service.cli.root import COMMANDS
 from browser_service.settings import Settings
 from shared import catalogue
 from shared.actions.base import Action
+from shared.errors import ValidationFailed
 from shared.help_text import example
 from shared.mentions import as_commands
 from shared.next_calls import next_call
@@ -64,7 +67,8 @@ def test_an_actions_options_are_its_arguments_and_nothing_else(action: type[Acti
     assert isinstance(names, dict)
     in_help = {f"--{name}" for name in names} | {kebab(name) for name in names}
     assert in_help <= set(spelled)
-    assert set(spelled) - in_help == (OWN | second_names(action)) - in_help
+    own = OWN | ({"--secret"} if action.name() in {"fill", "type"} else set())
+    assert set(spelled) - in_help == (own | second_names(action)) - in_help
 
 
 def second_names(action: type[Action]) -> set[str]:
@@ -111,6 +115,38 @@ def test_what_is_typed_becomes_the_body(name: str, typed: list[str], expected: d
     assert CliRunner().invoke(command, typed).exit_code == 0
     assert {key: bodies[0].get(key) for key in expected} == expected
     catalogue.parse(bodies[0])
+
+
+def typed_secret(*typed: str, stdin: str = "") -> tuple[int, str, list[dict[str, JsonValue]]]:
+    """Return the exit code, the output and the bodies of a `fill`."""
+    bodies: list[dict[str, JsonValue]] = []
+    fill = command_of("fill", catalogue.NAMES["fill"].action, lambda body, *_, **__: bodies.append(body))
+    done = CliRunner().invoke(fill, list(typed), input=stdin)
+    return done.exit_code, done.output, bodies
+
+
+def test_a_secret_is_read_from_stdin_or_a_file_and_stands_in_no_command_line(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("hunter 2\r\n", encoding="utf-8")
+    for source, stdin in (("-", "hunter 2\n"), ("-", "hunter 2"), (str(tmp_path / "password"), "")):
+        code, _, (body,) = typed_secret("#pw", "--secret", source, stdin=stdin)
+        assert (code, body) == (0, {"action": "fill", "selector": "#pw", "value": "hunter 2"})
+
+
+def test_a_secret_beside_the_text_itself_is_a_mistake_and_none_at_all_too() -> None:
+    code, said, bodies = typed_secret("#pw", "--secret", "-", "--value", "x", stdin="y")
+    assert (code, bodies, "not both" in said) == (2, [], True)
+    code, said, bodies = typed_secret("#pw", "x", "--secret", "-", stdin="y")
+    assert (code, bodies, "'x'" in said) == (2, [], True)
+    with pytest.raises(ValidationFailed, match="no secret"):
+        secrets.read(os.devnull)
+
+
+def test_what_a_reply_says_of_a_secret_is_masked_wherever_it_stands() -> None:
+    reply: dict[str, JsonValue] = {"result": {"value": "hunter 2", "all": ["is hunter 2", 2, None]}, "success": True}
+    assert secrets.masked(reply, "hunter 2") == {
+        "result": {"value": "••••••••", "all": ["is ••••••••", 2, None]},
+        "success": True,
+    }
 
 
 @pytest.mark.parametrize("action", ACTIONS)
