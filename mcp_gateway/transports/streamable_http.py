@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mcp_gateway.connection import Connection
 from mcp_gateway.transports.access import Refused
+from mcp_gateway.transports.brevity import OneBody
 from mcp_gateway.transports.messages import METHOD
 
 _MAX_SESSIONS: Final = 1_000
@@ -112,6 +113,7 @@ class StreamableHttp:
             session.transport.close_standalone_sse_stream()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        send = OneBody(send) if scope["method"] == "POST" else send
         headers = Headers(scope=scope)
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
         client: str = scope["user"].username

@@ -4,15 +4,18 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
+import httpx2
 import pytest
 from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.types import TextContent
+from starlette.responses import Response
 
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import RunningService
+from tests.support.standin import Seen, StandIn, success
 
 pytestmark = pytest.mark.anyio
 
@@ -115,8 +118,7 @@ async def test_an_unknown_method_and_an_unknown_revision_are_named(gateway: List
         session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
         unknown = {"jsonrpc": "2.0", "id": 3, "method": "tools/dance"}
         answer = await http.post(gateway.url, json=unknown, headers=JSON | session)
-        data = next(line for line in answer.text.splitlines() if line.startswith("data: "))
-        assert json.loads(data.removeprefix("data: "))["error"]["code"] == -32601
+        assert answer.json()["error"]["code"] == -32601
         envelope = {
             "io.modelcontextprotocol/protocolVersion": "1999-01-01",
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -191,3 +193,39 @@ async def test_older_clients_use_sse(listen: Listen) -> None:
         async with Client(sse_client(gateway.urls["sse"], headers=headers), mode="legacy") as client:
             assert "sse-page" in await text(client, "open_page", pageId="sse-page")
             await text(client, "close_page", pageId="sse-page")
+
+
+async def test_a_reply_is_one_body_unless_something_is_told_before_it(
+    before_standin: Listening, standin: StandIn
+) -> None:
+    go_on = asyncio.Event()
+
+    async def wait(seen: Seen) -> Response:
+        if seen.body["action"] == "goto":
+            await go_on.wait()
+        return success({"heard": seen.body["action"]})
+
+    standin.answer = wait
+    async with asyncio.timeout(20), before_standin.http() as http:
+        opened = await http.post(before_standin.url, json=HELLO, headers=JSON)
+        session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        call = {"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": "list_pages", "arguments": {}}}
+        at_once = await http.post(before_standin.url, json=call, headers=JSON | session)
+        assert at_once.headers["content-type"] == "application/json"
+        assert at_once.json()["id"] == "c"
+        await standin.call()
+        call["params"] = {"name": "goto", "arguments": {"url": "http://x/"}, "_meta": {"progressToken": "p"}}
+        async with http.stream("POST", before_standin.url, json=call, headers=JSON | session) as answer:
+            call_id = (await standin.call()).headers["x-browse-call"]
+            standin.emit("call", {"callId": call_id, "clientId": "c", "state": "running", "elapsedMs": 4_100})
+            told = [line async for line in _data(answer, go_on)]
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert [each.get("method", each.get("id")) for each in told] == ["notifications/progress", "c"]
+
+
+async def _data(answer: httpx2.Response, go_on: asyncio.Event) -> AsyncIterator[AnyJson]:
+    """Yield the messages of a stream of events, of which the first lets the call go on. Any: as they are."""
+    async for line in answer.aiter_lines():
+        if line.startswith("data: "):
+            go_on.set()
+            yield json.loads(line.removeprefix("data: "))
