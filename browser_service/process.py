@@ -28,6 +28,7 @@ from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
 from client import ports
+from shared import open_files
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE
@@ -132,6 +133,7 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
         server_header=False,
         proxy_headers=False,
     )
+    open_files.allow_many()  # each chat that is present holds a connection
     gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
     gc.set_threshold(_GC_AFTER)
     gc.enable()

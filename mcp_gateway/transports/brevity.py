@@ -1,7 +1,9 @@
 """A reply that needs no stream is one JSON body: the connection stays open for the next request, and is written once.
 
 The SDK answers every request with a stream of events, which clients end by closing the connection. The protocol leaves
-the choice to the server, and the first event tells: it is the response, or something that comes before it."""
+the choice to the server, and the first event tells: it is the result, or something that comes before it.
+
+Errors stay events: the SDK's client fails on a body that comes while it closes, as a cancelled call's error does."""
 
 import re
 from typing import Final
@@ -11,7 +13,7 @@ from starlette.types import Message, Send
 
 _EVENT: Final = b"event: message\r\ndata: "
 _END: Final = b"\r\n\r\n"
-_RESPONSE: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*"),"(?:result|error)":')
+_RESULT: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*"),"result":')
 _OF_STREAMS: Final = ("connection", "x-accel-buffering")
 
 
@@ -44,10 +46,10 @@ def _is_stream(start: Message) -> bool:
 
 
 def _response(event: bytes) -> bytes | None:
-    """Return the response in an event; None for any other event."""
+    """Return the response in an event that has a result; None for any other event."""
     text = event[len(_EVENT) : -len(_END)]
     is_one_event = event.startswith(_EVENT) and event.endswith(_END) and b"\n" not in text
-    return text if is_one_event and _RESPONSE.match(text) else None
+    return text if is_one_event and _RESULT.match(text) else None
 
 
 def _start_of_body(start: Message, size: int) -> Message:

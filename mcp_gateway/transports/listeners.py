@@ -20,11 +20,11 @@ from mcp_gateway.transports.app import HttpApp, websocket_app
 from mcp_gateway.transports.keys import keys
 from mcp_gateway.transports.protocols import PromptHttp, TrimmedWebSocket, websocket_limit
 from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
+from shared import open_files
 
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
 """Bounds the connections and requests that are open at a time on one port."""
-_MOST_FILES: Final = 3 * _MAX_OPEN
 _MAX_HEAD_BYTES: Final = 65_536
 
 log = structlog.get_logger()
@@ -121,7 +121,7 @@ class Listeners:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve within the block. Raises NotUsable."""
-        _allow_many_files()
+        open_files.allow_many()
         async with contextlib.AsyncExitStack() as stack:
             for name, listener in self._bound().items():
                 if name == "http":
@@ -197,18 +197,6 @@ async def _told_to_end() -> None:
         except NotImplementedError:  # Windows
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(told.set))
     await told.wait()
-
-
-def _allow_many_files() -> None:
-    """Let this process have as many connections as it may: the usual limit is 1,024, and each takes two."""
-    try:
-        import resource  # noqa: PLC0415 - not on Windows, which has no such limit
-    except ImportError:
-        return
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(_MOST_FILES, most)
-    if now != resource.RLIM_INFINITY and now < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _url_host(host: str) -> str:

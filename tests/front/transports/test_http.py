@@ -118,7 +118,8 @@ async def test_an_unknown_method_and_an_unknown_revision_are_named(gateway: List
         session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
         unknown = {"jsonrpc": "2.0", "id": 3, "method": "tools/dance"}
         answer = await http.post(gateway.url, json=unknown, headers=JSON | session)
-        assert answer.json()["error"]["code"] == -32601
+        data = next(line for line in answer.text.splitlines() if line.startswith("data: "))
+        assert json.loads(data.removeprefix("data: "))["error"]["code"] == -32601
         envelope = {
             "io.modelcontextprotocol/protocolVersion": "1999-01-01",
             "io.modelcontextprotocol/clientCapabilities": {},
