@@ -9,6 +9,16 @@ from typer.testing import CliRunner, Result
 from browser_service.cli import root
 from browser_service.cli.install.machine import Machine
 
+ELSEWHERE = (
+    "BROWSE_CONFIG",
+    "XDG_CONFIG_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "VSCODE_PORTABLE",
+)
+"""Names the variables that would lead out of the home."""
+
 
 @dataclass
 class Home:
@@ -25,9 +35,7 @@ class Home:
         return Machine("linux", self.path, self.environment)
 
     def run(self, *arguments: str, answers: str = "", **variables: str) -> Result:
-        none = dict.fromkeys(
-            ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VSCODE_PORTABLE")
-        )
+        none = dict.fromkeys(ELSEWHERE)
         env = {**none, **self.environment, **variables}
         return CliRunner().invoke(root.app, [*arguments], input=answers, env=env)
 

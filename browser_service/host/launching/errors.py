@@ -15,7 +15,7 @@ from shared.model import Json
 ATTEMPTS: Final = 3
 """A browser that is killed while it starts is started this many times."""
 UNEXPLAINED: Final = ("The browser ended as it started", "The browser did not start")
-REPEAT_HINT: Final = "Repeat the call: it is started anew. `browse-together doctor` checks."
+REPEAT_HINT: Final = f"Repeat the call: it is started anew. `{command('doctor')}` checks."
 
 
 def attach_failed(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
@@ -24,7 +24,7 @@ def attach_failed(error: PlaywrightError, url: str) -> BrowserLaunchFailed:
     return BrowserLaunchFailed(
         f"No browser could be attached to at {parts.scheme}://{parts.netloc.rpartition('@')[2]} (BROWSE_CDP_URL).",
         hint="Start it with --remote-debugging-port=9222 and a --user-data-dir of its own, or correct BROWSE_CDP_URL, "
-        "or unset it for a browser of the service's own. `browse-together doctor` checks.",
+        f"or unset it for a browser of the service's own. `{command('doctor')}` checks.",
         details={"context": {"lastError": str(error).splitlines()[0].replace(parts.path or url, "")[:300]}},
     )
 

@@ -11,7 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from browser_service.host.close import bounded
 from browser_service.host.launching.driver import start_driver
-from browser_service.host.launching.errors import ATTEMPTS, install_hint, start_timeout
+from browser_service.host.launching.errors import ATTEMPTS, install_hint, setup_hint, start_timeout
 from browser_service.host.launching.executables import is_installed
 from browser_service.host.launching.options import LaunchOptions
 from browser_service.host.launching.pool import BrowserKind, Pool, new_id
@@ -233,7 +233,9 @@ class Launcher:
             await self._end()
             self._end_reason = _ENDED_BY_PERSON
             if self.executable is None:
-                raise BrowserLaunchFailed("There is no browser to open a window of.")
+                raise BrowserLaunchFailed(
+                    "There is no browser to open a window of.", hint=setup_hint(self.options.engine)
+                )
             self.profile.lend()
             return self.executable
 

@@ -8,6 +8,7 @@ from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
+from browser_service.host.launching.errors import REPEAT_HINT
 from browser_service.host.launching.person_window import cookie_key
 from browser_service.host.recovery.logins import cookies_in, cookies_of
 from shared.errors import BrowserLaunchFailed
@@ -32,7 +33,7 @@ async def restore_context(
     try:
         context = await browser.new_context(**options)
     except PlaywrightError as error:
-        raise BrowserLaunchFailed(f"{owner} cannot be opened: {_first_line(error)}") from error
+        raise BrowserLaunchFailed(f"{owner} cannot be opened: {_first_line(error)}", hint=REPEAT_HINT) from error
     if not states:
         return context, {}, ""
     count = sum([await _add(context, [cookie]) for cookie in cookies_of(states[0])])

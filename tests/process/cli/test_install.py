@@ -96,6 +96,9 @@ def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monke
     terminal.succeed("up", "--detach", **settings)
     home.succeed("install", "cursor")
     home.succeed("service", "install")
+    config = home.path / ".config" / "browse-together" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("max_pages = 50\n", encoding="utf-8")
     mine = terminal.data_dir / "mine.txt"
     mine.write_text("a person's", encoding="utf-8")
     asked = home.run("uninstall", "--data")
@@ -110,6 +113,7 @@ def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monke
     assert terminal.service is None
     assert [*terminal.data_dir.iterdir()] == [mine]
     assert list((home.path / ".cursor").iterdir()) == []
+    assert not config.parent.exists()
     mine.unlink()
     assert "nothing to take away" in home.succeed("uninstall", "--data")
 

@@ -1,6 +1,8 @@
 """Tests `install` and `uninstall`: each client's configuration is changed in one place, and nothing else is lost."""
 
 import json
+import re
+import shlex
 import stat
 import tomllib
 from pathlib import Path
@@ -11,7 +13,9 @@ import pytest
 from browser_service.cli.install.chat_clients import CLIENTS, ClientName
 from browser_service.cli.install.files import backup_of
 from browser_service.cli.install.machine import Machine
+from browser_service.host.launching.errors import setup_hint, start_timeout
 from shared.installation import GATEWAY, program
+from shared.wire import APP_NAME
 from tests.support.home import Home
 
 NAME = "browse-together"
@@ -245,3 +249,9 @@ def test_each_platform_has_its_places(tmp_path: Path) -> None:
     packaged = tmp_path / "AppData/Local/Packages/Claude_abc/LocalCache/Roaming/Claude"
     packaged.mkdir(parents=True)
     assert CLIENTS["claude-desktop"].file(windows).parent == packaged
+
+
+def test_the_hint_of_a_browser_that_does_not_start_can_be_typed_where_nothing_is_on_the_path() -> None:
+    (command,) = re.findall(r"`([^`]+)`", start_timeout(5).advice or "")
+    assert Path(shlex.split(command)[0]).is_absolute()
+    assert setup_hint("firefox").endswith(f"{program(APP_NAME)[0]} setup --browser-type firefox")
