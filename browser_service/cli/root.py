@@ -7,6 +7,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from browser_service.cli import completion
 from shared.wire import VERSION
 
 
@@ -43,7 +44,7 @@ COMMANDS: Final = MappingProxyType(
 
 VERBATIM: Final = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001 - typer's signature
@@ -64,8 +65,9 @@ def root(
 
 def _add(name: str, command: Command) -> None:
     """Add a stand-in that passes its arguments to the command itself, which parses them."""
+    stand_in = completion.stand_in(name, command.module)
 
-    @app.command(name, help=command.help, add_help_option=False, context_settings=dict(VERBATIM))
+    @app.command(name, cls=stand_in, help=command.help, add_help_option=False, context_settings=dict(VERBATIM))
     def late(context: typer.Context) -> None:
         commands = import_module(f"browser_service.cli.{command.module}").app
         with import_module("browser_service.cli.output").print_errors():
