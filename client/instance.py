@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from http import HTTPStatus
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,7 +25,7 @@ import filelock
 from pydantic import JsonValue
 
 from shared.errors import ServiceUnavailable
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, START_LOCK
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, SETTINGS, START_LOCK
 
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
@@ -83,6 +84,14 @@ def readiness(url: str) -> dict[str, JsonValue]:
     """Return what the service at that address has open; empty if it does not say so."""
     _, body = _get(url, READY)
     return _object(body)
+
+
+def running_settings(url: str, token: str) -> dict[str, JsonValue]:
+    """Return with which settings the service at that address runs, and which are not the defaults; empty if it does not
+    say so."""
+    status, body = _get(url, SETTINGS, headers={"Authorization": f"Bearer {token}"})
+    result = _object(body).get("result")
+    return result if status == HTTPStatus.OK and isinstance(result, dict) else {}
 
 
 def find(data_dir: Path) -> Instance | None:
@@ -221,13 +230,15 @@ def _log_end(log: Path, log_start: int) -> list[str]:
     return logged.splitlines()[-_LOG_END_LINES:]
 
 
-def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, bytes]:
+def _get(
+    url: str, path: str, within_s: float = _ANSWER_WITHIN_S, headers: Mapping[str, str] = MappingProxyType({})
+) -> tuple[int, bytes]:
     """Return the status and body of a response; 0 and nothing if there is no response."""
     address = urlsplit(url)
     connect = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
     connection = connect(address.hostname or "", address.port, timeout=within_s)
     try:
-        connection.request("GET", f"{address.path}{path}")
+        connection.request("GET", f"{address.path}{path}", headers={**headers})
         response = connection.getresponse()
         return response.status, response.read(_MAX_BODY_BYTES)
     except (OSError, http.client.HTTPException):

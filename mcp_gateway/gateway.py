@@ -18,16 +18,16 @@ class Gateway:
     def __init__(self, settings: Settings, autostart: Autostart, instructions: str) -> None:
         self.settings = settings
         self._instructions = instructions
-        self._service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
+        self.service = ServiceClient(settings.url, credentials(settings), autostart, fingerprint())
 
     def own_connection(self) -> Connection:
         """Return the connection of the host that started this process, whose identity is that of the settings."""
-        return Connection(self.settings, self._service, self._instructions)
+        return Connection(self.settings, self.service, self._instructions)
 
     def connection(self, client_id: str, *, is_here: bool = False) -> Connection:
         """Return a connection of a client that came by a network, perhaps from this machine."""
-        service = self._service.as_client(credentials(self.settings, client_id))
+        service = self.service.as_client(credentials(self.settings, client_id))
         return Connection(self.settings, service, self._instructions, scope=f"{client_id}:", is_here=is_here)
 
     async def close(self) -> None:
-        await self._service.close(_CLOSE_WITHIN_S)
+        await self.service.close(_CLOSE_WITHIN_S)

@@ -49,9 +49,14 @@ def filled(text: str) -> str:
 def named(module: str) -> str:
     """Return the module of names as it should be."""
     head = module.partition("\n\nSERVICE: ")[0]
+    fields = {process: _fields(*classes) for process, classes in PROCESSES.items()}
+    fields["BARE"] = [
+        name
+        for name, field in ServiceSettings.model_fields.items()
+        if isinstance(field.validation_alias, AliasChoices) and name.upper() in field.validation_alias.choices
+    ]
     lists = [
-        "\n".join([f"{process}: Final = (", *(f'    "{name}",' for name in _fields(*classes)), ")"])
-        for process, classes in PROCESSES.items()
+        "\n".join([f"{what}: Final = (", *(f'    "{name}",' for name in names), ")"]) for what, names in fields.items()
     ]
     return "\n".join([head, "", *lists, ""])
 

@@ -1,4 +1,5 @@
-"""Names every setting, by the process that has it. `make docs` writes this from the settings classes.
+"""Names every setting, by the process that has it, and those whose variable needs no prefix. `make docs` writes this
+from the settings classes.
 
 Each process knows by it whether a key of the file is a setting of the other, or of none."""
 
@@ -94,4 +95,11 @@ GATEWAY: Final = (
     "tls_cert",
     "tls_key",
     "allow_remote",
+)
+BARE: Final = (
+    "port",
+    "log_level",
+    "app_env",
+    "browser_type",
+    "headless",
 )

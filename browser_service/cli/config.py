@@ -49,7 +49,10 @@ def show(
     else:
         for process, title in (("service", "The service:"), ("gateway", "A gateway:")):
             output.say(title)
-            rows = [(one.name, _text(one.value), one.where or one.source) for one in found[process]]
+            rows = [
+                (one.name, "" if one.value in (None, []) else output.value_text(one.value), one.where or one.source)
+                for one in found[process]
+            ]
             output.show_rows(_COLUMNS, [rows])
     if wrong:
         _stop(wrong)
@@ -156,12 +159,6 @@ def _say_done(names: Iterable[str], what: str) -> None:
         if name in config_file.NAMES and (variable := config_file.variable_of(name, setting_values.field_of(name))):
             output.say(f"{variable} is set in this environment, and stands above the file.", to_stderr=True)
     output.say(_RESTART, to_stderr=True)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
 def _stop(lines: Iterable[str]) -> NoReturn:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from browser_service.cli.running import RESTART, places, running_settings
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
@@ -53,7 +54,7 @@ async def examine(settings: Settings) -> list[Check]:
         check_journal(settings.data_dir, running),
         *check_aside(settings.data_dir),
         check_port(settings, running),
-        *([check_running(running), check_memory(running)] if running else []),
+        *([check_running(running), check_settings(settings, running), check_memory(running)] if running else []),
         check_display(settings),
         check_video(),
         *await check_browser(settings),
@@ -152,6 +153,17 @@ def check_running(running: instance.Instance) -> Check:
         return Check("service", ok=True, found=found)
     advice = "Restart it: browse-together down, then browse-together up --detach."
     return Check("service", ok=False, found=f"{found}, is of another version than this command", advice=advice)
+
+
+def check_settings(settings: Settings, running: instance.Instance) -> Check:
+    """Tell where the running service has other settings than one that is started from here: that is no fault."""
+    account = running_settings(running, settings)
+    if account is None:
+        return Check("settings", ok=True, found="the running service does not say them")
+    if not account.after_restart:
+        return Check("settings", ok=True, found="those of the running service are as here")
+    found = f"the running service has others than {places()}: {account.difference}"
+    return Check("settings", ok=True, found=found, advice=RESTART)
 
 
 def check_memory(running: instance.Instance) -> Check:

@@ -7,6 +7,7 @@ import typer
 
 from browser_service.cli import flags, output
 from browser_service.cli.options import new_app, parameters_of, with_signature
+from browser_service.cli.running import RESTART, places, running_settings
 from browser_service.settings import Settings
 from client import instance
 from shared.errors import ServiceUnavailable
@@ -59,17 +60,23 @@ def down(data_dir: flags.DataDir = None) -> None:
 @app.command()
 def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """Whether the service runs, and where. The exit code is 0 when it runs, 3 when not."""
-    directory = flags.settings(data_dir).data_dir
-    running = instance.find(directory)
-    found: dict[str, object] = {"running": running is not None, "dataDir": str(directory)}
+    settings = flags.settings(data_dir)
+    running = instance.find(settings.data_dir)
+    difference = ""
+    found: dict[str, object] = {"running": running is not None, "dataDir": str(settings.data_dir)}
     if running:
         now = instance.readiness(running.url)
         found |= {"pid": running.pid, "url": running.url, "version": running.version}
         found |= {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
+        if account := running_settings(running, settings):
+            found |= {"settings": account.changed, "afterRestart": account.after_restart}
+            difference = account.difference
     if as_json:
         output.say_json(found)
     else:
         _say_status(found)
+        if difference:
+            output.say(f"Otherwise in {places()}: {difference}. {RESTART}", to_stderr=True)
     if running is None:
         raise typer.Exit(NOT_RUNNING)
 
@@ -124,3 +131,7 @@ def _say_status(status: dict[str, object]) -> None:
     output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
     output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")
     output.say(f"  data     {status['dataDir']}")
+    changed = status.get("settings")
+    if isinstance(changed, dict) and changed:
+        texts = [f"{name} {output.value_text(value)}" for name, value in changed.items()]
+        output.say(f"  settings {', '.join(texts)}; the others as by default")

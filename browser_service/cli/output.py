@@ -51,6 +51,13 @@ def as_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
+def value_text(value: object) -> str:
+    """Write a setting's value as people do."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "empty"
+    return str(value).lower() if isinstance(value, bool) else "none" if value is None else str(value)
+
+
 def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
     """Print a table with a line between its parts."""
     from rich import box  # noqa: PLC0415 - it takes long to import, and only tables need it

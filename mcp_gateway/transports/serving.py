@@ -6,6 +6,7 @@ import sys
 import structlog
 
 from client.instance import Autostart
+from mcp_gateway import ineffective
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.script import Script
 from mcp_gateway.settings import Settings
@@ -31,14 +32,15 @@ async def serve(
 
         serving.append(listen(transports, gateway))
     running = [asyncio.ensure_future(one) for one in serving]
+    warning = asyncio.create_task(ineffective.warn(gateway.service))
     try:
         ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
         for one in ended:
             one.result()
     finally:
-        for one in running:
+        for one in (*running, warning):
             one.cancel()
-        await asyncio.wait(running)
+        await asyncio.wait([*running, warning])
         await gateway.close()
 
 

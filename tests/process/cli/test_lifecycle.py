@@ -11,6 +11,7 @@ import httpx
 import psutil
 
 from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, SECRET_FILE, VERSION
+from tests.process.cli.conftest import VIEWPORT
 from tests.support.terminal import Terminal, eventually
 
 
@@ -29,7 +30,10 @@ def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
         "browsers": 0,
         "memoryMb": 0,
         "memoryLimitMb": status["memoryLimitMb"],
+        "settings": status["settings"],
+        "afterRestart": {},
     }
+    assert {"port": 0, "data_dir": str(terminal.data_dir), "min_instances": 0}.items() <= status["settings"].items()
     assert "0, with 0 of " in terminal.succeed("status").out
     assert httpx.get(status["url"] + HEALTH, trust_env=False).json()["pid"] == status["pid"]
 
@@ -54,6 +58,26 @@ def test_starting_it_again_detached_is_no_error_and_says_that_flags_came_too_lat
     assert running.service
     assert f"runs already: process {running.service.pid}" in again.out
     assert "browse-together down, then up" in again.err
+
+
+def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_would_change(
+    running: Terminal, tmp_path: Path
+) -> None:
+    shown = running.succeed("status", HEADLESS="false")
+    width, height = VIEWPORT
+    assert f"viewport_width {width}, viewport_height {height}" in shown.out
+    assert shown.err.startswith("Otherwise in this environment: headless is true and would be false; viewport_width")
+    assert f"viewport_width is {width} and would be 1280" in shown.err
+    assert shown.err.endswith("browse-together down, then browse-together up --detach.\n")
+    file = tmp_path / "config.toml"
+    file.write_text(f"max_pages = 7\nviewport_width = {width}\nviewport_height = {height}\n")
+    of_file = Terminal(running.data_dir, config=str(file))
+    assert of_file.succeed("status", "--json").json["afterRestart"] == {"max_pages": 7}
+    assert of_file.succeed("status").err.startswith(
+        f"Otherwise in this environment and {file}: max_pages is 100 and would be 7. A restart takes them"
+    )
+    as_it_runs = of_file.run("status", BROWSE_MAX_PAGES="100")
+    assert (as_it_runs.code, as_it_runs.err) == (0, "")
 
 
 def test_a_second_service_on_the_same_directory_is_refused_and_told_of_the_first(running: Terminal) -> None:

@@ -1,0 +1,58 @@
+"""Compares the settings of the service that runs with those that hold where a command is run."""
+
+from typing import Final, NamedTuple
+
+from browser_service import settings_report
+from browser_service.cli import output
+from browser_service.settings import Settings
+from client import config_file, instance
+from shared.errors import ServiceUnavailable
+from shared.model import Json
+from shared.secret import read_secret
+
+
+class Running(NamedTuple):
+    """Says with which settings a service runs, as its own account has it: without secrets."""
+
+    changed: Json
+    """Maps those that are not the defaults to their values."""
+    after_restart: Json
+    """Maps those that a start from here would change to their values then."""
+    before_restart: Json
+    """Maps the same to their values now."""
+
+    @property
+    def difference(self) -> str:
+        """Say what a restart would change; empty if nothing."""
+        texts = [
+            f"{name} is {output.value_text(self.before_restart[name])} and would be {output.value_text(value)}"
+            for name, value in self.after_restart.items()
+        ]
+        return "; ".join(texts)
+
+
+RESTART: Final = "A restart takes them: browse-together down, then browse-together up --detach."
+
+
+def running_settings(running: instance.Instance, here: Settings) -> Running | None:
+    """Return the settings of a running service; None if it does not say them, because it is an older one, or its secret
+    is gone."""
+    from client.credentials import mint  # noqa: PLC0415 - `up` needs none, and what signs takes long to import
+
+    try:
+        token = mint(read_secret(here.data_dir), "cli", "CLI")
+    except (OSError, ServiceUnavailable):
+        return None
+    account = instance.running_settings(running.url, token)
+    values, changed = account.get("settings"), account.get("changed")
+    if not isinstance(values, dict) or not isinstance(changed, list):
+        return None
+    told = settings_report.told(here)
+    others: Json = {name: told[name] for name, value in values.items() if name in told and told[name] != value}
+    return Running({str(name): values[str(name)] for name in changed}, others, {name: values[name] for name in others})
+
+
+def places() -> str:
+    """Name what says how a start from here would be."""
+    file = config_file.path()
+    return f"this environment and {file}" if file.is_file() else "this environment"

@@ -1,0 +1,49 @@
+"""Tests what the service says of its own settings."""
+
+import httpx
+import pytest
+
+from browser_service.settings import Settings
+from shared import wire
+from tests.support.json import AnyJson
+from tests.support.service import Agent
+from tests.support.sharing import StartService
+
+pytestmark = pytest.mark.anyio
+
+
+async def result(agent: Agent, reply: httpx.Response) -> AnyJson:
+    assert reply.status_code == 200, (agent.label, reply.text)
+    return reply.json()["result"]
+
+
+async def test_the_settings_are_told_without_secrets_and_with_those_that_are_not_the_defaults(
+    start: StartService,
+) -> None:
+    service = await start(
+        max_pages=50,
+        notify_webhook="https://hooks.example/s3cret",
+        cdp_url=None,
+        idle_lease_ms=60_000,
+        allow_hosts=("a.example",),
+    )
+    async with service.agent() as agent:
+        reply = await agent.http.get(wire.SETTINGS)
+        told = await result(agent, reply)
+    assert set(told["settings"]) == set(Settings.model_fields)
+    assert told["settings"]["max_pages"] == 50
+    assert told["settings"]["allow_hosts"] == ["a.example"]
+    assert told["settings"]["notify_webhook"] == "https://hooks.example/…"
+    assert "s3cret" not in reply.text
+    assert {"max_pages", "notify_webhook", "idle_lease_ms", "allow_hosts", "data_dir"} <= set(told["changed"])
+    assert not {"idle_work_ms", "output_dir", "queue_wait_ms", "headless"} & set(told["changed"])
+
+
+async def test_settings_are_compared_as_the_service_reads_them(start: StartService) -> None:
+    service = await start(max_pages=50)
+    async with service.agent() as agent:
+        asked = {"BROWSE_MAX_PAGES": "050", "headless": "No", "log_level": "LOUD", "no_such": "1", "BROWSE_PROXY": ""}
+        told = await result(agent, await agent.http.post(wire.SETTINGS, json={"settings": asked}))
+        assert told["ineffective"] == {"headless": True, "log_level": service.settings.log_level}
+        wrong = await agent.http.post(wire.SETTINGS, json={"headless": "false"})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "VALIDATION_ERROR")
