@@ -73,7 +73,8 @@ def take_everything_away(machine: Machine, settings: Settings, *, only_print: bo
         _ask()
     complete = _remove(machine, settings, found)
     output.say(f"Open chats may still have its server: close them. The program itself: {_program_removal()}")
-    output.say("A browser that Playwright downloaded serves other programs too: playwright uninstall")
+    browsers = typed(sys.executable, "-m", "playwright", "uninstall")
+    output.say(f"A browser that Playwright downloaded stays, because other programs may use it: {browsers}")
     if not complete:
         raise typer.Exit(1)
 

@@ -44,6 +44,8 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
         files.replace(unit.path, before, unit.text, unit.encoding)
         output.say(f"Written: {unit.path}")
     running = instance.find(settings.data_dir)
+    if not running:
+        _clear(machine, unit)
     _run(machine, unit.enabling_later if running else unit.enabling)
     if running:
         output.say(f"It runs already (process {running.pid}), and goes on; at the next login it starts by itself.")
@@ -96,6 +98,13 @@ def remove(machine: Machine, unit: Unit) -> None:
 
 def _current(machine: Machine, settings: Settings) -> Unit:
     return unit_for(machine, Start(program(APP_NAME), settings.data_dir, {}))
+
+
+def _clear(machine: Machine, unit: Unit) -> None:
+    """Have the platform forget what it knows of an earlier unit; most often there is none, which is no problem."""
+    for name, *arguments in unit.clearing:
+        if path := machine.program(name):
+            machine.failure_of((path, *arguments))
 
 
 def _run(machine: Machine, commands: Sequence[Command], *, must: bool = True) -> None:

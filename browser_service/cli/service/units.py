@@ -44,6 +44,8 @@ class Unit:
     disabling: tuple[Command, ...]
     asking: Command
     """Succeeds if the platform knows of it."""
+    clearing: tuple[Command, ...] = ()
+    """Has the platform forget an earlier unit of the name, where it would not read the new one."""
     encoding: str = "utf-8"
 
 
@@ -102,6 +104,7 @@ def _launchd(machine: Machine, start: Start) -> Unit:
         enabling=loading,
         enabling_later=(),  # the folder alone is read at login
         disabling=(("launchctl", "bootout", f"{account}/{label}"),),
+        clearing=(("launchctl", "bootout", f"{account}/{label}"),),
         asking=("launchctl", "print", f"{account}/{label}"),
     )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from browser_service.cli.install import removal
+from browser_service.cli.install.machine import Machine
 from browser_service.host.launching.executables import installed_browser
 from browser_service.store.journal import JOURNAL_FILE
 from shared.installation import GATEWAY, program
@@ -158,3 +159,11 @@ def test_where_no_browser_is_installed_setup_has_playwright_bring_one(terminal: 
     assert re.search(r"^No chromium was found on this machine\. Installing", done.out, re.MULTILINE)
     assert re.search(r"^Now set up a chat client: (/\S+) install claude-code$", done.out, re.MULTILINE)
     assert "The browser is " in done.out
+
+
+def test_a_mac_forgets_an_earlier_job_before_it_gets_the_new_one(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "here", lambda: home.machine._replace(platform="darwin"))
+    add_program(home, "launchctl", f'#!/bin/sh\necho "$1" >> {home.path}/said\n[ "$1" != bootout ]\n')
+    home.succeed("service", "install")
+    assert (home.path / "said").read_text(encoding="utf-8").split() == ["bootout", "bootstrap"]
+    assert (home.path / "Library" / "LaunchAgents" / "browse-together.plist").exists()

@@ -99,9 +99,9 @@ def checkout(folder: Path) -> tuple[Path, Path]:
     return copy, tools
 
 
-def setup(copy: Path, tools: Path) -> "subprocess.CompletedProcess[str]":
+def setup(copy: Path, tools: Path, *goals: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        ["/bin/sh", copy / "scripts/setup.sh"],
+        ["/bin/sh", copy / "scripts/setup.sh", *goals],
         env={"PATH": str(tools)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -109,3 +109,17 @@ def setup(copy: Path, tools: Path) -> "subprocess.CompletedProcess[str]":
         timeout=30,
         check=False,
     )
+
+
+def test_who_asks_for_setup_alone_is_told_how_a_chat_client_comes_to_use_it(tmp_path: Path) -> None:
+    copy, tools = checkout(tmp_path)
+    python = copy / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    for program in (python, tools / "browser"):
+        program.touch(mode=0o755)
+    sums = 'cd "$0" && { pwd; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum'
+    stamp = subprocess.run(["/bin/sh", "-c", sums, copy], capture_output=True, text=True, check=True).stdout
+    (copy / ".venv" / ".setup-stamp").write_text(f"{stamp}{tools / 'browser'}\n", encoding="utf-8")
+    assert setup(copy, tools).stdout == ""
+    said = setup(copy, tools, "setup").stdout
+    assert said == f"setup: now set up a chat client: {copy}/.venv/bin/browse-together install claude-code\n"
