@@ -52,9 +52,8 @@ def save(
 ) -> None:
     """Save a file that any call on this account made, an agent's too: a download, a video, a picture."""
     with Client(flags.settings(data_dir).data_dir, operator=True) as client:
-        data = client.file(artifact)
-    file.write_bytes(data)
-    output.say(f"{file}: {len(data)} bytes", to_stderr=True)
+        size = client.save(artifact, file)
+    output.say(f"{file}: {size} bytes", to_stderr=True)
 
 
 @app.command(add_help_option=False, context_settings=dict(VERBATIM))
@@ -164,6 +163,8 @@ def _pop_rendered(reply: Json) -> TerminalReply:
 
 
 def _save(path: Path, rendered: TerminalReply, client: Client) -> None:
-    data = rendered.text.encode() if rendered.artifact_id is None else client.file(rendered.artifact_id)
-    path.write_bytes(data)
-    output.say(f"{path}: {len(data)} bytes", to_stderr=True)
+    if rendered.artifact_id is None:
+        size = path.write_bytes(rendered.text.encode())
+    else:
+        size = client.save(rendered.artifact_id, path)
+    output.say(f"{path}: {size} bytes", to_stderr=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final, Self, cast
+from typing import BinaryIO, Final, Self, cast
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -15,6 +15,7 @@ import httpx
 from httpx_sse import EventSource, connect_sse
 from pydantic import JsonValue
 
+from browser_service.cli import progress
 from client import instance
 from client.credentials import DAY_S, mint
 from shared import wire
@@ -81,9 +82,10 @@ class Client:
         call_id = f"cli-{uuid4().hex}"
         form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
         try:
-            reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id, **form})
-            while _still_runs(reply):
-                reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id}, form)
+            with progress.waiting(f"{body['action']} …"):
+                reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id, **form})
+                while _still_runs(reply):
+                    reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id}, form)
         except KeyboardInterrupt:
             self._post(f"{wire.CALLS}/{call_id}/cancel", {})
             raise
@@ -101,12 +103,19 @@ class Client:
         """Return the result of a POST. Raises Relayed for the service's error."""
         return _result(self._post(path, body))
 
-    def file(self, artifact_id: str) -> bytes:
-        """Return the bytes of a file that a call made. Raises Relayed for the service's error."""
-        response = self._http.get(f"{wire.FILES}/{quote(artifact_id, safe='')}")
-        if response.status_code != HTTPStatus.OK:
-            raise Relayed(error_of(_envelope(response)))
-        return response.content
+    def save(self, artifact_id: str, path: Path) -> int:
+        """Write a file that a call made to a path, and return its size. A file that is there stays until the new one is
+        complete. Raises Relayed for the service's error, ServiceUnavailable."""
+        try:
+            with (
+                self._http.stream("GET", f"{wire.FILES}/{quote(artifact_id, safe='')}") as response,
+                _complete(path, response) as file,
+            ):
+                return _copy(response, file, path.name)
+        except httpx.HTTPError as error:
+            raise ServiceUnavailable(
+                f"The connection to the service broke: {error}", hint="Nothing was saved. Repeat it."
+            ) from None
 
     @contextlib.contextmanager
     def events(self, query: Mapping[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
@@ -126,6 +135,36 @@ class Client:
             ) from None
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
+
+
+@contextlib.contextmanager
+def _complete(path: Path, response: httpx.Response) -> Iterator[BinaryIO]:
+    """Open what is to be the file when the block is done. A pipe or a device is written as it comes."""
+    if response.status_code != HTTPStatus.OK:
+        response.read()
+        raise Relayed(error_of(_envelope(response)))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    path = path.resolve()  # what a link leads to, and not the link, is written
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy(response: httpx.Response, file: BinaryIO, name: str) -> int:
+    """Copy a response's bytes, and return how many there are."""
+    length, size = response.headers.get("content-length", ""), 0
+    with progress.bar(name, int(length) if length.isdigit() else None) as advance:
+        for chunk in response.iter_bytes():
+            size += file.write(chunk)
+            advance(len(chunk))
+    return size
 
 
 def _events(source: EventSource) -> Iterator[tuple[str, str]]:

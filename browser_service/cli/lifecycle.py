@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_service.cli import flags, output
+from browser_service.cli import flags, output, progress
 from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.cli.running import RESTART, places, running_settings
 from browser_service.settings import Settings
@@ -103,9 +103,10 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
     """Return the service, and whether this call started it. If it does not answer, raises ServiceUnavailable with the
     log's end."""
     try:
-        running, pid = instance.start(
-            data_dir, flags.environment(changes), lambda: instance.find(data_dir), end_if_late=True
-        )
+        with progress.waiting("The service starts …"):
+            running, pid = instance.start(
+                data_dir, flags.environment(changes), lambda: instance.find(data_dir), end_if_late=True
+            )
     except instance.NotStarted as error:
         from browser_service.cli.log_lines import reasons  # noqa: PLC0415 - only a start that failed needs it
 
@@ -115,6 +116,11 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
         raise ServiceUnavailable(
             "\n".join([f"The service did not start. {why}", *reasons(error.log_end)]),
             hint=f"`browse-together doctor` says what is missing; the whole log: {data_dir / LOG_FILE}",
+        ) from None
+    except OSError as error:
+        raise ServiceUnavailable(
+            f"The data directory {data_dir} cannot be used: {error.strerror or error}.",
+            hint="Make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR.",
         ) from None
     return running, running.pid == pid  # another may have been a moment quicker
 

@@ -80,9 +80,12 @@ def test_a_person_saves_the_file_of_any_client_of_the_account_by_its_id(
     other = ("run", "content", "--cursor", f"{cursor['artifactId']}:0")
     assert "There is no artifact" in running.run(*other, BROWSE_CLIENT_ID="somebody-else").err
     assert "Hello" in running.succeed(*other, "--person", BROWSE_CLIENT_ID="somebody-else").out
-    refused = running.run("save", "art-none", str(tmp_path / "no.pdf"))
+    refused = running.run("save", "art-none", str(saved))
     assert (refused.code, "There is no artifact" in refused.err) == (1, True)
-    assert not (tmp_path / "no.pdf").exists()
+    assert saved.stat().st_size == named["size"]
+    piped = running.run("save", named["artifactId"], "/dev/null")
+    assert (piped.code, piped.err, Path("/dev/null").is_file()) == (0, f"/dev/null: {named['size']} bytes\n", False)
+    assert {path.name for path in tmp_path.iterdir()} == {"page-.pdf", "page-somebody-else.pdf"}
 
 
 def test_text_is_saved_as_well(running: Terminal, page: str, tmp_path: Path) -> None:
