@@ -23,7 +23,9 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = {"client": False, "": False, "on this machine": False, APP_NAME: False, "configuration": True}
 _PASSING: Final = ("archive-v0", "environments-v2", ".cache")
 """Names the folders in which `uvx` and `pipx run` keep what they may remove at any time."""
-FIRST_PROMPT: Final = "Open https://example.com in the shared browser, and tell me what is on the page."
+FIRST_PROMPT: Final = (
+    'Open https://example.com in a page called "first" and tell me its headings. Then list your pages.'
+)
 
 app = new_app()
 
@@ -72,7 +74,7 @@ def install(
         return
     _make(plan, machine)
     output.say(f"{chat_client.title} has {name} now. {chat_client.next_step}")
-    output.say(f"Then say, for example: {FIRST_PROMPT}")
+    output.say(f"Then paste this into a chat: {FIRST_PROMPT}")
 
 
 @app.command()

@@ -2,12 +2,14 @@
 
 import re
 import tomllib
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, cast
 
 import tomlkit
 from pydantic import JsonValue
+from tomlkit.exceptions import TOMLKitError
 
 from browser_service.cli.install.documents import Entry, Malformed
 from shared.model import Json
@@ -29,23 +31,31 @@ class TomlText:
             raise Malformed(str(error).removesuffix(" (at end of document)"), len(lines), len(lines[-1]) + 1) from None
 
     def put(self, text: str, section: str, name: str, entry: Entry) -> str:
-        document = tomlkit.parse(text)
-        group = cast("MutableMapping[str, JsonValue]", document.get(section, {}))
-        if name not in group:
-            added = f"{text}{_gap(text)}[{section}.{name}]\n{tomlkit.dumps(entry)}"
-            if _is_valid(added):
-                return added
-        if isinstance(own := group.get(name), MutableMapping):
-            own.update(entry)
-        else:
-            group[name] = dict(entry)
-        return tomlkit.dumps(document)
+        with _editing(text, section) as (document, group):
+            if name not in group:
+                added = f"{text}{_gap(text)}[{section}.{name}]\n{tomlkit.dumps(entry)}"
+                if _is_valid(added):
+                    return added
+            if isinstance(own := group.get(name), MutableMapping):
+                own.update(entry)
+            else:
+                group[name] = dict(entry)
+            return tomlkit.dumps(document)
 
     def drop(self, text: str, section: str, name: str) -> str:
+        with _editing(text, section) as (document, group):
+            group.pop(name, None)
+            return tomlkit.dumps(document)
+
+
+@contextmanager
+def _editing(text: str, section: str) -> Iterator[tuple[tomlkit.TOMLDocument, MutableMapping[str, JsonValue]]]:
+    """Give the document and its section to edit. Raises Malformed for what tomlkit cannot take apart."""
+    try:
         document = tomlkit.parse(text)
-        group = cast("MutableMapping[str, JsonValue]", document.get(section, {}))
-        group.pop(name, None)
-        return tomlkit.dumps(document)
+        yield document, cast("MutableMapping[str, JsonValue]", document.get(section, {}))
+    except TOMLKitError as error:
+        raise Malformed(f"it cannot be edited: {error}") from None
 
 
 def _gap(text: str) -> str:

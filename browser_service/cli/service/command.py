@@ -1,6 +1,7 @@
 """Starts the service at login, by the means of the platform: `service install`, `uninstall` and `status`."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -12,8 +13,8 @@ from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.cli.service.units import Command, Start, Unit, unit_for
 from browser_service.settings import Settings
-from client import instance
-from shared.installation import program, typed
+from client import config_file, instance
+from shared.installation import command, program, typed
 from shared.wire import APP_NAME
 
 app = new_app()
@@ -36,6 +37,7 @@ def install(*, only_print: OnlyPrint = False, **options: Any) -> None:  # Any: o
     if only_print:
         output.say(unit.text.rstrip("\n"))
         return
+    _warn_of_variables(changes.keys())
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # its log is opened before it starts
     before = files.read(unit.path, unit.encoding)
     if before == unit.text:
@@ -98,6 +100,19 @@ def remove(machine: Machine, unit: Unit) -> None:
 
 def _current(machine: Machine, settings: Settings) -> Unit:
     return unit_for(machine, Start(program(APP_NAME), settings.data_dir, {}))
+
+
+def _warn_of_variables(given: Collection[str]) -> None:
+    """Say which settings of this shell a service that starts at login will not have."""
+    fields = {name: field for name, field in Settings.model_fields.items() if name not in {*given, "data_dir"}}
+    unseen = [variable for name, field in fields.items() if (variable := config_file.variable_of(name, field))]
+    unseen += [config_file.VARIABLE] if os.environ.get(config_file.VARIABLE) else []
+    if unseen:
+        output.say(
+            f"At login there is no {', '.join(unseen)} as in this shell: give it as a flag here, or in config.toml "
+            f"({command('config', 'set')}).",
+            to_stderr=True,
+        )
 
 
 def _clear(machine: Machine, unit: Unit) -> None:

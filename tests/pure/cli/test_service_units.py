@@ -72,6 +72,8 @@ def test_where_the_platforms_program_is_missing_its_commands_are_printed(tmp_pat
     assert not unit.exists()
     installed = home.run("service", "install", "--max-pages", "7")
     assert (installed.exit_code, "systemctl --user enable --now" in installed.stderr) == (0, True)
+    assert "At login there is no PORT as in this shell" in home.run("service", "install", PORT="9000").stderr
+    home.succeed("service", "install", "--max-pages", "7")
     assert 'Environment="BROWSE_MAX_PAGES=7"' in unit.read_text(encoding="utf-8")
     assert "nothing in it changes" in home.succeed("service", "install", "--max-pages", "7")
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700

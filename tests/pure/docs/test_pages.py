@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 import yaml
 
+from browser_service.cli.install.command import FIRST_PROMPT
 from scripts.settings_tables import PAGE, filled
 from shared.catalogue import ACTIONS
 from tests.support.docs import PAGES, ROOT, page
@@ -33,6 +34,10 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
     assert len(readme.splitlines()) <= 150
     lead_on = {"docs/index.md", "docs/reference.md"}  # they are reached from the others
     assert {name for name in PAGES if name.startswith("docs/")} - lead_on <= set(re.findall(r"\]\(([^)#]+)\)", readme))
+
+
+def test_the_first_prompt_is_the_one_that_install_gives() -> None:
+    assert f"> {FIRST_PROMPT}\n" in page("README.md")
 
 
 def test_the_site_has_every_page() -> None:
