@@ -49,8 +49,14 @@ def create_app(
     def own_hosts() -> set[str]:
         return {*loopback_hosts(app.state.port), *settings.allowed_hosts}
 
+    def refused_hosts() -> set[str]:
+        """Return the hosts that no page may open: the port of the figures needs no token."""
+        figures = app.state.metrics_port
+        return own_hosts() | {*(loopback_hosts(figures) if figures else ())}
+
     def build_services() -> Services:
-        return Services(settings, carrier, clock, make_host=make_host, port=lambda: app.state.port, own_hosts=own_hosts)
+        port = lambda: app.state.port  # noqa: E731 - one expression
+        return Services(settings, carrier, clock, make_host=make_host, port=port, own_hosts=refused_hosts)
 
     app = FastAPI(
         title=wire.APP_NAME,

@@ -114,6 +114,9 @@ async def test_a_port_of_their_own_has_the_figures_and_nothing_else(start: Start
         assert foreign.status_code == 403
     async with service.agent() as agent:
         assert (await agent.http.get(wire.TOOLS)).status_code == 200
+        for host in ("127.0.0.1", "localhost"):
+            refused = await agent.error("goto", pageId="p", url=f"http://{host}:9090{wire.METRICS}")
+            assert refused["code"] == "FORBIDDEN"
 
 
 def test_a_port_for_figures_that_is_taken_is_a_warning(tmp_path: Path) -> None:
