@@ -36,6 +36,9 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
             "over a network each session is a client of its own. Leave them out."
         )
     if problem := tools.toolset_problem(settings.toolsets):
+        if config_file.variable_of("toolsets", Settings.model_fields["toolsets"]) is None:
+            where = config_file.place(config_file.path(), "toolsets")
+            sys.exit(f"mcp-gateway: toolsets in {where}: {problem.partition(': ')[2]}")
         sys.stderr.write(f"mcp-gateway: {problem}\n")
     instructions = instructed(problem)
     if early:

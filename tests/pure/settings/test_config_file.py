@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from browser_service.settings import Settings as ServiceSettings
 from client import config_file
 from client.config_file import FileSettings, WrongFile, explain
+from mcp_gateway import startup
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
 from shared import setting_names
@@ -122,6 +123,22 @@ def test_a_wrong_value_is_told_with_its_key_and_how_it_is_written(file: Path) ->
     assert lines["log_level"].startswith(f"log_level in {file}, line 2: Input should be 'debug', 'info'")
     assert lines["deny_hosts"].startswith(f"deny_hosts in {file}, line 3: ")
     assert [line.split(" ")[0] for line in problem(GatewaySettings)] == ["log_level"]
+
+
+def test_a_toolset_that_is_none_ends_the_start_where_the_file_names_it(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text('port = 9001\ntoolsets = ["core", "medai"]\n')
+    with pytest.raises(SystemExit) as ended:
+        startup.run(None)
+    assert str(ended.value).startswith(
+        f"mcp-gateway: toolsets in {file}, line 2: no toolset is called medai; listed is"
+    )
+    file.write_text("max_page = 1\nhedless = 2\n")
+    with pytest.raises(SystemExit) as ended:
+        startup.run(None)
+    assert str(ended.value).count("there is no setting") == 2
+    assert capsys.readouterr().err == ""
 
 
 def test_a_wrong_variable_is_not_blamed_on_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
