@@ -89,6 +89,11 @@ def path() -> Path:
     return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _FILE
 
 
+def broken(file: Path) -> Path:
+    """Return where a version with mistakes is kept."""
+    return file.with_name(f"{file.name}.broken")
+
+
 def contents() -> dict[str, object]:
     """Return what the file says. Raises WrongFile."""
     return FileSource(FileSettings).toml_data

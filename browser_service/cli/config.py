@@ -96,7 +96,7 @@ def edit() -> None:
     """Open the file in your editor ($VISUAL, $EDITOR). A version with mistakes does not take its place, and is kept."""
     file = config_file.path()
     before = config_text.read()
-    aside = file.with_name(f"{file.name}.broken")
+    aside = config_file.broken(file)
     goes_on = aside.exists() and (not file.exists() or aside.stat().st_mtime >= file.stat().st_mtime)
     if goes_on:
         output.say(f"This goes on with {aside}, which was kept.")

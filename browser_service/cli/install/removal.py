@@ -107,12 +107,13 @@ def _belongings(machine: Machine, settings: Settings) -> Belongings:
         backups += [path for path in [files.backup_of(client.file(machine))] if path.exists()]
     ours, foreign = _data(settings.data_dir)
     config = config_file.path()
-    is_ours = config.exists() and config not in ours and config_file.VARIABLE not in machine.environment
+    named = config_file.VARIABLE in machine.environment
+    configs = [] if named else [path for path in (config, config_file.broken(config)) if path.exists()]
     return Belongings(
         instance.find(settings.data_dir),
         unit if unit.path.exists() else None,
         servers,
-        [*backups, *ours, *([config] if is_ours else [])],
+        [*backups, *ours, *(path for path in configs if path not in ours)],
         foreign,
     )
 
