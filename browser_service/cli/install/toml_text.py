@@ -14,6 +14,8 @@ from tomlkit.exceptions import TOMLKitError
 from browser_service.cli.install.documents import Entry, Malformed
 from shared.model import Json
 
+_HEADER: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_LAST_GAP: Final = re.compile(r"(\r?\n)\r?\n\Z")
 _PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 
 
@@ -40,12 +42,46 @@ class TomlText:
                 own.update(entry)
             else:
                 group[name] = dict(entry)
-            return tomlkit.dumps(document)
+            return _with_comments(text, tomlkit.dumps(document))
 
     def drop(self, text: str, section: str, name: str) -> str:
+        expected = self.load(text)
+        cast("Json", expected[section]).pop(name)
+        cut = _without_tables(text, section, name)
+        if _is_valid(cut) and {section: {}} | self.load(cut) == expected:
+            return cut
         with _editing(text, section) as (document, group):
             group.pop(name, None)
-            return tomlkit.dumps(document)
+            return _with_comments(text, tomlkit.dumps(document))
+
+
+def _without_tables(text: str, section: str, name: str) -> str:
+    """Return the text without an entry's tables, from their headers to the next ones; comments above those stay."""
+    own = re.compile(
+        rf"^[ \t]*\[[ \t]*{_key(section)}[ \t]*\.[ \t]*{_key(name)}[ \t]*(?:\.[^\]\n]*)?\][^\n]*\n?", re.MULTILINE
+    )
+    while found := own.search(text):
+        following = _HEADER.search(text, found.end())
+        end = following.start() if following else len(text)
+        lines = text[found.end() : end].splitlines(keepends=True)
+        last = max((place for place, line in enumerate(lines) if line.strip() and line.lstrip()[0] != "#"), default=-1)
+        before, rest = text[: found.start()], "".join(lines[last + 1 :]) + text[end:]
+        if not rest.strip() or not before or before.endswith(("\n\n", "\n\r\n")):
+            rest = rest.lstrip("\r\n")
+        text = (before if rest else _LAST_GAP.sub(r"\1", before)) + rest
+    return text
+
+
+def _key(name: str) -> str:
+    return rf"[\"']?{re.escape(name)}[\"']?"
+
+
+def _with_comments(text: str, edited: str) -> str:
+    """Return the edited text if it has all comments of the other. Raises Malformed."""
+    lost = [line for line in text.splitlines() if line.partition("#")[2].strip() not in edited]
+    if lost:
+        raise Malformed(f"it cannot be edited without losing {lost[0].strip()!r}")
+    return edited
 
 
 @contextmanager

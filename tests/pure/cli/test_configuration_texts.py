@@ -81,6 +81,8 @@ def test_a_name_given_twice_cannot_be_removed_alone() -> None:
         "servers = { a = { x = 1 } } # inline\n",
         "[servers.a]\nx = 1\n[other]\n[servers.b]\ny = 2\n",
         "servers.a.x = 1\n",
+        "[servers.a]\n[servers]\n# out of order\n",
+        "[servers]\r\n[servers.a]\r\nx = 1\r\n\r\n# of the other\r\n[other]\r\n",
     ],
 )
 def test_an_entry_of_toml_comes_and_goes_with_all_comments_kept(text: str) -> None:
@@ -88,6 +90,7 @@ def test_an_entry_of_toml_comes_and_goes_with_all_comments_kept(text: str) -> No
     before = tomllib.loads(text)
     assert tomllib.loads(added) == {**before, "servers": {**before.get("servers", {}), "own": ENTRY}}
     removed = without_entry(TomlText(), added, "servers", "own")
+    assert removed == text or "{" in text or not text.endswith("\n")
     for each in (added, removed):
         assert [line for line in text.splitlines() if "#" in line and line.partition("#")[2] not in each] == []
     assert {**before, "servers": {}} | tomllib.loads(removed) == {"servers": {}} | before
@@ -98,3 +101,14 @@ def test_what_a_toml_entry_says_beside_the_command_stays(value: dict[str, object
     text = tomlkit.dumps({"servers": {"own": value}})
     changed = with_entry(TomlText(), text, "servers", "own", {**value, **ENTRY})  # type: ignore[dict-item] # JSON
     assert tomllib.loads(changed)["servers"]["own"] == {**value, **ENTRY}
+
+
+def test_tables_of_an_entry_are_taken_out_from_between_others() -> None:
+    before, own, after = (
+        "[servers.a]\nx = 1\n\n",
+        "[servers.own] # mine\nx = [\n  1,\n]\n\n",
+        "# the other\n[other]\ny = 1\n",
+    )
+    env = "[servers.own.env]\nK = 'v'\n"
+    assert without_entry(TomlText(), before + own + env + after, "servers", "own") == before + after
+    assert without_entry(TomlText(), own + after + env, "servers", "own") == after
