@@ -39,7 +39,7 @@ class TomlText:
                 if _is_valid(added):
                     return added
             if isinstance(own := group.get(name), MutableMapping):
-                own.update(entry)
+                own.update({key: value for key, value in entry.items() if own.get(key) != value})
             else:
                 group[name] = dict(entry)
             return _with_comments(text, tomlkit.dumps(document))

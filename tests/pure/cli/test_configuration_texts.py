@@ -96,6 +96,12 @@ def test_an_entry_of_toml_comes_and_goes_with_all_comments_kept(text: str) -> No
     assert {**before, "servers": {}} | tomllib.loads(removed) == {"servers": {}} | before
 
 
+def test_of_an_entry_of_toml_only_what_differs_is_written_anew() -> None:
+    text = "[servers.own]\ncommand='/old' # mine\nargs = ['a b', '\"']\n\n[servers.own.env]\nK = 'v'\n"
+    changed = with_entry(TomlText(), text, "servers", "own", {**ENTRY, "env": {"K": "v"}})
+    assert changed == text.replace("'/old'", '"/bin/x"')
+
+
 @given(value=st.dictionaries(st.text("abc", min_size=1), st.integers() | st.text(max_size=5), max_size=3))
 def test_what_a_toml_entry_says_beside_the_command_stays(value: dict[str, object]) -> None:
     text = tomlkit.dumps({"servers": {"own": value}})
