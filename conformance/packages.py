@@ -47,3 +47,7 @@ def install() -> None:
     if done.returncode != 0:
         raise NotInstalled(f"npm could not install {FOLDER / 'package.json'}:\n{done.stdout.decode(errors='replace')}")
     stamp.write_text(wanted, "ascii")
+
+
+if __name__ == "__main__":
+    install()

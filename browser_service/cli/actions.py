@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
+import httpx
 import typer
 
 from browser_service.cli import flags, output, secrets
@@ -21,6 +22,7 @@ from browser_service.cli.options import (
 from browser_service.cli.root import VERBATIM
 from shared import catalogue, wire
 from shared.actions.base import Action
+from shared.errors import BrowseError
 from shared.model import Json
 from shared.replies import TerminalReply
 from shared.schema import kebab
@@ -102,10 +104,24 @@ def command_of(name: str, action: type[Action], run_body: Callable[..., None] = 
         run_body(body, data_dir, out, as_json=as_json, person=person, **secret)
 
     command = new_app()
-    options = [*map(parameter, action_options(action)), *secrets.parameter(action)]
+    options = [parameter(option, _COMPLETED.get(option.name)) for option in action_options(action)]
+    options += secrets.parameter(action)
     parameters = [*_by_position(action), *options, *parameters_of(act)]
     command.command(help=action.description())(with_signature(act, parameters))
     return command
+
+
+def _page_ids(typed: str) -> list[str]:
+    """Return the ids of this account's pages that begin as typed; none where no service runs."""
+    try:
+        with Client(flags.settings().data_dir) as client:
+            yours = cast("list[Json]", client.get(wire.PAGES)["yours"])
+    except (BrowseError, OSError, httpx.HTTPError):
+        return []
+    return [page_id for page in yours if (page_id := str(page["pageId"])).startswith(typed)]
+
+
+_COMPLETED: Final = {"pageId": _page_ids}
 
 
 def _by_position(action: type[Action]) -> list[inspect.Parameter]:

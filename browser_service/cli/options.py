@@ -46,12 +46,13 @@ class Option(NamedTuple):
         return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
 
-def parameter(option: Option) -> inspect.Parameter:
-    """Make the parameter from which typer reads the option. It defaults to None, and then nothing is sent."""
+def parameter(option: Option, complete: Callable[[str], list[str]] | None = None) -> inspect.Parameter:
+    """Make the parameter from which typer reads the option. It defaults to None, and then nothing is sent. A shell gets
+    from `complete` what its value may become."""
     annotation, metavar = _annotation(option.schema)
     spellings = dict.fromkeys(option.spellings)
     flags = [_switch(name) for name in spellings] if annotation is bool else [f"--{name}" for name in spellings]
-    info = typer.Option(None, *flags, help=option.help, metavar=metavar, show_default=False)
+    info = typer.Option(None, *flags, help=option.help, metavar=metavar, show_default=False, autocompletion=complete)
     return inspect.Parameter(
         option.identifier, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation | None
     )

@@ -1,6 +1,7 @@
 """Serves the connections of a process by the transports that its settings name."""
 
 import asyncio
+import os
 import sys
 
 import structlog
@@ -52,12 +53,13 @@ async def _serve_host(host: EarlyServer | Lines, gateway: Gateway) -> None:
 
 
 def _log_to_stderr(settings: Settings) -> None:
+    colours = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+            structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

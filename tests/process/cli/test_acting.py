@@ -13,6 +13,7 @@ import pytest
 from browser_service.cli.client import Client
 from shared.wire import BROWSER
 from tests.process.cli.conftest import VIEWPORT
+from tests.support.completion import completions
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually
 
@@ -44,6 +45,10 @@ def test_pages_lists_them_in_three_parts(running: Terminal, page: str) -> None:
         "other agents'",
     ]
     assert "/cli" in table
+
+
+def test_a_shell_completes_the_ids_of_the_pages(running: Terminal, page: str) -> None:
+    assert completions("run", "click", "--page", page[:2], BROWSE_DATA_DIR=str(running.data_dir)) == [page]
 
 
 def test_this_account_is_one_lasting_client_unless_the_environment_says_another(running: Terminal, page: str) -> None:

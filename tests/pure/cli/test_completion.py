@@ -1,20 +1,11 @@
 """Tests what a shell gets that completes what is typed."""
 
+from pathlib import Path
+
 import pytest
-from typer.testing import CliRunner
 
-from browser_service.cli.root import COMMANDS, app
-
-
-def completions(*words: str) -> list[str]:
-    """Return what the last word may become."""
-    typed = ["browse-together", *words]
-    asked = {
-        "COMP_WORDS": " ".join(typed),
-        "COMP_CWORD": str(len(typed) - 1),
-        "_BROWSE_TOGETHER_COMPLETE": "complete_bash",
-    }
-    return CliRunner().invoke(app, [], prog_name="browse-together", env=asked).output.split()
+from browser_service.cli.root import COMMANDS
+from tests.support.completion import completions
 
 
 @pytest.mark.parametrize(
@@ -37,3 +28,7 @@ def test_commands_actions_options_and_choices_are_completed(typed: list[str], ex
 def test_each_command_can_be_completed(command: str) -> None:
     assert command in completions(command)
     assert "--help" in completions(command, "--he")
+
+
+def test_without_a_service_there_is_no_page_to_complete(tmp_path: Path) -> None:
+    assert completions("run", "click", "--page", "", BROWSE_DATA_DIR=str(tmp_path)) == []
