@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Final, cast
 
+from h11 import Request
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -25,6 +26,7 @@ class PromptHttp(H11Protocol):
     """Closes a connection whose next request does not come, or has a head that does not end."""
 
     _waiting: asyncio.TimerHandle | None = None
+    _is_websocket = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         super().connection_made(transport)
@@ -32,11 +34,19 @@ class PromptHttp(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._is_websocket:
+            return
         cycle: RequestResponseCycle | None = self.cycle  # which uvicorn declares without the None that it has at first
         if cycle is not None and not cycle.response_complete:
             self._stop_waiting()
         elif self._waiting is None:
             self._wait()
+
+    def handle_websocket_upgrade(self, event: Request) -> None:
+        """Leave the connection to the websocket's protocol, which alone hears of its end."""
+        self._is_websocket = True
+        self._stop_waiting()
+        super().handle_websocket_upgrade(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -52,8 +62,7 @@ class PromptHttp(H11Protocol):
 
     def _give_up(self) -> None:
         self._waiting = None
-        if self.transport.get_protocol() is self:  # else it is a websocket by now
-            self.transport.close()
+        self.transport.close()
 
 
 def websocket_limit(most_bytes: int) -> int:
