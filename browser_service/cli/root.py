@@ -1,9 +1,10 @@
 """Lists the commands. What a command needs is imported when it runs, so that help is quick."""
 
 import gc
+import sys
 from importlib import import_module
-from types import MappingProxyType
-from typing import Annotated, Final, NamedTuple
+from types import MappingProxyType, ModuleType
+from typing import Annotated, Final, NamedTuple, cast
 
 import typer
 
@@ -42,6 +43,8 @@ COMMANDS: Final = MappingProxyType(
     }
 )
 
+_ABSENT: Final = cast("ModuleType", None)
+"""Stands among Python's modules for one that is not to be imported."""
 VERBATIM: Final = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -80,6 +83,7 @@ for _name, _command in COMMANDS.items():
 
 def main() -> None:
     gc.disable()  # imports make many objects and no garbage; what lasts, the service, enables it when all is there
+    sys.modules["httpx._main"] = _ABSENT  # httpx's own command line, which it imports if it can, for a tenth of a start
     try:
         app()
     finally:
