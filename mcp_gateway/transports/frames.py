@@ -22,11 +22,14 @@ class Trimmer:
     def __init__(self, most_bytes: int) -> None:
         self.was_cut = deque[bool]()
         """Says of each message that has ended, in their order, whether it was cut."""
+        self.frames = 0
+        """How many frames began so far, and `fragments` of them of the message that is coming."""
+        self.fragments = 0
+        self.left = 0
+        """How many bytes of the frame's payload are still to come."""
         self._most_bytes = most_bytes
         self._head = bytearray()
         """The bytes of a frame's header until it is whole."""
-        self._left = 0
-        """How many bytes of the frame's payload are still to come."""
         self._size = 0
         """How many bytes the message has so far."""
         self._first, self._last = bytearray(), bytearray()
@@ -35,12 +38,17 @@ class Trimmer:
     def _is_cut(self) -> bool:
         return self._size > self._most_bytes
 
+    @property
+    def held(self) -> int:
+        """How many bytes are kept of the message that is coming."""
+        return min(self._size - self.left, self._most_bytes)
+
     def feed(self, data: bytes) -> bytes:
         """Return what is passed on of the bytes that came."""
         out, at = bytearray(), 0
         while at < len(data):
-            if self._left:
-                piece = data[at : at + self._left]
+            if self.left:
+                piece = data[at : at + self.left]
                 self._payload(piece, out)
                 at += len(piece)
             else:
@@ -53,22 +61,24 @@ class Trimmer:
 
     def _begin(self, out: bytearray) -> None:
         """Begin a frame, whose header is whole."""
-        self._left = _payload_size(self._head)
+        self.left = _payload_size(self._head)
+        self.frames += 1
         if not self._is_control:
-            self._size += self._left
+            self.fragments += 1
+            self._size += self.left
         if self._is_control or not self._is_cut:
             out += self._head
-        if not self._left:
+        if not self.left:
             self._end(out)
 
     def _payload(self, piece: bytes, out: bytearray) -> None:
-        done = _payload_size(self._head) - self._left
-        self._left -= len(piece)
+        done = _payload_size(self._head) - self.left
+        self.left -= len(piece)
         if self._is_control or not self._is_cut:
             out += piece
         else:
             self._keep(piece, done)
-        if not self._left:
+        if not self.left:
             self._end(out)
 
     def _keep(self, piece: bytes, done: int) -> None:
@@ -95,7 +105,7 @@ class Trimmer:
                 out += self._head[:1] + size + bytes(_KEY_BYTES) + ends  # a key of zeros leaves the bytes as they are
             if is_last:
                 self.was_cut.append(self._is_cut)
-                self._size = 0
+                self._size = self.fragments = 0
                 self._first.clear()
                 self._last.clear()
         self._head.clear()

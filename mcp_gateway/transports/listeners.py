@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import signal
 import socket
 import ssl
@@ -26,6 +27,9 @@ _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
 """Bounds the connections and requests that are open at a time on one port."""
 _MAX_HEAD_BYTES: Final = 65_536
+
+_GC_AFTER: Final = (20_000, 20, 20)
+"""Collect garbage seldom, because everybody waits meanwhile: a thousand sessions are 400,000 objects to look at."""
 
 log = structlog.get_logger()
 
@@ -177,6 +181,7 @@ class Listeners:
 async def listen(settings: TransportSettings, gateway: Gateway) -> None:
     """Serve the transports of a network until the process is to end. Raises NotUsable."""
     listeners = Listeners(settings, gateway)
+    gc.set_threshold(*_GC_AFTER)
     if not settings.is_loopback and settings.tls_cert is None:
         log.warning("keys and pages cross the network in the clear: give --tls-cert and --tls-key")
     async with listeners.running():

@@ -12,7 +12,8 @@ from mcp import Client
 from mcp.types import TextContent
 from starlette.responses import Response
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Frame, Opcode
 
 from mcp_gateway.websocket_client import NotConnected, websocket_client
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
@@ -236,3 +237,17 @@ async def test_progress_comes_by_the_websocket(before_standin: Listening, standi
         assert await told.get() == "running, 4 s"
         go_on.set()
         await pending
+
+
+async def test_a_flood_of_empty_frames_is_cut_off_and_one_of_messages_is_answered(gateway: Listening) -> None:
+    async with opened(gateway) as websocket:
+        await asked(websocket, HELLO)
+        for number in range(300):
+            await websocket.send(json.dumps(PING | {"id": number}))
+        assert {json.loads(await websocket.recv())["id"] for _ in range(300)} == {*range(300)}
+        empty = Frame(Opcode.CONT, b"", fin=False).serialize(mask=True)
+        websocket.transport.write(Frame(Opcode.TEXT, b"{", fin=False).serialize(mask=True) + empty * 10_000)
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
