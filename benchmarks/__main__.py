@@ -16,7 +16,20 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, forms, installing, parking, reading, recovery, sharing, soak, startup, tasks, throughput
+from benchmarks import (
+    calls,
+    forms,
+    installing,
+    parking,
+    reading,
+    recovery,
+    sharing,
+    soak,
+    startup,
+    tasks,
+    throughput,
+    transports,
+)
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -31,6 +44,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "reading": reading.run,
     "tasks": tasks.run,
     "recovery": recovery.run,
+    "transports": transports.run,
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {"installing": installing.run, "soak": soak.run}
 """These benchmarks take long, or need a package index."""
