@@ -12,11 +12,12 @@ from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import psutil
 
-from browser_service.cli.running import RESTART, places, running_settings
+from browser_service.cli.check import Check
+from browser_service.cli.settings_checks import check_config, check_settings
 from browser_service.host.launching.launcher import Launcher
 from browser_service.host.launching.memory import exact_mb
 from browser_service.host.launching.options import LaunchOptions
@@ -37,18 +38,12 @@ _MB: Final = 1_000_000
 _LEAST_FREE_MB: Final = 100
 
 
-class Check(NamedTuple):
-    name: str
-    ok: bool
-    found: str
-    advice: str = ""
-
-
 async def examine(settings: Settings) -> list[Check]:
     """Run all checks, the quick ones first."""
     running = instance.find(settings.data_dir)
     return [
         check_versions(),
+        *check_config(),
         check_data_dir(settings.data_dir),
         check_secret(settings.data_dir),
         check_journal(settings.data_dir, running),
@@ -153,17 +148,6 @@ def check_running(running: instance.Instance) -> Check:
         return Check("service", ok=True, found=found)
     advice = "Restart it: browse-together down, then browse-together up --detach."
     return Check("service", ok=False, found=f"{found}, is of another version than this command", advice=advice)
-
-
-def check_settings(settings: Settings, running: instance.Instance) -> Check:
-    """Tell where the running service has other settings than one that is started from here: that is no fault."""
-    account = running_settings(running, settings)
-    if account is None:
-        return Check("settings", ok=True, found="the running service does not say them")
-    if not account.after_restart:
-        return Check("settings", ok=True, found="those of the running service are as here")
-    found = f"the running service has others than {places()}: {account.difference}"
-    return Check("settings", ok=True, found=found, advice=RESTART)
 
 
 def check_memory(running: instance.Instance) -> Check:

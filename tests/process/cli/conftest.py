@@ -29,11 +29,12 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """Return a terminal where a service runs, with a viewport that came by flags."""
+    """Return a terminal where a service runs, with a viewport that came by flags, and a port for its figures."""
     shared = Terminal(tmp_path_factory.mktemp("cli") / "data")
     width, height = map(str, VIEWPORT)
     try:
-        shared.succeed("up", "--detach", "--viewport-width", width, "--viewport-height", height)
+        figures = ("--metrics-enabled", "--metrics-port", "0")
+        shared.succeed("up", "--detach", "--viewport-width", width, "--viewport-height", height, *figures)
         yield shared
     finally:
         shared.end()

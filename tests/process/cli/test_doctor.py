@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_service.cli import doctor
+from browser_service.cli.settings_checks import check_config
 from browser_service.settings import Settings
 from browser_service.store import journal_file
 from browser_service.store.journal import JOURNAL_FILE
@@ -74,6 +75,21 @@ def test_a_directory_that_others_can_read_is_a_problem(tmp_path: Path) -> None:
     check = doctor.check_secret(tmp_path)
     assert not check.ok
     assert f"chmod 700 {tmp_path}" in check.advice
+
+
+def test_a_file_of_settings_is_named_and_its_secrets_are_not_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check_config() == []
+    file = tmp_path / "config.toml"
+    file.write_text('max_pages = 50\ntoken = "s3cret"\n')
+    file.chmod(0o640)
+    monkeypatch.setenv("BROWSE_CONFIG", str(file))
+    (check,) = check_config()
+    assert (check.ok, check.found, check.advice) == (False, f"others may read token in {file}", f"chmod 600 {file}")
+    file.chmod(0o600)
+    (check,) = check_config()
+    assert (check.ok, check.found) == (True, f"{file} sets max_pages, token")
 
 
 def test_a_secret_that_makes_no_token_is_told_with_the_way_to_a_new_one(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, SECRET_FILE, VERSION
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, METRICS, SECRET_FILE, VERSION
 from tests.process.cli.conftest import VIEWPORT
 from tests.support.terminal import Terminal, eventually
 
@@ -63,21 +63,35 @@ def test_starting_it_again_detached_is_no_error_and_says_that_flags_came_too_lat
 def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_would_change(
     running: Terminal, tmp_path: Path
 ) -> None:
-    shown = running.succeed("status", HEADLESS="false")
     width, height = VIEWPORT
+    browser = running.succeed("status", "--json").json["settings"].get("executable_path", "")  # of whoever started it
+    shown = running.succeed("status", HEADLESS="false", BROWSE_EXECUTABLE_PATH=browser)
     assert f"viewport_width {width}, viewport_height {height}" in shown.out
     assert shown.err.startswith("Otherwise in this environment: headless is true and would be false; viewport_width")
     assert f"viewport_width is {width} and would be 1280" in shown.err
     assert shown.err.endswith("browse-together down, then browse-together up --detach.\n")
     file = tmp_path / "config.toml"
-    file.write_text(f"max_pages = 7\nviewport_width = {width}\nviewport_height = {height}\n")
+    file.write_text(
+        f"max_pages = 7\nviewport_width = {width}\nviewport_height = {height}\n"
+        f'metrics_enabled = true\nmetrics_port = 0\nexecutable_path = "{browser}"\n'
+    )
     of_file = Terminal(running.data_dir, config=str(file))
-    assert of_file.succeed("status", "--json").json["afterRestart"] == {"max_pages": 7}
-    assert of_file.succeed("status").err.startswith(
+    here = {"BROWSE_EXECUTABLE_PATH": ""}
+    assert of_file.succeed("status", "--json", **here).json["afterRestart"] == {"max_pages": 7}
+    assert of_file.succeed("status", **here).err.startswith(
         f"Otherwise in this environment and {file}: max_pages is 100 and would be 7. A restart takes them"
     )
-    as_it_runs = of_file.run("status", BROWSE_MAX_PAGES="100")
+    as_it_runs = of_file.run("status", BROWSE_MAX_PAGES="100", **here)
     assert (as_it_runs.code, as_it_runs.err) == (0, "")
+
+
+def test_figures_are_served_at_a_port_of_their_own_which_the_log_names(running: Terminal) -> None:
+    lines = [json.loads(line) for line in (running.data_dir / LOG_FILE).read_text(encoding="utf-8").splitlines()]
+    (url,) = (line["url"] for line in lines if line["event"] == "metrics")
+    found = httpx.get(url, trust_env=False)
+    assert (found.status_code, "playwright_mcp_browsers " in found.text) == (200, True)
+    assert httpx.get(url.replace(METRICS, HEALTH), trust_env=False).status_code == 404
+    assert httpx.get(running.url + METRICS, trust_env=False).status_code == 401
 
 
 def test_a_second_service_on_the_same_directory_is_refused_and_told_of_the_first(running: Terminal) -> None:
