@@ -111,8 +111,16 @@ def is_secret(name: str) -> bool:
 
 def write(text: str, *, to: Path | None = None, secret: bool = False) -> Path:
     """Write the file, or another, whole or not at all, and return its path. A secret is for this account alone to
-    read."""
-    file = (to or path()).resolve()  # a link to it stays one
+    read. Raises WrongFile where it cannot be written."""
+    file = to or path()
+    try:
+        _replace(file.resolve(), text, secret=secret)  # a link to it stays one
+    except OSError as error:
+        raise WrongFile(f"{file} cannot be written: {error.strerror or error}. Nothing was changed.") from None
+    return file
+
+
+def _replace(file: Path, text: str, *, secret: bool) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
     descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
@@ -126,7 +134,6 @@ def write(text: str, *, to: Path | None = None, secret: bool = False) -> Path:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return to or path()
 
 
 def template(settings: Sequence[tuple[str, str, str]]) -> str:

@@ -180,6 +180,12 @@ def test_only_a_file_is_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not file.exists()
 
 
+def test_a_file_that_cannot_be_written_is_told(file: Path) -> None:
+    file.parent.write_text("a file in the place of the folder")
+    refused = run("set", "port", "9001")
+    assert (refused.exit_code, refused.output) == (2, f"{file} cannot be written: File exists. Nothing was changed.\n")
+
+
 def test_a_variable_that_stands_above_the_file_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLESS", "true")
     assert "HEADLESS is set in this environment, and stands above the file." in succeed("set", "headless", "false")
