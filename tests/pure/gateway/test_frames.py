@@ -1,10 +1,12 @@
-"""Tests that a websocket's message over the limit is cut to its ends, however its bytes come."""
+"""Tests what bounds a message: one over the limit is cut to its ends, one of countless arrays is refused."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.server import ServerProtocol
 
+from mcp_gateway import jsonrpc
 from mcp_gateway.transports.frames import Trimmer
 
 MOST = 2_000
@@ -54,3 +56,10 @@ def read(wire: bytes) -> list[bytes]:
                 messages.append(message)
                 message = b""
     return messages
+
+
+def test_a_message_of_countless_arrays_is_refused_before_it_is_read() -> None:
+    text = b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"x": [' + b"[]," * 1_500_000 + b"[]]}}"
+    with pytest.raises(jsonrpc.InvalidMessage, match="at most 1500000") as refused:
+        jsonrpc.parse(text)
+    assert refused.value.request_id == 5
