@@ -239,7 +239,7 @@ async def test_a_cancel_closes_the_window_and_keeps_what_was_signed_in(
 
 
 async def test_a_window_that_nobody_closes_is_closed_at_the_limit(seen_start: StartService, bank: Site) -> None:
-    service = await seen_start(login_within_s=3)
+    service = await seen_start(login_within_s=6)
     async with service.agent() as agent:
         error = await agent.error("login", url=bank.url("/sign-in"))
         assert error["code"] == "TIMEOUT"
