@@ -184,24 +184,25 @@ async def listen(settings: TransportSettings, gateway: Gateway) -> None:
     gc.set_threshold(*_GC_AFTER)
     if not settings.is_loopback and settings.tls_cert is None:
         log.warning("keys and pages cross the network in the clear: give --tls-cert and --tls-key")
+    told_to_end = _told_to_end()
     async with listeners.running():
-        ended, told = (asyncio.create_task(each) for each in (listeners.ended(), _told_to_end()))
+        ended, told = (asyncio.create_task(each) for each in (listeners.ended(), told_to_end.wait()))
         done, waiting = await asyncio.wait((ended, told), return_when=asyncio.FIRST_COMPLETED)
         for each in waiting:
             each.cancel()
-        for each in done:
-            each.result()
+        if ended in done:
+            ended.result()
 
 
-async def _told_to_end() -> None:
-    """Wait for the signals that ask a process to end."""
+def _told_to_end() -> asyncio.Event:
+    """Return what is set by the signals that ask a process to end."""
     told, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         try:
             loop.add_signal_handler(number, told.set)
         except NotImplementedError:  # Windows
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(told.set))
-    await told.wait()
+    return told
 
 
 def _url_host(host: str) -> str:

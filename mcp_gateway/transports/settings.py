@@ -27,6 +27,8 @@ def _words(value: object) -> object:
 def _kinds(value: object) -> object:
     """Split the names of transports, and take the other names that people know them by."""
     words = _words(value)
+    if words == ():
+        raise ValueError("name one of stdio, http, sse, websocket, jsonl")
     return (
         tuple(_ALSO.get(str(word).lower(), str(word).lower()) for word in words) if isinstance(words, tuple) else words
     )
@@ -56,7 +58,6 @@ class TransportSettings(FileSettings):
 
     transport: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(_kinds)] = Field(
         default=("stdio",),
-        min_length=1,
         description="stdio, http, sse, websocket (or ws), jsonl; several that share no stdin, separated by commas.",
     )
     mcp_host: Annotated[str, BeforeValidator(_host)] = Field(

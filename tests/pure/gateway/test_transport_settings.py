@@ -33,7 +33,8 @@ def given(monkeypatch: pytest.MonkeyPatch, *flags: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["--transport", "htp"], "--transport: "),
+        (["--transport", "htp"], "(given: 'htp')"),
+        (["--transport", ","], "--transport: name one of stdio, http"),
         (["--transport", "http", "--port", "99999"], "--port: "),
         (["--transport", "ws", "--port", "x"], "--port: "),
         (["--transport", "websocket,http", "--ws-port", "x"], "--ws-port: "),
