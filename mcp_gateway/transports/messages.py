@@ -14,7 +14,7 @@ from mcp_gateway.transports.access import Refused
 
 METHOD: Final = "mcp.method"
 """Has, in the scope of a POST, the method of its message; None for a response."""
-_BODY_WITHIN_S: Final = 30.0
+BODY_WITHIN_S: Final = 30.0
 _MOST_AT_A_TIME: Final = 8
 """Messages of the largest size that one client may be sending, so that nobody fills the memory with halves."""
 
@@ -42,7 +42,7 @@ class OneMessage:
         body, more = bytearray(), True
         with self._holding(scope["user"].username, body):
             try:
-                async with asyncio.timeout(_BODY_WITHIN_S):
+                async with asyncio.timeout(BODY_WITHIN_S):
                     while more:
                         message = await receive()
                         if message["type"] == "http.disconnect":
@@ -50,7 +50,7 @@ class OneMessage:
                         self._add(scope["user"].username, body, message.get("body", b""))
                         more = message.get("more_body", False)
             except TimeoutError:
-                raise Refused(408, f"The message was not whole within {_BODY_WITHIN_S:.0f} s.") from None
+                raise Refused(408, f"The message was not whole within {BODY_WITHIN_S:.0f} s.") from None
         return bytes(body)
 
     @contextlib.contextmanager

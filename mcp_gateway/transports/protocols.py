@@ -18,7 +18,7 @@ from shared.json_lines.lines import END_BYTES
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveEvent
 
-_HEAD_WITHIN_S: Final = 10.0
+HEAD_WITHIN_S: Final = 10.0
 _ENDS_BYTES: Final = 2 * END_BYTES
 _SLICE_BYTES: Final = 1_024
 _MOST_FRAMES: Final = 120
@@ -65,7 +65,7 @@ class PromptHttp(H11Protocol):
         self._stop_waiting()
 
     def _wait(self) -> None:
-        self._waiting = self.loop.call_later(_HEAD_WITHIN_S, self._give_up)
+        self._waiting = self.loop.call_later(HEAD_WITHIN_S, self._give_up)
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
