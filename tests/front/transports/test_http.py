@@ -203,6 +203,8 @@ async def test_a_reply_is_one_body_unless_something_is_told_before_it(
 
     async def wait(seen: Seen) -> Response:
         if seen.body["action"] == "goto":
+            call_id = seen.headers["x-browse-call"]
+            standin.emit("call", {"callId": call_id, "clientId": "c", "state": "running", "elapsedMs": 4_100})
             await go_on.wait()
         return success({"heard": seen.body["action"]})
 
@@ -217,8 +219,6 @@ async def test_a_reply_is_one_body_unless_something_is_told_before_it(
         await standin.call()
         call["params"] = {"name": "goto", "arguments": {"url": "http://x/"}, "_meta": {"progressToken": "p"}}
         async with http.stream("POST", before_standin.url, json=call, headers=JSON | session) as answer:
-            call_id = (await standin.call()).headers["x-browse-call"]
-            standin.emit("call", {"callId": call_id, "clientId": "c", "state": "running", "elapsedMs": 4_100})
             told = [line async for line in _data(answer, go_on)]
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert [each.get("method", each.get("id")) for each in told] == ["notifications/progress", "c"]
