@@ -150,20 +150,13 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
 
 
 def bind(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # with the protocol said: asyncio sends small replies at once only on sockets that name it, the others 40 ms late
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.host, settings.port))
+        return ports.bind(settings.host, settings.port)
     except OSError as error:
-        listener.close()
         by = f", by {program}" if (program := ports.holder(settings.port)) else ""
         raise AlreadyRunning(
             f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}{by}. Choose another with --port."
         ) from error
-    listener.set_inheritable(False)
-    return listener
 
 
 def _reachable(host: str) -> str:

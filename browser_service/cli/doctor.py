@@ -4,7 +4,6 @@ import asyncio
 import os
 import platform
 import shutil
-import socket
 import sys
 import tempfile
 import time
@@ -276,11 +275,8 @@ def _sandbox(options: LaunchOptions) -> Check:
 
 def _bind(settings: Settings) -> str | None:
     """Return why the service cannot listen at its address; None if it can."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((settings.host, settings.port))
-        except OSError as error:
-            return error.strerror or str(error)
+    try:
+        ports.bind(settings.host, settings.port).close()
+    except OSError as error:
+        return error.strerror or str(error)
     return None

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from browser_service.http.edge import loopback_hosts
 from browser_service.http.watching import figures_of
 from browser_service.settings import Settings
+from client import ports
 from shared import wire
 
 _LOOPBACK: Final = ("127.", "localhost", "::1")
@@ -63,17 +64,11 @@ def listen(settings: Settings, service_port: int) -> socket.socket | None:
     if settings.metrics_port == service_port:
         _warn(settings, "it is the service's own")
         return None
-    family = socket.AF_INET6 if ":" in settings.metrics_host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.metrics_host, settings.metrics_port))
-        listener.listen()
+        listener = ports.bind(settings.metrics_host, settings.metrics_port, listen=True)
     except OSError as error:
-        listener.close()
         _warn(settings, error.strerror or str(error))
         return None
-    listener.set_inheritable(False)
     log.info("metrics", url=f"http://{settings.metrics_host}:{listener.getsockname()[1]}{wire.METRICS}")
     return listener
 

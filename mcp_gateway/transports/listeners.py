@@ -14,7 +14,7 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from client.ports import holder
+from client import ports
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.transports.access import Access
 from mcp_gateway.transports.app import HttpApp, websocket_app
@@ -36,19 +36,12 @@ log = structlog.get_logger()
 
 def bind(host: str, port: int, flag: str) -> socket.socket:
     """Return a socket that listens. Raises NotUsable."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # with the protocol said: asyncio sends small replies at once only on sockets that name it, the others 40 ms late
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((host, port))
-        listener.listen()
+        return ports.bind(host, port, listen=True)
     except OSError as error:
-        listener.close()
-        who = holder(port)
+        who = ports.holder(port)
         reason = f"{who} listens there" if who else error.strerror or str(error)
         raise NotUsable(f"{_url_host(host)}:{port} cannot be used: {reason}. Choose another with {flag}.") from None
-    return listener
 
 
 def tls(settings: TransportSettings) -> ssl.SSLContext | None:
