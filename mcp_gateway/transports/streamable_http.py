@@ -98,6 +98,7 @@ class StreamableHttp:
         self._connect = connect
         self._sessions: dict[str, Session] = {}
         self._clients: dict[str, tuple[Visitor, StreamableHTTPSessionManager]] = {}
+        self._opening = asyncio.Lock()
         self._tasks: TaskGroup
 
     @contextlib.asynccontextmanager
@@ -182,13 +183,13 @@ class StreamableHttp:
 
     async def _stateless(self, client: str) -> tuple[Visitor, StreamableHTTPSessionManager]:
         """Return what serves a client whose every request stands for itself."""
-        known = self._clients.pop(client, None)
-        if known is None:
-            connection = self._connect(f"mcp:{client}")
-            known = Visitor(connection), StreamableHTTPSessionManager(connection.server(), stateless=True)
-            await self._tasks.start(self._run, known[1])
-        self._clients[client] = known
-        return known
+        async with self._opening:  # or the first requests of a client, if they come together, would make one each
+            if client not in self._clients:
+                connection = self._connect(f"mcp:{client}")
+                manager = StreamableHTTPSessionManager(connection.server(), stateless=True)
+                await self._tasks.start(self._run, manager)
+                self._clients[client] = Visitor(connection), manager
+            return self._clients[client]
 
     async def _run(
         self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED

@@ -11,6 +11,8 @@ from mcp.client.sse import sse_client
 from mcp.types import TextContent
 from starlette.responses import Response
 
+from mcp_gateway.connection import Connection
+from mcp_gateway.gateway import Gateway
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.json import AnyJson
 from tests.support.listening import become
@@ -55,6 +57,28 @@ async def test_without_a_session_a_key_is_one_client_from_request_to_request(gat
     async with gateway.client(mode="auto") as one, gateway.client(mode="auto") as again:
         await text(one, "open_page", pageId="stateless")
         assert not (await text(again, "close_page", pageId="stateless")).startswith("PAGE_OWNED")
+
+
+async def test_the_first_requests_of_a_client_without_a_session_share_one_connection(
+    listen: Listen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = list[str]()
+    connection = Gateway.connection
+
+    def count(gateway: Gateway, client_id: str, *, is_here: bool = False) -> Connection:
+        made.append(client_id)
+        return connection(gateway, client_id, is_here=is_here)
+
+    monkeypatch.setattr(Gateway, "connection", count)
+    revision = "2026-07-28"
+    about = {"protocolVersion": revision, "clientCapabilities": {}}
+    envelope = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+    discover = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": envelope}}
+    headers = JSON | {"mcp-protocol-version": revision, "mcp-method": "tools/list"}
+    async with listen() as gateway, gateway.http() as http:
+        answers = await asyncio.gather(*(http.post(gateway.url, json=discover, headers=headers) for _ in range(5)))
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert len(made) == 1
 
 
 async def test_a_session_that_ends_is_gone_like_a_gateway_that_ends(gateway: Listening, served: RunningService) -> None:
