@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import JsonValue
 
 from browser_service import settings_report
 from browser_service.http.routes import Caller, body_of, done, services
@@ -13,6 +14,9 @@ from shared import catalogue, wire
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
+_MOST_SETTINGS: Final = 200
+_LONGEST_SETTING: Final = 10_000
+"""Bounds what is compared, because everybody waits meanwhile."""
 _EXAMPLE: Final = 'Send {"settings": {"headless": "false"}}.'
 
 router = APIRouter()
@@ -56,5 +60,13 @@ async def ineffective_settings(request: Request, caller: Caller) -> Response:  #
     asked = (await body_of(request)).get("settings")
     if not isinstance(asked, dict):
         raise ValidationFailed("The request names no settings.", hint=_EXAMPLE, details=field_details("settings"))
+    if len(asked) > _MOST_SETTINGS or not all(map(_is_short, asked.values())):
+        limit = f"{_MOST_SETTINGS} settings of {_LONGEST_SETTING:,} characters"
+        raise ValidationFailed(f"A request compares at most {limit}.", hint=_EXAMPLE, details=field_details("settings"))
     texts = {name: str(text) for name, text in asked.items()}
     return done(request, {"ineffective": settings_report.ineffective(services(request).settings, texts)})
+
+
+def _is_short(value: JsonValue) -> bool:
+    """Say if a value is one that a variable has, and is not too long: lists of others would take long to look at."""
+    return not isinstance(value, dict | list) and (not isinstance(value, str) or len(value) <= _LONGEST_SETTING)

@@ -47,3 +47,16 @@ async def test_settings_are_compared_as_the_service_reads_them(start: StartServi
         assert told["ineffective"] == {"headless": True, "log_level": service.settings.log_level}
         wrong = await agent.http.post(wire.SETTINGS, json={"headless": "false"})
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "VALIDATION_ERROR")
+
+
+async def test_settings_that_would_take_long_to_compare_are_refused_before(start: StartService) -> None:
+    service = await start()
+    async with service.agent() as agent:
+        for asked in (
+            {"allow_hosts": "a.example," * 1_001},
+            {"allow_hosts": ["a"]},
+            {f"x{n}": "1" for n in range(201)},
+        ):
+            refused = (await agent.http.post(wire.SETTINGS, json={"settings": asked})).json()["error"]
+            assert (refused["code"], refused["details"]["context"]["field"]) == ("VALIDATION_ERROR", "settings")
+            assert "10,000 characters" in refused["message"]
