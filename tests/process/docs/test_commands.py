@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -32,6 +33,18 @@ ELSEWHERE = {
 }
 """Commands that another place proves, by how they begin."""
 PATIENCE_S = 40
+CURL = """#!{python}
+import argparse, urllib.request
+parser = argparse.ArgumentParser()
+parser.add_argument("-s", action="store_true")
+parser.add_argument("-H", action="append")
+parser.add_argument("-d")
+parser.add_argument("url")
+given = parser.parse_args()
+headers = dict(header.split(": ", 1) for header in given.H)
+print(urllib.request.urlopen(urllib.request.Request(given.url, given.d.encode(), headers)).read().decode())
+"""
+"""Does what the pages ask of curl, on a machine that has none."""
 
 
 @pytest.fixture
@@ -64,6 +77,12 @@ def enter(terminal: Terminal, line: str) -> str:
         return terminal.succeed(*words[1:]).out
     environment = terminal.environment(PORT=terminal.url.rpartition(":")[2])
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    if shutil.which("curl") is None:
+        programs = terminal.data_dir.parent / "programs"
+        programs.mkdir(exist_ok=True)
+        (programs / "curl").write_text(CURL.format(python=sys.executable), encoding="utf-8")
+        (programs / "curl").chmod(0o755)
+        environment["PATH"] += f":{programs}"
     done = subprocess.run(
         ["/bin/bash", "-c", line.replace("http://127.0.0.1:8888", terminal.url)],
         env=environment,
