@@ -20,6 +20,7 @@ from benchmarks import (
     calls,
     forms,
     installing,
+    neighbours,
     parking,
     reading,
     recovery,
@@ -46,7 +47,11 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "recovery": recovery.run,
     "transports": transports.run,
 }
-ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {"installing": installing.run, "soak": soak.run}
+ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
+    "installing": installing.run,
+    "neighbours": neighbours.run,
+    "soak": soak.run,
+}
 """These benchmarks take long, or need a package index."""
 _LONGEST_S: Final = 120
 _LONGEST_WHEN_NAMED_S: Final = 1_500

@@ -72,17 +72,18 @@ class Service:
 
 
 @asynccontextmanager
-async def service(**settings: str) -> AsyncIterator[Service]:
-    """Run a service process until the block ends; its browser starts with the first page."""
+async def service(*, limited: bool = False, **settings: str) -> AsyncIterator[Service]:
+    """Run a service process until the block ends; its browser starts with the first page. `limited`: with the limits
+    that everybody has."""
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-", ignore_cleanup_errors=True) as data:
-        async with served_at(data, "0", **settings) as running:
+        async with served_at(data, "0", limited=limited, **settings) as running:
             yield running
 
 
 @asynccontextmanager
-async def served_at(data: str, port: str, **settings: str) -> AsyncIterator[Service]:
+async def served_at(data: str, port: str, *, limited: bool = False, **settings: str) -> AsyncIterator[Service]:
     """Run a service process on that data directory and port."""
-    env = environment(**_UNLIMITED, **_COLD, **settings)
+    env = environment(**({} if limited else _UNLIMITED), **_COLD, **settings)
     async with _with_family(process.service(Path(data), env, int(port))) as running:
         yield Service(running.url, running.data_dir, running.pid)
 
@@ -144,8 +145,8 @@ async def gateway(of: Service, client_id: str) -> AsyncIterator[Gateway]:
 @asynccontextmanager
 async def mcp_server(*command: str, env: dict[str, str]) -> AsyncIterator[Gateway]:
     """Start any server that speaks MCP on stdio, and initialize it."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    async with _with_family(process.running(*command, env=env, **pipes)) as running:
+    started = process.running(*command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    async with _with_family(started) as running:
         opened = Gateway(running)
         await opened.open()
         yield opened

@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +40,14 @@ class ServiceProcess:
 
 @asynccontextmanager
 async def running(
-    *command: str, env: Mapping[str, str], stdin: int = subprocess.DEVNULL, stdout: int = subprocess.DEVNULL
+    *command: str,
+    env: Mapping[str, str],
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
+    inherited: Sequence[int] = (),
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run a program while the block lasts. It is ended with SIGTERM, and killed after END_WITHIN_S.
+    `inherited` are the descriptors that it is given.
 
     It runs in the folder of this source tree, which need not be installed.
     """
@@ -54,6 +59,7 @@ async def running(
         stdout=stdout,
         stderr=subprocess.DEVNULL,
         limit=_MAX_LINE_BYTES,
+        pass_fds=inherited,
     )
     try:
         yield process

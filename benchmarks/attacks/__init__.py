@@ -1,0 +1,1 @@
+"""Holds the attacks beside which a neighbour is measured, by where they come from."""

@@ -1,0 +1,130 @@
+"""Measures how long a client's click takes while others do harm.
+
+A victim clicks on a page of its own, again and again, through a gateway of its own; beside it runs one attack after the
+other, each with a service and a browser that are new. Unit: milliseconds. Target, for each attack: of a hundred clicks
+99 take less than a second, and less than 4 times as long as the same share did before the attack.
+
+An attack is one short function in a table of `benchmarks/attacks/`. It is ended after some seconds, and then the victim
+clicks until its last click is done, so that a delay counts in full.
+"""
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from benchmarks.attacks import pages
+from benchmarks.attacks.attacker import CLIENT_ID, Attack, Attacker, client_of
+from benchmarks.calls import HTML
+from benchmarks.figures import Figure, Report, Target
+from benchmarks.processes import Failed, Gateway, environment, gateway, service
+from client import ports, process
+from tests.support.site import Site
+
+ATTACKS: Final[Mapping[str, Attack]] = {**pages.ATTACKS}
+"""All attacks by their names. Those that come from elsewhere than a page have modules beside it."""
+MOST_MS: Final = Target(1_000.0)
+MOST_TIMES: Final = Target(4.0)
+
+_PAGE: Final = "victim"
+_USUAL_S: Final = 3.0
+_ATTACK_S: Final = 8.0
+_QUICK_S: Final = 3.0
+_PHASES: Final = 17
+_LONGEST_CLICK_S: Final = 30.0
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """Holds how long the victim's clicks took, ms."""
+
+    took: Sequence[float]
+
+    @property
+    def p99(self) -> float:
+        """Return what 99 of 100 took at most; of fewer, the longest."""
+        return sorted(self.took)[-1 - len(self.took) // 100]
+
+    def line(self) -> str:
+        return f"{median(self.took):.0f} / {self.p99:.0f} / {max(self.took):.0f}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Holds what the victim felt of one attack."""
+
+    attack: str
+    usual: Clicks
+    beside: Clicks
+
+    @property
+    def figures(self) -> list[Figure]:
+        ours, theirs = self.beside.p99, self.usual.p99
+        return [
+            Figure(self.attack, ours, 0.0, "ms", "difference", MOST_MS),
+            Figure(f"{self.attack}, times usual", ours, theirs, "ms", "ratio", MOST_TIMES),
+        ]
+
+    @property
+    def note(self) -> str:
+        """Tell median, p99 and maximum, with and without the attack."""
+        return f"{self.attack}: {self.beside.line()} ms; usual {self.usual.line()} ms; {len(self.beside.took)} clicks"
+
+
+async def run(*, quick: bool) -> Report:
+    found = [await beside(name, _QUICK_S if quick else _ATTACK_S) for name in ATTACKS]
+    figures = [figure for each in found for figure in each.figures]
+    return Report("neighbours", "its own clicks without the attack", figures, [each.note for each in found])
+
+
+async def beside(name: str, seconds: float) -> Found:
+    """Measure the victim's clicks before an attack, and while it runs."""
+    async with AsyncExitStack() as stack:
+        site = stack.enter_context(Site())
+        served = await stack.enter_async_context(service(limited=True, BROWSE_CLIENT_CALLS_PER_MINUTE="0"))
+        hostile = await stack.enter_async_context(_hostile_site())
+        victim = await stack.enter_async_context(gateway(served, "bench-victim"))
+        gate = await stack.enter_async_context(gateway(served, CLIENT_ID))
+        http = await stack.enter_async_context(client_of(served))
+        await victim.call("goto", pageId=_PAGE, url=site.page("/victim", HTML))
+        await _clicks(victim, 1.0)  # the first few are slow
+        usual = await _clicks(victim, _USUAL_S)
+        attacking = asyncio.ensure_future(ATTACKS[name](Attacker(served, gate, hostile, http)))
+        try:
+            return Found(name, usual, await _clicks(victim, seconds))
+        finally:
+            attacking.cancel()
+            await asyncio.gather(attacking, return_exceptions=True)
+
+
+async def _clicks(victim: Gateway, seconds: float) -> Clicks:
+    """Click for so long. A click that fails, or that a page did not get, counts as the longest that is waited for."""
+    took, ends_at, n = [], time.monotonic() + seconds, 0
+    while time.monotonic() < ends_at:
+        await asyncio.sleep(n * 7 % _PHASES / 1000)  # so that clicks begin at all points of a frame
+        n += 1
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(_LONGEST_CLICK_S):
+                await victim.call("click", pageId=_PAGE, selector="#go")
+            took.append((time.perf_counter() - began) * 1000)
+        except (Failed, TimeoutError):
+            took.append(_LONGEST_CLICK_S * 1000)
+            break  # what follows would be the answer to this one
+    return Clicks(took)
+
+
+@asynccontextmanager
+async def _hostile_site() -> AsyncIterator[str]:
+    """Serve the attacker's pages from a process of its own."""
+    listener = ports.bind("127.0.0.1", 0, listen=True)
+    with contextlib.closing(listener):
+        listener.set_inheritable(True)
+        command = (sys.executable, "-m", "benchmarks.attacks.site", str(listener.fileno()))
+        async with process.running(*command, env=environment(), inherited=(listener.fileno(),)):
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
