@@ -27,7 +27,7 @@ from browser_service.services import Services
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version
-from client import config_file, ports
+from client import config_place, ports
 from shared import open_files
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret
@@ -137,7 +137,7 @@ def _serve(settings: Settings, listener: socket.socket, port: int, url: str) -> 
     gc.freeze()  # what is there now stays: the collector need not look at it with every hundredth call
     gc.set_threshold(_GC_AFTER)
     gc.enable()
-    file = config_file.path()
+    file = config_place.path()
     from_file = {"config": str(file)} if file.is_file() else {}
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir), **from_file)
     server = Server(config, app)

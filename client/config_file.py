@@ -13,18 +13,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
 
-import platformdirs
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, TomlConfigSettingsSource
 
+from client.config_place import VARIABLE, path
 from shared import setting_names, settings_errors
 from shared.similarity import nearest
-from shared.wire import APP_NAME
 
-VARIABLE: Final = "BROWSE_CONFIG"
 PREFIX: Final = "BROWSE_"
-_FILE: Final = "config.toml"
 _MAX_BYTES: Final = 1_000_000
 NAMES: Final = frozenset((*setting_names.SERVICE, *setting_names.GATEWAY))
 SAID_AT_START: Final = {
@@ -80,13 +77,6 @@ class FileSource(TomlConfigSettingsSource):
         if self.toml_data:
             check_names(file, self.toml_data)
         self.init_kwargs = as_variables(self.init_kwargs)
-
-
-def path() -> Path:
-    """Return where the file is, or would be."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser().absolute()
-    return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _FILE
 
 
 def broken(file: Path) -> Path:

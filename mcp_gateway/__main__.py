@@ -23,6 +23,10 @@ def main() -> None:
         flags = take(sys.argv[1:])
     gc.disable()  # until all is imported: it would find nothing, again and again
     early = _early_server() if "stdio" in (os.environ.get("BROWSE_TRANSPORT") or "stdio").lower() else None
+    if early and not _may_list_others():
+        from shared.written import core_tools  # noqa: PLC0415 - as below
+
+        early.offer(core_tools())
     from mcp_gateway.startup import run  # noqa: PLC0415 - the first replies are given while this is imported
 
     run(early, flags)
@@ -32,6 +36,19 @@ def _early_server() -> EarlyServer:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     instructions = None if os.environ.get("BROWSE_TOOLSETS") else INSTRUCTIONS  # which tell of misspelt names
     return EarlyServer(Descriptors.claim(), on_end=_exit_soon, instructions=instructions)
+
+
+def _may_list_others() -> bool:
+    """Return whether a setting may ask for other tools than the usual ones; what reads settings is not there yet."""
+    if any(value for name, value in os.environ.items() if name.upper() == "BROWSE_TOOLSETS"):
+        return True
+    from client import config_place  # noqa: PLC0415 - after the first reply
+
+    try:
+        file = config_place.path()
+        return str(file) != os.devnull and file.exists()
+    except (OSError, RuntimeError):  # which the reading of it will explain
+        return True
 
 
 def _exit_soon() -> None:

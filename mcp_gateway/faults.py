@@ -6,9 +6,9 @@ from typing import Final
 import structlog
 
 from client.reply import Failure
-from shared.catalogue import fingerprint
 from shared.errors import InternalError, ServiceUnavailable, Unauthorized
 from shared.replies import OTHER_VERSION
+from shared.written import fingerprint
 
 _LOGGED: Final = frozenset(error.code for error in (ServiceUnavailable, Unauthorized, InternalError))
 _REMEMBERED: Final = 200

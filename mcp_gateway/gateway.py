@@ -7,7 +7,7 @@ from client.instance import Autostart
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
-from shared.catalogue import fingerprint
+from shared.written import fingerprint
 
 _CLOSE_WITHIN_S: Final = 0.2
 

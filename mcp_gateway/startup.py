@@ -5,12 +5,12 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Final, TypeVar
+from types import MappingProxyType, ModuleType
+from typing import Final, TypeVar, cast
 
 from pydantic import ValidationError
 
-from client import config_file
+from client import config_file, config_place
 from client.instance import Autostart, is_local
 from mcp_gateway import tools
 from mcp_gateway.settings import Settings
@@ -22,6 +22,11 @@ from shared.json_lines.lines import Lines
 from shared.json_lines.messages import ready
 
 Given = TypeVar("Given", bound=config_file.FileSettings)
+_UNUSED: Final = ("httpx._main", "rich")
+"""Names what others import if they can and nothing here uses: httpx's own command line, and structlog's tracebacks in
+colour."""
+_ABSENT: Final = cast("ModuleType", None)
+"""Stands among Python's modules for one that is not to be imported."""
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
 
 
@@ -37,7 +42,7 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
         )
     if problem := tools.toolset_problem(settings.toolsets):
         if config_file.variable_of("toolsets", Settings.model_fields["toolsets"]) is None:
-            where = config_file.place(config_file.path(), "toolsets")
+            where = config_file.place(config_place.path(), "toolsets")
             sys.exit(f"mcp-gateway: toolsets in {where}: {problem.partition(': ')[2]}")
         sys.stderr.write(f"mcp-gateway: {problem}\n")
     instructions = instructed(problem)
@@ -47,6 +52,7 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()
+    sys.modules.update(dict.fromkeys(_UNUSED, _ABSENT))
     from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
 
     gc.freeze()

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from mcp_gateway.jsonrpc import Message
-from shared import toolsets
+from shared import toolsets, written
 from shared.json_lines.messages import Tool
 from shared.schema import Schema
 
@@ -48,16 +48,9 @@ def toolset_problem(names: Collection[str]) -> str:
 @lru_cache(maxsize=64)
 def listed_tools(names: frozenset[str]) -> tuple[Message, ...]:
     """Return the tools of some toolsets as the protocol spells them."""
-    return tuple(
-        {
-            "name": tool.name,
-            "title": tool.title,
-            "description": tool.description,
-            "inputSchema": tool.schema,
-            "annotations": tool.annotations,
-        }
-        for tool in toolsets.tools(names, extra=toolsets.listed_names(names))
-    )
+    if names == {"core"}:
+        return written.core_tools()
+    return tuple(tool.message() for tool in toolsets.tools(names, extra=toolsets.listed_names(names)))
 
 
 def announced_tools(names: frozenset[str]) -> list[Tool]:

@@ -6,7 +6,6 @@ It is a little longer than 300 lines because the way of a call from its text to 
 import hashlib
 import json
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
 from itertools import chain
 from types import MappingProxyType
@@ -327,12 +326,8 @@ def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonV
     return {**alias.presets, **renamed}
 
 
-@cache
-def fingerprint() -> str:
-    """Return a digest that changes with any argument of any action; gateway and service compare theirs."""
-    return digest(ACTIONS)
-
-
 def digest(actions: Mapping[str, type[Action]]) -> str:
+    """Return a digest that changes with any argument of any action. That of all is the fingerprint, which is written
+    down (`shared.written`); gateway and service compare theirs."""
     contract = {name: full_schema(action) for name, action in actions.items()}
     return hashlib.sha256(json.dumps(contract, sort_keys=True).encode()).hexdigest()[:12]

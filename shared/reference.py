@@ -1,4 +1,5 @@
-"""Writes `TOOLS.md`, the reference of all actions and errors; `--check` fails if it is stale."""
+"""Writes `TOOLS.md`, the reference of all actions and errors, and what a start is not to wait for; `--check` fails if
+they are stale."""
 
 import json
 import sys
@@ -10,10 +11,10 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
-from shared import toolsets
+from shared import toolsets, written
 from shared.actions.base import Action, PageAction
 from shared.actions.traits import Effect, Lane, Scope, Unaddressed
-from shared.catalogue import ACTIONS, fingerprint
+from shared.catalogue import ACTIONS, digest
 from shared.errors import BrowseError, every_error
 from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, inherited_names, second_names
@@ -51,7 +52,7 @@ def reference() -> str:
     sections = [_HEAD.format(count=len(ACTIONS), browser=BROWSER), "\n".join(contents), _inherited()]
     for module, actions in categories:
         sections += [f"## {names[module]}", str(module.__doc__).strip(), *map(_action, actions)]
-    return "\n\n".join([*sections, _toolsets(), _errors(), f"Fingerprint of the catalogue: `{fingerprint()}`"]) + "\n"
+    return "\n\n".join([*sections, _toolsets(), _errors(), f"Fingerprint of the catalogue: `{digest(ACTIONS)}`"]) + "\n"
 
 
 _HEAD: Final = """# Tools
@@ -209,15 +210,21 @@ def as_text(value: JsonValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def main(arguments: Sequence[str], page: Path = PAGE) -> int:
-    text = reference()
+def answers() -> str:
+    """Return the file of what a gateway answers at its start."""
+    return written.text(digest(ACTIONS), [tool.message() for tool in toolsets.tools()])
+
+
+def main(arguments: Sequence[str], page: Path = PAGE, file: Path = written.FILE) -> int:
+    texts = {page: reference(), file: answers()}
     if "--check" not in arguments:
-        page.write_text(text, encoding="utf-8")
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
         return 0
-    if page.exists() and page.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write("shared/TOOLS.md is stale: run make docs\n")
-    return 1
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        sys.stderr.write(f"shared/{path.name} is stale: run make docs\n")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

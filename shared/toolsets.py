@@ -49,6 +49,16 @@ class Tool(NamedTuple):
     schema: Schema
     annotations: dict[str, bool]
 
+    def message(self) -> dict[str, object]:
+        """Return the tool as the protocol spells it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.schema,
+            "annotations": self.annotations,
+        }
+
 
 def category(action: type[Action]) -> str:
     return action.__module__.rpartition(".")[2]

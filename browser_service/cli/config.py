@@ -14,7 +14,7 @@ import typer
 from browser_service.cli import config_text, flags, output, setting_values
 from browser_service.cli.config_text import problems
 from browser_service.cli.options import new_app, parameters_of, with_signature
-from client import config_file
+from client import config_file, config_place
 from client.config_file import setting_name
 from shared.errors import ServiceUnavailable, ValidationFailed
 
@@ -45,7 +45,7 @@ def show(
     found = setting_values.effective(flags.typed_settings(options), wrong)
     if as_json:
         listed = {process: {one.name: one._asdict() for one in settings} for process, settings in found.items()}
-        output.say_json({"file": str(config_file.path()), **listed})
+        output.say_json({"file": str(config_place.path()), **listed})
     else:
         for process, title in (("service", "The service:"), ("gateway", "A gateway:")):
             output.say(title)
@@ -83,7 +83,7 @@ def unset(names: Names) -> None:
     there = config_text.keys(before)
     gone = [name if name in there else setting_name(name) for name in names]
     if strange := [name for name in gone if name not in there]:
-        _stop([f"{config_file.path()} does not set {', '.join(strange)}."])
+        _stop([f"{config_place.path()} does not set {', '.join(strange)}."])
     after = config_text.without(before, dict.fromkeys(gone))
     file = config_text.write(after)
     _say_done(gone, f"taken out of {file}")
@@ -94,7 +94,7 @@ def unset(names: Names) -> None:
 @config.command()
 def edit() -> None:
     """Open the file in your editor ($VISUAL, $EDITOR). A version with mistakes does not take its place, and is kept."""
-    file = config_file.path()
+    file = config_place.path()
     before = config_text.read()
     aside = config_file.broken(file)
     goes_on = aside.exists() and (not file.exists() or aside.stat().st_mtime >= file.stat().st_mtime)
@@ -118,7 +118,7 @@ def edit() -> None:
 @config.command("path")
 def path_() -> None:
     """Print where the file is, or would be."""
-    typer.echo(str(config_file.path()))
+    typer.echo(str(config_place.path()))
 
 
 def _known(typed: str) -> str:

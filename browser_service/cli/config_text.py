@@ -12,7 +12,8 @@ from pydantic import SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from browser_service.cli.setting_values import CLASSES, field_of
-from client.config_file import WrongFile, as_variables, explain, parsed, path
+from client.config_file import WrongFile, as_variables, explain, parsed
+from client.config_place import path
 from shared import toolsets
 
 Value = bool | int | str | list[str]

@@ -27,9 +27,9 @@ from browser_service.store.journal import JOURNAL_FILE
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
 from client import instance, ports
 from shared import wire
-from shared.catalogue import fingerprint
 from shared.errors import BrowseError, ServiceUnavailable
 from shared.secret import read_secret
+from shared.written import fingerprint
 
 _START_WITHIN_S: Final = 60
 _OTHERS: Final = 0o077

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from browser_service import settings_report
 from browser_service.cli import output
 from browser_service.settings import Settings
-from client import config_file, instance
+from client import config_place, instance
 from shared.errors import ServiceUnavailable
 from shared.model import Json
 from shared.secret import read_secret
@@ -54,5 +54,5 @@ def running_settings(running: instance.Instance, here: Settings) -> Running | No
 
 def places() -> str:
     """Name what says how a start from here would be."""
-    file = config_file.path()
+    file = config_place.path()
     return f"this environment and {file}" if file.is_file() else "this environment"

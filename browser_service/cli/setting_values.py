@@ -10,7 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from browser_service import settings_report
 from browser_service.settings import Settings
-from client import config_file
+from client import config_file, config_place
 from client.config_file import FileSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
@@ -61,7 +61,7 @@ def _source(name: str, field: FieldInfo, typed: Mapping[str, JsonValue], said: M
     if variable := config_file.variable_of(name, field):
         return "environment", variable
     if said.get(name, "") != "":
-        return "file", config_file.place(config_file.path(), name)
+        return "file", config_file.place(config_place.path(), name)
     return "default", ""
 
 

@@ -7,14 +7,14 @@ from browser_service.cli import config_text
 from browser_service.cli.check import Check
 from browser_service.cli.running import RESTART, places, running_settings
 from browser_service.settings import Settings
-from client import config_file, instance
+from client import config_file, config_place, instance
 
 _OTHERS: Final = 0o077
 
 
 def check_config() -> list[Check]:
     """Name the file of settings, if there is one, and check that no other account can read a secret in it."""
-    file = config_file.path()
+    file = config_place.path()
     if not file.is_file():
         return []
     names = [*config_file.contents()]

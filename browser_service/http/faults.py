@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from browser_service.observability.logging import unexpected
 from browser_service.spine.envelope import failed
-from shared import catalogue, wire
+from shared import wire, written
 from shared.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
 
 log = structlog.get_logger(__name__)
@@ -37,7 +37,7 @@ class RequestId:
 
 def error_response(error: BrowseError, request_id: str = "") -> JSONResponse:
     reply = failed(error.body(request_id))
-    headers = {wire.CATALOGUE: catalogue.fingerprint(), wire.REQUEST_ID: request_id}
+    headers = {wire.CATALOGUE: written.fingerprint(), wire.REQUEST_ID: request_id}
     if reply.status == 401:  # noqa: PLR2004 - HTTP asks for it there
         headers["WWW-Authenticate"] = "Bearer"
     return JSONResponse(reply.body, status_code=reply.status, headers=headers)

@@ -20,7 +20,7 @@ from browser_service.services import Services
 from browser_service.spine.front_call import CallRequest
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
-from shared import catalogue, toolsets, wire
+from shared import catalogue, toolsets, wire, written
 from shared.actions.activity import GetActivity
 from shared.actions.files import UploadFile
 from shared.errors import Forbidden, InvalidRequest, ValidationFailed
@@ -89,7 +89,7 @@ async def list_tools(request: Request, caller: Caller) -> Response:  # noqa: ARG
         }
         for name, action in catalogue.ACTIONS.items()
     ]
-    body = {"success": True, "result": {"tools": tools, "catalogue": catalogue.fingerprint()}}
+    body = {"success": True, "result": {"tools": tools, "catalogue": written.fingerprint()}}
     return _response(request, Reply(200, {**body, "page": None, "notices": []}))
 
 
@@ -120,7 +120,7 @@ async def events(request: Request, caller: Caller) -> EventSourceResponse:
         return EventSourceResponse(_activity_feed(request, caller), ping=_PING_S)
 
     async def feed() -> AsyncIterator[dict[str, str]]:
-        yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
+        yield {"event": "hello", "data": json.dumps({"catalogue": written.fingerprint()})}
         async for moved in services(request).clients.stream(caller.client_id):
             yield {"event": "page" if isinstance(moved, PageMoved) else "call", "data": moved.model_dump_json()}
 
@@ -204,7 +204,7 @@ def _activity_feed(request: Request, caller: Identity) -> AsyncIterator[dict[str
 
     async def feed() -> AsyncIterator[dict[str, str]]:
         with services(request).ledger.activity.watch(row_filter, caller.client_id) as watcher:
-            yield {"event": "hello", "data": json.dumps({"catalogue": catalogue.fingerprint()})}
+            yield {"event": "hello", "data": json.dumps({"catalogue": written.fingerprint()})}
             while (record := await watcher.next()) is not None:
                 if isinstance(record, int):
                     yield {"event": "dropped", "data": json.dumps({"count": record})}
@@ -280,7 +280,7 @@ def done(request: Request, result: Json) -> JSONResponse:
 
 
 def _response(request: Request, reply: Reply) -> JSONResponse:
-    headers = {wire.CATALOGUE: catalogue.fingerprint(), wire.REQUEST_ID: request.state.request_id}
+    headers = {wire.CATALOGUE: written.fingerprint(), wire.REQUEST_ID: request.state.request_id}
     if reply.retry_after_s is not None:
         headers["Retry-After"] = str(reply.retry_after_s)
     return JSONResponse(reply.body, status_code=reply.status, headers=headers)

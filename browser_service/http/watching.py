@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from browser_service import settings_report
 from browser_service.http.routes import Caller, body_of, done, services
-from shared import catalogue, wire
+from shared import wire, written
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
@@ -24,7 +24,7 @@ router = APIRouter()
 
 @router.get(wire.HEALTH)
 async def health() -> JSONResponse:
-    about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": catalogue.fingerprint()}
+    about = {"status": "ok", "pid": os.getpid(), "version": wire.VERSION, "catalogue": written.fingerprint()}
     return JSONResponse(about)
 
 

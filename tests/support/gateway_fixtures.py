@@ -14,7 +14,7 @@ from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
 from shared import wire
-from shared.catalogue import fingerprint
+from shared.written import fingerprint
 from tests.support.chat import Chat, chatting, environment
 from tests.support.standin import StandIn, listening
 

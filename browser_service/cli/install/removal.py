@@ -20,7 +20,7 @@ from browser_service.cli.service.units import Start, Unit, unit_for
 from browser_service.security.seal import KEY_FILE, NoKeyring, forget_key
 from browser_service.settings import Settings
 from browser_service.store.journal import JOURNAL_FILE
-from client import config_file, instance
+from client import config_file, config_place, instance
 from shared.errors import BrowseError, ServiceUnavailable, ValidationFailed
 from shared.installation import GATEWAY, program, typed
 from shared.wire import APP_NAME, INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
@@ -106,8 +106,8 @@ def _belongings(machine: Machine, settings: Settings) -> Belongings:
             output.say(f"{error.message} If it has the server, remove that by hand.", to_stderr=True)
         backups += [path for path in [files.backup_of(client.file(machine))] if path.exists()]
     ours, foreign = _data(settings.data_dir)
-    config = config_file.path()
-    named = config_file.VARIABLE in machine.environment
+    config = config_place.path()
+    named = config_place.VARIABLE in machine.environment
     configs = [] if named else [path for path in (config, config_file.broken(config)) if path.exists()]
     return Belongings(
         instance.find(settings.data_dir),

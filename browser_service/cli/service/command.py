@@ -13,7 +13,7 @@ from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app, parameters_of, with_signature
 from browser_service.cli.service.units import Command, Start, Unit, unit_for
 from browser_service.settings import Settings
-from client import config_file, instance
+from client import config_file, config_place, instance
 from shared.installation import command, program, typed
 from shared.wire import APP_NAME
 
@@ -106,7 +106,7 @@ def _warn_of_variables(given: Collection[str]) -> None:
     """Say which settings of this shell a service that starts at login will not have."""
     fields = {name: field for name, field in Settings.model_fields.items() if name not in {*given, "data_dir"}}
     unseen = [variable for name, field in fields.items() if (variable := config_file.variable_of(name, field))]
-    unseen += [config_file.VARIABLE] if os.environ.get(config_file.VARIABLE) else []
+    unseen += [config_place.VARIABLE] if os.environ.get(config_place.VARIABLE) else []
     if unseen:
         output.say(
             f"At login there is no {', '.join(unseen)} as in this shell: give it as a flag here, or in config.toml "

@@ -10,7 +10,7 @@ from browser_service.spine.register import Reply
 from browser_service.spine.rendering.model import for_model
 from browser_service.spine.rendering.resource import for_completion, for_reader
 from browser_service.spine.rendering.terminal import for_terminal
-from shared import catalogue, wire
+from shared import catalogue, wire, written
 from shared.actions.base import Action
 from shared.errors import InvalidRequest
 from shared.model import Json
@@ -49,7 +49,7 @@ def in_form(reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str |
     catalogue."""
     if form is None:
         return reply
-    advice = OTHER_VERSION if fingerprint not in {None, catalogue.fingerprint()} else ""
+    advice = OTHER_VERSION if fingerprint not in {None, written.fingerprint()} else ""
     return replace(reply, body={**rendered(cast("Json", reply.body), body, form, advice)})
 
 

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from shared import catalogue, wire
+from shared import catalogue, wire, written
 from tests.support.chat import text
 from tests.support.standin import BrokenOff, Json, Seen, StandIn, echo, failure, listening, success
 
@@ -49,7 +49,7 @@ async def test_a_call_is_one_post_with_all_that_the_service_needs(client: Client
     assert re.fullmatch(wire.CALL_ID_PATTERN, seen.headers["x-browse-call"])
     assert seen.headers["x-browse-attempt"] == "1"
     assert seen.headers["x-browse-inline"] == str(wire.INLINE_TEXT)
-    assert seen.headers["x-browse-catalogue"] == catalogue.fingerprint()
+    assert seen.headers["x-browse-catalogue"] == written.fingerprint()
     assert seen.headers["authorization"].startswith("Bearer ")
 
 
@@ -290,7 +290,7 @@ async def test_another_catalogue_is_logged_once_and_said_on_failures_while_it_la
     assert advice not in shown(await call(client, "goto", url="http://x/"))
     assert advice in shown(await call(client, "list_pages"))
     assert advice in shown(await call(client, "list_pages"))
-    standin.answer = lambda _: refused(catalogue.fingerprint())
+    standin.answer = lambda _: refused(written.fingerprint())
     assert advice not in shown(await call(client, "list_pages"))
     assert capsys.readouterr().out.count(advice) == 1  # structlog's default: the process sends it to stderr
 

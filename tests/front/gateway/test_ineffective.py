@@ -11,7 +11,7 @@ from client.instance import Autostart
 from mcp_gateway import ineffective
 from mcp_gateway.chats import credentials
 from mcp_gateway.settings import Settings
-from shared.catalogue import fingerprint
+from shared.written import fingerprint
 from tests.support.service import RunningService
 from tests.support.sharing import StartService
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -31,6 +30,10 @@ pytestmark = pytest.mark.anyio
 
 HANDSHAKE: dict[str, JsonValue] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 BUSY_S = 3
+UNUSED = {
+    *("PIL", "av", "fastapi", "jsonschema", "keyring", "limits", "playwright", "prometheus_client", "psutil"),
+    *("pygments", "regex", "rich.console", "sqlite3", "tomlkit", "typer", "websockets"),
+}
 StartChat = Callable[..., AbstractAsyncContextManager[Chat]]
 
 
@@ -42,10 +45,43 @@ async def client(chat: StartChat) -> AsyncIterator[Chat]:
         yield started
 
 
-def test_what_gives_the_first_answers_loads_neither_pydantic_nor_the_sdk() -> None:
-    code = "import sys, mcp_gateway.stdio.early; print({'asyncio', 'httpx', 'mcp', 'pydantic'} & sys.modules.keys())"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert loaded.stdout == "set()\n", loaded.stdout
+LOADED_LATER = {"asyncio", "httpx", "mcp", "mcp_types", "pydantic", "shared.catalogue", "structlog", "uvloop"}
+HELD_UP = f"""
+import sys, time, types
+from mcp_gateway.__main__ import main
+def run(early, flags):
+    print(*{LOADED_LATER} & sys.modules.keys(), file=sys.stderr, flush=True)
+    time.sleep(60)
+startup = sys.modules["mcp_gateway.startup"] = types.ModuleType("mcp_gateway.startup")
+startup.run = run
+main()
+"""
+
+
+async def test_the_first_two_replies_wait_for_nothing_that_takes_long_to_load(tmp_path: Path) -> None:
+    async with chatting(environment(BROWSE_CONFIG=os.devnull), "-c", HELD_UP) as client:
+        assert (await client.initialize())["result"]
+        listed = (await client.ask("tools/list"))["result"]
+        assert listed == {"tools": [tool.message() for tool in toolsets.tools()]}
+        assert await asyncio.wait_for(client.stderr.readline(), 10) == b"\n"
+    file = tmp_path / "config.toml"
+    file.write_text("toolsets = ['help']\n", encoding="utf-8")
+    async with chatting(environment(BROWSE_CONFIG=str(file)), "-c", HELD_UP) as client:
+        await client.initialize()
+        await client.stderr.readline()
+        await client.send("tools/list")  # which this file decides, and what reads it is not there yet
+        assert (await client.ask("ping"))["result"] == {}
+
+
+async def test_a_chat_loads_nothing_that_its_calls_do_not_need(chat: StartChat) -> None:
+    async with chat(PYTHONPROFILEIMPORTTIME="1") as client:
+        await client.initialize()
+        await client.call("list_pages")
+        client.process.terminate()
+        said = (await client.stderr.read()).decode()
+    loaded = {line.rpartition("|")[2].strip() for line in said.splitlines() if line.startswith("import time:")}
+    assert {"mcp", "httpx", "shared.catalogue"} <= loaded
+    assert sorted(loaded & UNUSED) == []
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])

@@ -5,10 +5,11 @@ from pydantic import Field
 
 from shared.actions import interaction
 from shared.actions.base import Action
-from shared.catalogue import ACTIONS, digest, fingerprint
+from shared.catalogue import ACTIONS, digest
+from shared.written import fingerprint
 
 
-def test_it_is_the_digest_of_all_actions() -> None:
+def test_what_is_written_down_is_the_digest_of_all_actions() -> None:
     assert fingerprint() == digest(ACTIONS)
     assert digest({}) != digest(ACTIONS)
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.catalogue import ACTIONS, NAMES, fingerprint
+from shared.catalogue import ACTIONS, NAMES
 from shared.errors import every_error
-from shared.reference import PAGE, main, reference
+from shared.reference import PAGE, answers, main, reference
+from shared.written import FILE, fingerprint
 
 
 @cache
@@ -15,19 +16,23 @@ def written() -> str:
     return reference()
 
 
-def test_the_committed_page_is_fresh() -> None:
+def test_what_is_committed_is_fresh() -> None:
     assert main(["--check"]) == 0, "run make docs"
     assert PAGE.read_text(encoding="utf-8") == reference()
+    assert FILE.read_text(encoding="utf-8") == answers()
 
 
 def test_a_stale_page_is_noticed_and_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "TOOLS.md"
-    assert main(["--check"], page) == 1
+    page, file = tmp_path / "TOOLS.md", tmp_path / "written.json"
+    assert main(["--check"], page, file) == 1
     assert "run make docs" in capsys.readouterr().err
     page.write_text("# Tools of last year\n", encoding="utf-8")
-    assert main(["--check"], page) == 1
-    assert main([], page) == 0
-    assert main(["--check"], page) == 0
+    file.write_text("{}", encoding="utf-8")
+    assert main(["--check"], page, file) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in said] == ["shared/TOOLS.md", "shared/written.json"]
+    assert main([], page, file) == 0
+    assert main(["--check"], page, file) == 0
 
 
 @pytest.mark.parametrize("name", ACTIONS)

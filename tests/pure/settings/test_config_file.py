@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from browser_service.settings import Settings as ServiceSettings
-from client import config_file
+from client import config_file, config_place
 from client.config_file import FileSettings, WrongFile, explain
 from mcp_gateway import startup
 from mcp_gateway.settings import Settings as GatewaySettings
@@ -52,7 +52,7 @@ def test_the_file_is_in_the_platforms_directory_and_need_not_be_there(
 ) -> None:
     monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "browse-together"))
     monkeypatch.setenv("BROWSE_CONFIG", "")
-    assert config_file.path() == tmp_path / "browse-together" / "config.toml"
+    assert config_place.path() == tmp_path / "browse-together" / "config.toml"
     assert ServiceSettings().max_pages == 100
 
 

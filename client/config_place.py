@@ -1,0 +1,19 @@
+"""Says where `config.toml` is. It stands apart because a gateway asks before it has loaded what reads that file."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from shared.wire import APP_NAME
+
+VARIABLE: Final = "BROWSE_CONFIG"
+_FILE: Final = "config.toml"
+
+
+def path() -> Path:
+    """Return where the file is, or would be."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named).expanduser().absolute()
+    return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / _FILE
