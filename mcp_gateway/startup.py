@@ -5,8 +5,8 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
-from types import MappingProxyType, ModuleType
-from typing import Final, TypeVar, cast
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,16 +17,12 @@ from mcp_gateway.settings import Settings
 from mcp_gateway.stdio.early import EarlyServer
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import variables
+from shared.absent import HTTPX_COMMAND, RICH, absent
 from shared.instructions import instructed
 from shared.json_lines.lines import Lines
 from shared.json_lines.messages import ready
 
 Given = TypeVar("Given", bound=config_file.FileSettings)
-_UNUSED: Final = ("httpx._main", "rich")
-"""Names what others import if they can and nothing here uses: httpx's own command line, and structlog's tracebacks in
-colour."""
-_ABSENT: Final = cast("ModuleType", None)
-"""Stands among Python's modules for one that is not to be imported."""
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
 
 
@@ -52,8 +48,8 @@ def run(early: EarlyServer | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
     if autostart.enabled:
         autostart.begin()
-    sys.modules.update(dict.fromkeys(_UNUSED, _ABSENT))
-    from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: the list and the start go first
+    with absent(HTTPX_COMMAND, RICH):
+        from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: list and start go first
 
     gc.freeze()
     gc.enable()

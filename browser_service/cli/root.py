@@ -1,14 +1,14 @@
 """Lists the commands. What a command needs is imported when it runs, so that help is quick."""
 
 import gc
-import sys
 from importlib import import_module
-from types import MappingProxyType, ModuleType
-from typing import Annotated, Final, NamedTuple, cast
+from types import MappingProxyType
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from browser_service.cli import completion
+from shared.absent import HTTPX_COMMAND, absent
 from shared.wire import VERSION
 
 
@@ -43,8 +43,6 @@ COMMANDS: Final = MappingProxyType(
     }
 )
 
-_ABSENT: Final = cast("ModuleType", None)
-"""Stands among Python's modules for one that is not to be imported."""
 VERBATIM: Final = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -83,8 +81,8 @@ for _name, _command in COMMANDS.items():
 
 def main() -> None:
     gc.disable()  # imports make many objects and no garbage; what lasts, the service, enables it when all is there
-    sys.modules["httpx._main"] = _ABSENT  # httpx's own command line, which it imports if it can, for a tenth of a start
     try:
-        app()
+        with absent(HTTPX_COMMAND):
+            app()
     finally:
         gc.freeze()  # or the interpreter looks through all of it once more before it ends, a tenth of a second long

@@ -3,8 +3,6 @@
 import asyncio
 import re
 
-from markdownify import MarkdownConverter
-
 
 async def markdown(html: str) -> str:
     """Convert HTML to markdown, beside the event loop: large pages take seconds."""
@@ -12,6 +10,8 @@ async def markdown(html: str) -> str:
 
 
 def _markdown(html: str) -> str:
+    from markdownify import MarkdownConverter  # noqa: PLC0415 - most services never need it, nor Beautiful Soup
+
     visible = re.sub(r"<(script|style|noscript|template)\b.*?</\1\s*>", "", html, flags=re.DOTALL | re.IGNORECASE)
     converter = MarkdownConverter(heading_style="ATX", strip=["script", "style", "head"])
     return re.sub(r"\n{3,}", "\n\n", str(converter.convert(visible))).strip()
