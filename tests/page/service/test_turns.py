@@ -226,7 +226,8 @@ async def test_a_page_that_spins_delays_no_other_page(
         assert len((await other.call("list_pages"))["others"]) == 1
         await other.call("goto", pageId="fresh", url=url)
     assert not spinning.done()
-    assert (await spinning).json()["error"]["code"] == "TIMEOUT"
+    await agent.call("cancel_call", callId="spin")
+    await spinning
 
 
 @pytest.mark.parametrize("ends", ["timeout", "cancel"])
